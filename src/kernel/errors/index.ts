@@ -1,0 +1,2 @@
+export { ApiError, type ErrorBody } from './api-error.ts'
+export * from './refusals.ts'

@@ -1,0 +1,4 @@
+/** Runs once before all suites. */
+export default function setup(): void {
+  process.env['TZ'] = 'UTC'
+}
