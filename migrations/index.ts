@@ -1,0 +1,13 @@
+import type { MigrationList } from '../src/kernel/db/index.ts'
+import * as identity from './0001-identity.ts'
+import * as projects from './0002-projects.ts'
+import * as ci from './0003-ci.ts'
+import * as instance from './0004-instance.ts'
+
+/** In the order they run. A released migration is never edited. */
+export const migrations: MigrationList = {
+  '0001-identity': identity,
+  '0002-projects': projects,
+  '0003-ci': ci,
+  '0004-instance': instance,
+}

@@ -1,0 +1,60 @@
+import { Role } from '../levels.ts'
+import type { GroupSubject } from '../subjects.ts'
+import { everybody, member, signedIn, type Condition, type Rules } from './condition.ts'
+
+/** A level that the group may set lower or higher: `project_creation_level`, `subgroup_creation_level`. */
+function creation(
+  setting: string,
+  levels: Readonly<Record<string, number>>,
+  fallback: string,
+): Condition<GroupSubject> {
+  return {
+    label: `${setting} (${fallback} unless changed)`,
+    holds(_, subject) {
+      const chosen = subject.settings[setting]
+      const level = levels[typeof chosen === 'string' ? chosen : fallback]
+      return level !== undefined && subject.role >= level
+    },
+  }
+}
+
+const owner = [member(Role.owner)]
+
+export type GroupAbility =
+  | 'read_group'
+  | 'read_group_member'
+  | 'create_projects'
+  | 'create_subgroup'
+  | 'admin_group'
+  | 'remove_group'
+  | 'admin_group_member'
+  | 'leave'
+
+export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
+  read_group: { allow: [everybody] },
+  read_group_member: { allow: [signedIn] },
+  create_projects: {
+    allow: [
+      creation(
+        'project_creation_level',
+        { owner: Role.owner, maintainer: Role.maintainer, developer: Role.developer },
+        'developer',
+      ),
+    ],
+    never: [
+      {
+        label: 'nobody may create projects here',
+        holds: (_, subject) => subject.settings['project_creation_level'] === 'noone',
+      },
+    ],
+  },
+  create_subgroup: {
+    allow: [
+      creation('subgroup_creation_level', { owner: Role.owner, maintainer: Role.maintainer }, 'maintainer'),
+    ],
+  },
+  admin_group: { allow: owner },
+  remove_group: { allow: owner },
+  admin_group_member: { allow: owner },
+  leave: { allow: [signedIn] },
+}

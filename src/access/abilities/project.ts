@@ -1,0 +1,102 @@
+import type { Actor } from '../actor.ts'
+import type { Feature } from '../features.ts'
+import { FeatureLevel, Role, Visibility } from '../levels.ts'
+import type { ProjectSubject } from '../subjects.ts'
+import { everybody, member, signedIn, type Condition, type Rules } from './condition.ts'
+
+type ProjectCondition = Condition<ProjectSubject>
+
+/** A feature open to everyone who sees the project; with level `private` to its members only. */
+function feature(name: Feature, inPrivate: number = Role.guest): ProjectCondition {
+  const lowest = (subject: ProjectSubject): number =>
+    subject.visibility === Visibility.private ? inPrivate : Role.guest
+  return {
+    label: `${name} open to the caller`,
+    holds(_, subject) {
+      const level = subject.features[name]
+      if (level === FeatureLevel.disabled) return false
+      if (subject.role >= lowest(subject)) return true
+      return level >= FeatureLevel.enabled && subject.visibility !== Visibility.private
+    },
+  }
+}
+
+/** A feature switched off is off for members and administrators too. */
+function off(name: Feature): ProjectCondition {
+  return { label: `${name} disabled`, holds: (_, subject) => subject.features[name] === FeatureLevel.disabled }
+}
+
+const archived: ProjectCondition = { label: 'project archived', holds: (_, subject) => subject.archived }
+
+const publicJobs: ProjectCondition = {
+  label: 'public jobs, builds open to the caller',
+  holds: (actor, subject) =>
+    subject.settings['public_jobs'] !== false && feature('builds').holds(actor, subject),
+}
+
+/** The token of a job of this very project. */
+const ownJob: ProjectCondition = {
+  label: 'job of this project',
+  holds: (actor: Actor, subject) => actor.job?.projectId === subject.id,
+}
+
+const developer = [member(Role.developer)]
+const maintainer = [member(Role.maintainer)]
+const owner = [member(Role.owner)]
+const codeReaders = [feature('repository', Role.planner)]
+const pipelineReaders = [publicJobs, member(Role.reporter), ownJob]
+
+export type ProjectAbility =
+  | 'read_project'
+  | 'read_project_member'
+  | 'read_code'
+  | 'push_code'
+  | 'read_pipeline'
+  | 'read_job'
+  | 'read_job_debug_trace'
+  | 'create_pipeline'
+  | 'update_pipeline'
+  | 'read_pipeline_variables'
+  | 'destroy_pipeline'
+  | 'erase_any_job'
+  | 'admin_job'
+  | 'admin_cicd_variables'
+  | 'read_runner'
+  | 'admin_runner'
+  | 'read_protected_branch'
+  | 'admin_protected_branch'
+  | 'admin_project'
+  | 'change_visibility'
+  | 'archive_project'
+  | 'remove_project'
+  | 'admin_project_member'
+  | 'leave'
+
+/** Sources: permission matrix of the supporting resources (7.1) and the completions of the areas. */
+export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
+  read_project: { allow: [everybody] },
+  read_project_member: { allow: [signedIn] },
+  read_code: { allow: codeReaders, never: [off('repository')] },
+  push_code: { allow: developer, never: [archived, off('repository')] },
+  read_pipeline: { allow: pipelineReaders, never: [off('builds')] },
+  read_job: { allow: pipelineReaders, never: [off('builds')] },
+  read_job_debug_trace: { allow: developer, never: [off('builds')] },
+  create_pipeline: { allow: developer, never: [archived, off('builds')] },
+  update_pipeline: { allow: [...developer, ownJob], never: [archived, off('builds')] },
+  read_pipeline_variables: { allow: maintainer, never: [off('builds')] },
+  destroy_pipeline: { allow: owner, never: [archived, off('builds')] },
+  erase_any_job: { allow: maintainer, never: [archived, off('builds')] },
+  admin_job: { allow: maintainer, never: [archived, off('builds')] },
+  admin_cicd_variables: { allow: maintainer, never: [off('builds')] },
+  read_runner: { allow: maintainer, never: [off('builds')] },
+  admin_runner: { allow: maintainer, never: [archived, off('builds')] },
+  read_protected_branch: { allow: codeReaders, never: [off('repository')] },
+  admin_protected_branch: { allow: maintainer, never: [archived, off('repository')] },
+  admin_project: { allow: maintainer },
+  change_visibility: { allow: owner, never: [archived] },
+  archive_project: { allow: owner },
+  remove_project: { allow: owner },
+  admin_project_member: { allow: maintainer, never: [archived] },
+  leave: { allow: [signedIn] },
+}
+

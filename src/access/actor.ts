@@ -1,0 +1,79 @@
+import { forbidden, insufficientScope, invalidToken, unauthorized } from '../kernel/errors/index.ts'
+
+export interface User {
+  readonly id: number
+  readonly username: string
+  readonly name: string
+  readonly email: string
+  readonly publicEmail: string | null
+  readonly state: string
+  readonly kind: string
+  readonly admin: boolean
+  /** Sees internal projects only as a member. */
+  readonly external: boolean
+  readonly canCreateGroup: boolean
+}
+
+/** Who asks. Without a user it is somebody unknown. */
+export interface Actor {
+  readonly user: User | null
+  readonly token: { readonly id: number; readonly scopes: readonly string[] } | null
+  /** The running CI job that acts with its user's rights, on few endpoints. */
+  readonly job: { readonly id: number; readonly projectId: number; readonly pipelineId: number } | null
+}
+
+/** An actor that the endpoint's checks have found to be signed in. */
+export interface SignedIn extends Actor {
+  readonly user: User
+}
+
+export const anonymous: Actor = { user: null, token: null, job: null }
+
+/** The user of an actor on an endpoint that takes no anonymous callers. */
+export function userOf(actor: Actor): User {
+  if (actor.user === null) throw unauthorized()
+  return actor.user
+}
+
+export function isAdministrator(actor: Actor): boolean {
+  return actor.user?.admin === true && actor.job === null
+}
+
+const stateReasons: Readonly<Record<string, string>> = {
+  blocked: 'Your account has been blocked.',
+  ldap_blocked: 'Your account has been blocked.',
+  banned: 'Your account has been blocked.',
+  blocked_pending_approval: 'Your account is pending approval from your administrator and hence blocked.',
+  deactivated:
+    'Your account has been deactivated by your administrator. Please log back in from a web browser to reactivate your account.',
+}
+
+/** Why a user may not act any more, or undefined. The texts are those that git and the API show. */
+export function accountProblem(user: User): string | undefined {
+  if (user.kind === 'internal') return 'This action cannot be performed by internal users'
+  return user.state === 'active' ? undefined : (stateReasons[user.state] ?? stateReasons['blocked'])
+}
+
+export interface TokenFacts {
+  readonly revoked: boolean
+  /** The token dies at 00:00 UTC of this day. */
+  readonly expiresAt: string | null
+}
+
+/** Refuses a token that was revoked or whose day has come. */
+export function checkToken(token: TokenFacts, now: Date): void {
+  if (token.revoked) throw invalidToken('Token was revoked. You have to re-authorize from the user.')
+  if (token.expiresAt !== null && token.expiresAt <= now.toISOString().slice(0, 10)) {
+    throw invalidToken('Token is expired. You can either do re-authorization or token refresh.')
+  }
+}
+
+/** Refuses a token none of whose scopes the endpoint takes. */
+export function checkScopes(held: readonly string[], acceptable: readonly string[]): void {
+  if (!acceptable.some((scope) => held.includes(scope))) throw insufficientScope(acceptable)
+}
+
+export function checkAccount(user: User): void {
+  const problem = accountProblem(user)
+  if (problem !== undefined) throw forbidden(problem)
+}

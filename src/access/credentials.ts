@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { digestToken } from '../kernel/lib/secrets.ts'
+
+/** What a request shows of itself before anything is looked up. Only digests go further than this file. */
+export interface Credentials {
+  readonly kind: 'none' | 'token' | 'job'
+  readonly digest: string | undefined
+  /** Id or name of the user to act as. */
+  readonly sudo: string | undefined
+}
+
+type Bag = Readonly<Record<string, unknown>>
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+export function bearer(headers: IncomingHttpHeaders): string | undefined {
+  const match = /^bearer +(\S+)$/i.exec(headers.authorization ?? '')
+  return match?.[1]
+}
+
+/** Job tokens are told apart by their prefix, as the first family that is present decides (conventions, 1.9). */
+export const jobTokenPrefix = 'glcbt-'
+
+export function readCredentials(headers: IncomingHttpHeaders, bag: Bag): Credentials {
+  const sudo = text(bag['sudo']) ?? (typeof bag['sudo'] === 'number' ? String(bag['sudo']) : undefined) ?? text(headers['sudo'])
+  const carried = bearer(headers)
+  if (carried?.startsWith(jobTokenPrefix) === true) return { kind: 'job', digest: digestToken(carried), sudo }
+  const token = text(bag['private_token']) ?? text(headers['private-token']) ?? text(bag['access_token']) ?? carried
+  if (token !== undefined) return { kind: 'token', digest: digestToken(token), sudo }
+  const job = text(headers['job-token']) ?? text(bag['job_token'])
+  if (job !== undefined) return { kind: 'job', digest: digestToken(job), sudo }
+  return { kind: 'none', digest: undefined, sudo }
+}
+
+/** The token of a runner or of its job, on the runner's own endpoints. */
+export function machineSecret(subject: 'runner' | 'job', headers: IncomingHttpHeaders, bag: Bag): string | undefined {
+  const header = subject === 'runner' ? headers['runner-token'] : headers['job-token']
+  const token = text(bag['token']) ?? text(header)
+  return token === undefined ? undefined : digestToken(token)
+}

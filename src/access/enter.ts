@@ -1,0 +1,136 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Reader } from '../kernel/db/index.ts'
+import type { Loaded, Read } from '../kernel/endpoint/endpoint.ts'
+import { loaded } from '../kernel/endpoint/read.ts'
+import type { Actor, TokenFacts, User } from './actor.ts'
+import type { Credentials } from './credentials.ts'
+import type { AnyKind, Lookup } from './subjects.ts'
+
+/** All that one statement found out: who asks, what about, with which role, and the rows that were wanted. */
+export interface Entrance<Subject, Row> {
+  /** Undefined: the credentials are unknown. */
+  readonly actor: Actor | undefined
+  readonly token: (TokenFacts & { readonly id: number; readonly lastUsedAt: Date | null }) | undefined
+  readonly subject: Subject | undefined
+  readonly visible: boolean
+  /** The subject was found through the path of an earlier name. */
+  readonly redirect: boolean
+  readonly loaded: Loaded<Row>
+}
+
+const userColumns = sql`
+  u.id, u.username, u.name, u.email, u.public_email, u.state, u.kind, u.admin, u.external, u.can_create_group`
+
+const none = sql`null::bigint as token_id, null::text[] as scopes, null::boolean as revoked, null::date as token_expires_at,
+  null::timestamptz as last_used_at, null::bigint as job_id, null::bigint as job_project_id,
+  null::bigint as job_pipeline_id`
+
+function actorSource({ kind, digest }: Credentials): RawBuilder<unknown> {
+  switch (kind) {
+    case 'token':
+      return sql`
+        select ${userColumns}, t.id as token_id, t.scopes, t.revoked, t.expires_at as token_expires_at, t.last_used_at,
+          null::bigint as job_id, null::bigint as job_project_id, null::bigint as job_pipeline_id
+        from personal_access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`
+    case 'job':
+      return sql`
+        select ${userColumns}, null::bigint as token_id, null::text[] as scopes, null::boolean as revoked,
+          null::date as token_expires_at, null::timestamptz as last_used_at,
+          j.id as job_id, j.project_id as job_project_id, j.pipeline_id as job_pipeline_id
+        from ci_jobs j join users u on u.id = j.user_id
+        where j.token_digest = ${digest} and j.status in ('running', 'canceling')`
+    case 'none':
+      return sql`select ${userColumns}, ${none} from users u where false`
+  }
+}
+
+/** The role of the caller: the highest of all memberships that reach the subject. */
+function membershipSource(kind: AnyKind): RawBuilder<unknown> {
+  return kind.memberships === null
+    ? sql`select 0 as role`
+    : sql`select coalesce(max(m.access_level), 0) as role from ${kind.memberships} m where m.user_id = actor.id`
+}
+
+/** One round trip: credentials, subject, role and, where the caller may see the subject, the rows of `read`. */
+export async function enter<Subject, Row = never>(
+  db: Reader,
+  kind: AnyKind,
+  credentials: Credentials,
+  lookup: Lookup,
+  read?: Read<Row>,
+): Promise<Entrance<Subject, Row>> {
+  const subjectSource = kind.find?.(lookup) ?? sql`select 0::bigint as id`
+  const result = await sql<Record<string, unknown>>`
+    select to_json(actor) as actor, to_json(subject) as subject, membership.role,
+      coalesce(subject.id is not null and ${kind.visible}, false) as visible,
+      ${read === undefined ? sql`null` : sql`case when subject.id is not null and ${kind.visible} then ${read.sql} end`} as loaded
+    from (select) one
+    left join lateral (${actorSource(credentials)}) actor on true
+    left join lateral (${subjectSource}) subject on true
+    left join lateral (${membershipSource(kind)}) membership on true`.execute(db)
+  const row = result.rows[0]!
+  const actorRow = row['actor'] as Record<string, unknown> | null
+  const subjectRow = row['subject'] as Record<string, unknown> | null
+  const known = actorRow === null || actorRow['id'] === null ? undefined : actorRow
+  return {
+    actor:
+      credentials.kind === 'none' ? { user: null, token: null, job: null } : known && actorFromRow(known),
+    token: known === undefined || known['token_id'] === null ? undefined : tokenFromRow(known),
+    subject:
+      subjectRow === null || subjectRow['id'] === null
+        ? undefined
+        : (kind.subject(subjectRow, row['role'] as number) as Subject),
+    visible: row['visible'] as boolean,
+    redirect: subjectRow?.['redirect'] === true,
+    loaded: loaded<Row>(row['loaded']),
+  }
+}
+
+function actorFromRow(row: Record<string, unknown>): Actor {
+  return {
+    user: userFromRow(row),
+    token: row['token_id'] === null ? null : { id: row['token_id'] as number, scopes: row['scopes'] as string[] },
+    job:
+      row['job_id'] === null
+        ? null
+        : {
+            id: row['job_id'] as number,
+            projectId: row['job_project_id'] as number,
+            pipelineId: row['job_pipeline_id'] as number,
+          },
+  }
+}
+
+function userFromRow(row: Record<string, unknown>): User {
+  return {
+    id: row['id'] as number,
+    username: row['username'] as string,
+    name: row['name'] as string,
+    email: row['email'] as string,
+    publicEmail: row['public_email'] as string | null,
+    state: row['state'] as string,
+    kind: row['kind'] as string,
+    admin: row['admin'] as boolean,
+    external: row['external'] as boolean,
+    canCreateGroup: row['can_create_group'] as boolean,
+  }
+}
+
+function tokenFromRow(row: Record<string, unknown>): TokenFacts & { id: number; lastUsedAt: Date | null } {
+  return {
+    id: row['token_id'] as number,
+    revoked: row['revoked'] as boolean,
+    expiresAt: row['token_expires_at'] as string | null,
+    lastUsedAt: row['last_used_at'] === null ? null : new Date(row['last_used_at'] as string),
+  }
+}
+
+/** A user by id or username, for `sudo`. */
+export async function findUser(db: Reader, idOrName: string): Promise<User | undefined> {
+  const condition = /^\d{1,15}$/.test(idOrName)
+    ? sql`u.id = ${Number(idOrName)}`
+    : sql`lower(u.username) = ${idOrName.toLowerCase()}`
+  const result = await sql<Record<string, unknown>>`select ${userColumns} from users u where ${condition}`.execute(db)
+  return result.rows[0] === undefined ? undefined : userFromRow(result.rows[0])
+}
+

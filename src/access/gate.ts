@@ -1,0 +1,176 @@
+import { sql } from 'kysely'
+import type { Database } from '../kernel/db/index.ts'
+import { Answer, type Check, type Endpoint, type Loaded, type RequestFacts } from '../kernel/endpoint/endpoint.ts'
+import type { PageInput } from '../kernel/endpoint/pagination.ts'
+import { forbidden, insufficientScope, invalidParameters, notFound, recordNotFound, refused, unauthorized } from '../kernel/errors/index.ts'
+import type { Plan } from '../kernel/config/index.ts'
+import type { Logger } from '../kernel/log/index.ts'
+import { checkAccount, checkScopes, checkToken, type Actor } from './actor.ts'
+import { machineSecret, readCredentials, type Credentials } from './credentials.ts'
+import { decide } from './decide.ts'
+import { enter, findUser, type Entrance } from './enter.ts'
+import type { AnyKind, AnySubject } from './subjects.ts'
+
+export interface Passed {
+  readonly actor: Actor
+  readonly subject: AnySubject
+  readonly params: Record<string, unknown>
+  readonly loaded: Loaded<unknown>
+}
+
+export interface GateCall {
+  readonly endpoint: Endpoint
+  readonly bag: Readonly<Record<string, unknown>>
+  /** Values of the path's parameters as sent. */
+  readonly path: Readonly<Record<string, string>>
+  /** The checked parameters, or the faults in them. */
+  readonly params: { readonly value: Record<string, unknown> } | { readonly faults: readonly string[] }
+  readonly page: PageInput
+  readonly request: RequestFacts
+  /** The address to send a caller to who uses the old path of a project, from its id. */
+  readonly movedTo: (id: number) => string
+}
+
+/** `last_used_at` of a token is written at most this often, in milliseconds. */
+const lastUseInterval = 600_000
+
+const planRank: Readonly<Record<Plan, number>> = { free: 0, premium: 1, ultimate: 2 }
+
+/**
+ * The door every endpoint is entered through: finds out who asks, what about and with which role in one statement,
+ * and makes the endpoint's checks in their order. Nothing else decides who may call.
+ */
+export class Gate {
+  readonly #db: Database
+  readonly #plan: Plan
+  readonly #log: Logger
+
+  constructor(db: Database, plan: Plan, log: Logger) {
+    this.#db = db
+    this.#plan = plan
+    this.#log = log
+  }
+
+  /** The subject and what else the handler needs, or the answer that sends a caller on; throws the refusal. */
+  async pass(call: GateCall): Promise<Passed | Answer> {
+    const { endpoint, params, request } = call
+    const kind = endpoint.on as AnyKind
+    const checks = endpoint.checks ?? defaultChecks(endpoint)
+    if (checks[0] === 'params' && 'faults' in params) throw invalidParameters(params.faults)
+
+    const machine = kind.name === 'runner' || kind.name === 'job' ? kind.name : undefined
+    const credentials: Credentials =
+      machine === undefined
+        ? readCredentials(request.headers, call.bag)
+        : { kind: 'none', digest: undefined, sudo: undefined }
+    if (checks[0] === 'credentials') needsCredentials(credentials, endpoint, machine !== undefined)
+
+    const entrance = await enter<AnySubject, unknown>(
+      this.#db.reader,
+      kind,
+      credentials,
+      {
+        id: call.path['id'],
+        secretDigest: machine && machineSecret(machine, request.headers, call.bag),
+      },
+      'value' in params ? endpoint.read?.({ params: params.value as never, page: call.page }) : undefined,
+    )
+    const { subject } = entrance
+    let actor = entrance.actor
+    for (const check of checks) {
+      switch (check) {
+        case 'credentials':
+          actor = await this.#checkCredentials(endpoint, credentials, entrance, machine !== undefined)
+          break
+        case 'params':
+          if ('faults' in params) throw invalidParameters(params.faults)
+          break
+        case 'subject':
+          if (subject === undefined || !entrance.visible) throw kind.missing()
+          if (entrance.redirect) {
+            const moved = this.#moved(request.method, 'id' in subject ? subject.id : 0, call)
+            if (moved !== undefined) return moved
+          }
+          if (endpoint.plan !== undefined && planRank[this.#plan] < planRank[endpoint.plan]) throw forbidden()
+          break
+        case 'record':
+          if (endpoint.record !== undefined && entrance.loaded.rows.length === 0) {
+            // With faults in the parameters nothing was read; they are told when their turn comes.
+            if ('faults' in params) break
+            throw endpoint.record === true ? recordNotFound() : notFound(endpoint.record)
+          }
+          break
+        case 'may':
+          if (!decide(actor!, endpoint.may as never, subject as never, true).allowed) throw forbidden()
+          break
+      }
+    }
+    if ('faults' in params) throw invalidParameters(params.faults)
+    return { actor: actor!, subject: subject!, params: params.value, loaded: entrance.loaded }
+  }
+
+  async #checkCredentials(
+    endpoint: Endpoint,
+    credentials: Credentials,
+    { actor, token }: Entrance<unknown, unknown>,
+    machine: boolean,
+  ): Promise<Actor> {
+    needsCredentials(credentials, endpoint, machine)
+    if (actor === undefined) throw unauthorized()
+    if (token !== undefined) {
+      checkToken(token, new Date())
+      this.#noteUse(token.id, token.lastUsedAt)
+    }
+    if (actor.user !== null) checkAccount(actor.user)
+    if (actor.job !== null && endpoint.jobToken !== true) throw unauthorized()
+    if (actor.token !== null) checkScopes(actor.token.scopes, scopesOf(endpoint))
+    return credentials.sudo === undefined ? actor : this.#actAs(actor, credentials.sudo)
+  }
+
+  async #actAs(actor: Actor, name: string): Promise<Actor> {
+    if (actor.token === null) {
+      throw forbidden('Must be authenticated using an OAuth or personal access token to use sudo')
+    }
+    if (actor.user?.admin !== true) throw forbidden('Must be admin to use sudo')
+    if (!actor.token.scopes.includes('sudo')) throw insufficientScope(['sudo'])
+    const user = await findUser(this.#db.reader, name)
+    if (user === undefined) throw notFound(`User with ID or username '${name}'`)
+    return { ...actor, user }
+  }
+
+  #moved(method: string, id: number, { movedTo }: GateCall): Answer | undefined {
+    if (method !== 'GET' && method !== 'HEAD') {
+      throw refused(405, 'Non GET methods are not allowed for moved projects')
+    }
+    const location = movedTo(id)
+    const body = `This resource has been moved permanently to ${location}`
+    return new Answer(301, { location, 'content-type': 'text/plain' }, body)
+  }
+
+  /** Off the request's path: a slow write never delays an answer, and a lost one costs nothing. */
+  #noteUse(id: number, lastUsedAt: Date | null): void {
+    const now = Date.now()
+    if (lastUsedAt !== null && now - lastUsedAt.getTime() < lastUseInterval) return
+    const recently = new Date(now - lastUseInterval)
+    sql`
+      update personal_access_tokens set last_used_at = now()
+      where id = ${id} and (last_used_at is null or last_used_at < ${recently})`
+      .execute(this.#db.writer)
+      .catch((error: unknown) => this.#log.warn({ err: error }, 'could not note the use of a token'))
+  }
+}
+
+function needsCredentials(credentials: Credentials, endpoint: Endpoint, machine: boolean): void {
+  if (credentials.kind === 'none' && endpoint.anonymous !== true && !machine) throw unauthorized()
+}
+
+/** `api`, `read_api` for what only reads, and what the endpoint takes besides. */
+export function scopesOf({ method, scopes = [] }: Endpoint): string[] {
+  return ['api', ...(method === 'GET' ? ['read_api'] : []), ...scopes]
+}
+
+function defaultChecks({ anonymous }: Endpoint): readonly Check[] {
+  return anonymous === true
+    ? ['params', 'credentials', 'subject', 'record', 'may']
+    : ['credentials', 'params', 'subject', 'may', 'record']
+}

@@ -1,0 +1,45 @@
+import { endpointFor } from '../kernel/endpoint/endpoint.ts'
+import type { Actor } from './actor.ts'
+
+/** Declares an endpoint: see `kernel/endpoint/endpoint.ts` for what each field means. */
+export const endpoint = endpointFor<Actor>()
+
+export {
+  accountProblem,
+  anonymous,
+  checkAccount,
+  checkScopes,
+  checkToken,
+  isAdministrator,
+  userOf,
+  type Actor,
+  type User,
+} from './actor.ts'
+export { bearer, jobTokenPrefix, type Credentials } from './credentials.ts'
+export { abilities, decide, isVisible, may, require, type Ability, type Decision } from './decide.ts'
+export { enter, findUser } from './enter.ts'
+export { defaultFeatureLevels, features, type Feature } from './features.ts'
+export { Gate, scopesOf, type GateCall, type Passed } from './gate.ts'
+export {
+  FeatureLevel,
+  Role,
+  roleName,
+  Visibility,
+  visibilityName,
+  visibilityNames,
+  type FeatureLevelName,
+  type VisibilityName,
+} from './levels.ts'
+export {
+  group,
+  instance,
+  job,
+  project,
+  projectFromRow,
+  runner,
+  type GroupSubject,
+  type InstanceSubject,
+  type JobSubject,
+  type ProjectSubject,
+  type RunnerSubject,
+} from './subjects.ts'

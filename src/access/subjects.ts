@@ -1,0 +1,250 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { SubjectKind } from '../kernel/endpoint/endpoint.ts'
+import { forbidden, notFound, type ApiError } from '../kernel/errors/index.ts'
+import type { GroupAbility } from './abilities/group.ts'
+import type { InstanceAbility } from './abilities/instance.ts'
+import type { JobAbility, RunnerAbility } from './abilities/machine.ts'
+import type { ProjectAbility } from './abilities/project.ts'
+import { defaultFeatureLevels, type Feature } from './features.ts'
+
+export interface InstanceSubject {
+  readonly kind: 'instance'
+}
+
+/** A project together with the caller's role in it. */
+export interface ProjectSubject {
+  readonly kind: 'project'
+  readonly id: number
+  readonly namespaceId: number
+  readonly namespaceKind: 'user' | 'group'
+  /** Ids of the namespaces from the top one down to the project's own. */
+  readonly line: readonly number[]
+  readonly name: string
+  readonly path: string
+  readonly fullPath: string
+  readonly visibility: number
+  readonly archived: boolean
+  readonly defaultBranch: string | null
+  readonly creatorId: number | null
+  readonly storage: string
+  readonly refsVersion: number
+  readonly repositoryEmpty: boolean
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly features: Readonly<Record<Feature, number>>
+  /** The caller's highest role here, inherited or direct; 0 without any. */
+  readonly role: number
+}
+
+export interface GroupSubject {
+  readonly kind: 'group'
+  readonly id: number
+  readonly parentId: number | null
+  readonly line: readonly number[]
+  readonly name: string
+  readonly path: string
+  readonly fullPath: string
+  readonly visibility: number
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly role: number
+}
+
+/** A runner, found by its own token. */
+export interface RunnerSubject {
+  readonly kind: 'runner'
+  readonly id: number
+  readonly runnerType: 'instance_type' | 'group_type' | 'project_type'
+  readonly namespaceId: number | null
+  readonly tagList: readonly string[]
+  readonly runUntagged: boolean
+  readonly paused: boolean
+  readonly accessLevel: 'not_protected' | 'ref_protected'
+  readonly maximumTimeout: number | null
+  readonly contactedAt: Date | string | null
+}
+
+/** A CI job, found by its id together with its own token. */
+export interface JobSubject {
+  readonly kind: 'job'
+  readonly id: number
+  readonly projectId: number
+  readonly pipelineId: number
+  readonly status: string
+  readonly erased: boolean
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/** How a subject is named in a request: a path parameter, or the secret that it is found by. */
+export interface Lookup {
+  /** The value of the path parameter `:id`. */
+  readonly id: string | undefined
+  /** Digest of the credential of a runner or job, if one was sent. */
+  readonly secretDigest: string | undefined
+}
+
+/** How access finds a kind of subject. */
+export interface AccessKind<Name extends string, Subject, Ability extends string> extends SubjectKind<
+  Name,
+  Subject,
+  Ability
+> {
+  /** A select of the columns of `subject`, or null when there is nothing to find. */
+  readonly find: ((lookup: Lookup) => RawBuilder<unknown>) | null
+  /** The caller's memberships here, as a row source `effective_memberships(...)`, or null. */
+  readonly memberships: RawBuilder<unknown> | null
+  /** Whether the caller may know of the subject, in SQL; what a `read` brings hangs on it. */
+  readonly visible: RawBuilder<unknown>
+  readonly subject: (row: Row, role: number) => Subject
+  readonly missing: () => ApiError
+}
+
+const visibleByLevel = sql`(
+  subject.visibility = 20 or actor.admin or membership.role >= 10
+  or (subject.visibility = 10 and actor.id is not null and not actor.external))`
+
+/** Digits are an id; anything else is a full path, which needs a slash to be a project's. */
+function identified(id: string | undefined): { id: number } | { path: string } {
+  const text = id ?? ''
+  if (/^\d{1,15}$/.test(text)) return { id: Number(text) }
+  return { path: text.toLowerCase() }
+}
+
+const projectColumns = sql`
+  p.id, p.namespace_id, n.kind as namespace_kind, n.traversal_ids as line, p.name, p.path, p.full_path, p.visibility,
+  p.archived, p.default_branch, p.creator_id, p.storage, p.refs_version, p.repository_empty, p.settings,
+  p.feature_levels`
+
+export const project: AccessKind<'project', ProjectSubject, ProjectAbility> = {
+  name: 'project',
+  find(lookup) {
+    const by = identified(lookup.id)
+    return 'id' in by
+      ? sql`
+          select ${projectColumns}, false as redirect
+          from projects p join namespaces n on n.id = p.namespace_id where p.id = ${by.id}`
+      : sql`
+          select ${projectColumns}, r.redirect
+          from routes r join projects p on p.id = r.project_id join namespaces n on n.id = p.namespace_id
+          where r.path_key = ${by.path}`
+  },
+  memberships: sql`effective_memberships(subject.line, subject.id)`,
+  visible: visibleByLevel,
+  subject: projectFromRow,
+  missing: () => notFound('Project'),
+}
+
+export function projectFromRow(row: Row, role: number): ProjectSubject {
+  return {
+    kind: 'project',
+    id: row['id'] as number,
+    namespaceId: row['namespace_id'] as number,
+    namespaceKind: row['namespace_kind'] as 'user' | 'group',
+    line: row['line'] as number[],
+    name: row['name'] as string,
+    path: row['path'] as string,
+    fullPath: row['full_path'] as string,
+    visibility: row['visibility'] as number,
+    archived: row['archived'] as boolean,
+    defaultBranch: row['default_branch'] as string | null,
+    creatorId: row['creator_id'] as number | null,
+    storage: row['storage'] as string,
+    refsVersion: row['refs_version'] as number,
+    repositoryEmpty: row['repository_empty'] as boolean,
+    settings: row['settings'] as Record<string, unknown>,
+    features: { ...defaultFeatureLevels, ...(row['feature_levels'] as Partial<Record<Feature, number>>) },
+    role,
+  }
+}
+
+const groupColumns = sql`n.id, n.parent_id, n.traversal_ids as line, n.name, n.path, n.full_path, n.visibility, n.settings`
+
+export const group: AccessKind<'group', GroupSubject, GroupAbility> = {
+  name: 'group',
+  find(lookup) {
+    const by = identified(lookup.id)
+    return 'id' in by
+      ? sql`select ${groupColumns} from namespaces n where n.id = ${by.id} and n.kind = 'group'`
+      : sql`
+          select ${groupColumns} from routes r join namespaces n on n.id = r.namespace_id
+          where r.path_key = ${by.path} and not r.redirect and n.kind = 'group'`
+  },
+  memberships: sql`effective_memberships(subject.line, null)`,
+  // A member of a project or subgroup inside may see the groups above it.
+  visible: sql`(${visibleByLevel} or exists (
+    select from members m left join projects p on p.id = m.project_id
+    join namespaces n on n.id = coalesce(m.namespace_id, p.namespace_id)
+    where m.user_id = actor.id and m.state = 'active' and n.traversal_ids @> array[subject.id]
+      and (m.expires_at is null or m.expires_at > (now() at time zone 'utc')::date)))`,
+  subject: (row, role) => ({
+    kind: 'group',
+    id: row['id'] as number,
+    parentId: row['parent_id'] as number | null,
+    line: row['line'] as number[],
+    name: row['name'] as string,
+    path: row['path'] as string,
+    fullPath: row['full_path'] as string,
+    visibility: row['visibility'] as number,
+    settings: row['settings'] as Record<string, unknown>,
+    role,
+  }),
+  missing: () => notFound('Group'),
+}
+
+export const instance: AccessKind<'instance', InstanceSubject, InstanceAbility> = {
+  name: 'instance',
+  find: null,
+  memberships: null,
+  visible: sql`true`,
+  subject: () => ({ kind: 'instance' }),
+  missing: () => notFound(),
+}
+
+export const runner: AccessKind<'runner', RunnerSubject, RunnerAbility> = {
+  name: 'runner',
+  find: (lookup) => sql`
+    select r.id, r.runner_type, r.namespace_id, r.tag_list, r.run_untagged, r.paused, r.access_level,
+      r.maximum_timeout, r.contacted_at
+    from ci_runners r
+    where r.token_digest = ${lookup.secretDigest ?? null}
+      and (r.token_expires_at is null or r.token_expires_at > now())`,
+  memberships: null,
+  visible: sql`true`,
+  subject: (row) => ({
+    kind: 'runner',
+    id: row['id'] as number,
+    runnerType: row['runner_type'] as RunnerSubject['runnerType'],
+    namespaceId: row['namespace_id'] as number | null,
+    tagList: row['tag_list'] as string[],
+    runUntagged: row['run_untagged'] as boolean,
+    paused: row['paused'] as boolean,
+    accessLevel: row['access_level'] as RunnerSubject['accessLevel'],
+    maximumTimeout: row['maximum_timeout'] as number | null,
+    contactedAt: row['contacted_at'] as Date | null,
+  }),
+  missing: () => forbidden(),
+}
+
+export const job: AccessKind<'job', JobSubject, JobAbility> = {
+  name: 'job',
+  find: (lookup) => sql`
+    select j.id, j.project_id, j.pipeline_id, j.status, j.erased_at is not null as erased
+    from ci_jobs j
+    where j.token_digest = ${lookup.secretDigest ?? null}
+      and j.id = ${/^\d{1,15}$/.test(lookup.id ?? '') ? Number(lookup.id) : null}`,
+  memberships: null,
+  visible: sql`true`,
+  subject: (row) => ({
+    kind: 'job',
+    id: row['id'] as number,
+    projectId: row['project_id'] as number,
+    pipelineId: row['pipeline_id'] as number,
+    status: row['status'] as string,
+    erased: row['erased'] as boolean,
+  }),
+  // Never 404, which a runner takes for trouble of the network: only 403 makes it stop the job.
+  missing: () => forbidden(),
+}
+
+export type AnySubject = InstanceSubject | ProjectSubject | GroupSubject | RunnerSubject | JobSubject
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- any kind of subject
+export type AnyKind = AccessKind<string, any, any>

@@ -1,0 +1,14 @@
+import type { FastifyInstance } from 'fastify'
+import type { Endpoint } from '../kernel/endpoint/index.ts'
+import type { Schedule, Task } from '../tasks/index.ts'
+
+/** What an area brings into the service. */
+export interface Area {
+  readonly endpoints?: readonly Endpoint[]
+  readonly tasks?: readonly Task[]
+  readonly schedules?: readonly Schedule[]
+  /** Routes that are not of the REST API: git over HTTP, pages. */
+  readonly mount?: (server: FastifyInstance) => void
+  /** Called once the service listens, for what runs beside requests; ended at stop. */
+  readonly start?: () => Promise<AsyncDisposable>
+}

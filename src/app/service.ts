@@ -1,0 +1,138 @@
+import { mkdir } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type pg from 'pg'
+import { migrations } from '../../migrations/index.ts'
+import { Gate } from '../access/index.ts'
+import { Blobs } from '../blobs/index.ts'
+import type { Config } from '../kernel/config/index.ts'
+import { startEmbeddedPostgres } from '../kernel/db/embedded/index.ts'
+import { Database, migrate, Notifications } from '../kernel/db/index.ts'
+import { createServer, mountEndpoints, Registry } from '../kernel/endpoint/index.ts'
+import { Cipher } from '../kernel/lib/secrets.ts'
+import type { Logger } from '../kernel/log/index.ts'
+import { Settings } from '../settings/index.ts'
+import { Events, migrateTasks, TaskWorker } from '../tasks/index.ts'
+import { areas } from './areas.ts'
+import { mountHealth } from './health.ts'
+import { Metrics } from './metrics.ts'
+import { secretKey } from './secret-key.ts'
+import { seed } from './seed.ts'
+import type { Services } from './services.ts'
+
+export interface Service extends AsyncDisposable {
+  /** Where it listens: `http://127.0.0.1:8080`. */
+  readonly address: string
+  /** Where people reach it. */
+  readonly externalUrl: string
+  /** The token made for `root` at the very first start; shown once. */
+  readonly newRootToken: string | undefined
+  readonly services: Services
+}
+
+/** The connection to the configured database, or to the embedded one, which is started for it. */
+export async function openDatabase(
+  config: Pick<Config, 'databaseUrl' | 'dataDirectory' | 'postgresBinaries'>,
+  log: Logger,
+  stack: AsyncDisposableStack,
+): Promise<pg.ClientConfig> {
+  if (config.databaseUrl !== undefined) return { connectionString: config.databaseUrl }
+  const embedded = stack.use(
+    await startEmbeddedPostgres({
+      directory: path.join(config.dataDirectory, 'postgres'),
+      log,
+      ...(config.postgresBinaries !== undefined && { binaries: config.postgresBinaries }),
+    }),
+  )
+  return embedded.connection
+}
+
+/** Builds everything once, in order; what fails or ends takes down again all that was opened before it. */
+export async function startService(config: Config, log: Logger): Promise<Service> {
+  await using stack = new AsyncDisposableStack()
+  await mkdir(config.dataDirectory, { recursive: true, mode: 0o711 })
+
+  const connection = await openDatabase(config, log, stack)
+  const db = stack.use(new Database({ connection, size: config.databasePool, log }))
+  await migrate(db.writer, migrations)
+  await migrateTasks(connection)
+
+  const notifications = new Notifications(connection, log)
+  const settings = stack.use(new Settings(db, notifications, log))
+  await settings.load()
+
+  let bound = ''
+  const externalUrl = (): string => config.externalUrl?.href.replace(/\/$/, '') ?? bound
+  const services: Services = {
+    log,
+    plan: config.plan,
+    externalUrl,
+    dataDirectory: config.dataDirectory,
+    db,
+    notifications,
+    settings,
+    events: new Events(db),
+    cipher: new Cipher(await secretKey(config.secretKey, config.dataDirectory)),
+    blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
+  }
+  const newRootToken = await seed(services, config.rootToken)
+  const built = areas(services)
+  await notifications.start()
+  stack.use(notifications)
+
+  if (config.roles.has('tasks')) {
+    const tasks = [...built.flatMap((area) => area.tasks ?? []), ...services.events.tasks()]
+    const schedules = built.flatMap((area) => area.schedules ?? [])
+    stack.use(await TaskWorker.start(connection, tasks, schedules, log))
+  }
+
+  const stopping = new AbortController()
+  const metrics = new Metrics()
+  const server = createServer({ log, externalUrl, observe: metrics.observe.bind(metrics) })
+  mountHealth(server, {
+    db,
+    metrics,
+    fromAnywhere: config.metricsFromAnywhere,
+    isStopping: () => stopping.signal.aborted,
+  })
+  mountEndpoints(
+    server,
+    new Registry(built.flatMap((area) => area.endpoints ?? [])),
+    new Gate(db, config.plan, log),
+    externalUrl,
+  )
+  for (const area of built) area.mount?.(server)
+  stack.defer(() => close(server, config.shutdownTimeout))
+  await server.listen({ port: config.port, host: config.host })
+  bound = listeningAt(server, config.host)
+  for (const area of built) {
+    if (area.start !== undefined) stack.use(await area.start())
+  }
+
+  stack.defer(() => stopping.abort())
+  const opened = stack.move()
+  return {
+    address: bound,
+    externalUrl: externalUrl(),
+    newRootToken,
+    services,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
+function listeningAt(server: FastifyInstance, host: string): string {
+  const { port } = server.server.address() as AddressInfo
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
+}
+
+/** Stops accepting and lets requests end; after `timeout` seconds what is left is cut off. */
+async function close(server: FastifyInstance, timeout: number): Promise<void> {
+  const cut = setTimeout(() => server.server.closeAllConnections(), timeout * 1000)
+  try {
+    await server.close()
+  } finally {
+    clearTimeout(cut)
+  }
+}

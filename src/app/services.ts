@@ -1,0 +1,22 @@
+import type { Blobs } from '../blobs/index.ts'
+import type { Plan } from '../kernel/config/index.ts'
+import type { Database, Notifications } from '../kernel/db/index.ts'
+import type { Cipher } from '../kernel/lib/secrets.ts'
+import type { Logger } from '../kernel/log/index.ts'
+import type { Settings } from '../settings/index.ts'
+import type { Events } from '../tasks/index.ts'
+
+/** What the areas are built from. Each names in its own parameters the few it needs. */
+export interface Services {
+  readonly log: Logger
+  readonly plan: Plan
+  /** Scheme, host and port (and path) under which people reach the service, without a slash at the end. */
+  readonly externalUrl: () => string
+  readonly dataDirectory: string
+  readonly db: Database
+  readonly notifications: Notifications
+  readonly settings: Settings
+  readonly events: Events
+  readonly cipher: Cipher
+  readonly blobs: Blobs
+}

@@ -1,0 +1,2 @@
+export { createAccessToken, type NewAccessToken } from './create.ts'
+export { administratorScopes, tokenScopes, type TokenScope } from './scopes.ts'

@@ -1,0 +1,23 @@
+/** Scopes that a personal access token can have; the last three are for administrators. */
+export const tokenScopes = [
+  'api',
+  'read_api',
+  'read_user',
+  'create_runner',
+  'manage_runner',
+  'k8s_proxy',
+  'self_rotate',
+  'read_repository',
+  'write_repository',
+  'read_registry',
+  'write_registry',
+  'read_virtual_registry',
+  'write_virtual_registry',
+  'ai_features',
+  'sudo',
+  'admin_mode',
+  'read_service_ping',
+] as const
+
+export type TokenScope = (typeof tokenScopes)[number]
+export const administratorScopes: readonly TokenScope[] = ['sudo', 'admin_mode', 'read_service_ping']

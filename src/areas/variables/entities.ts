@@ -1,0 +1,36 @@
+import { Flag, Nullable, OneOf, Text, Fields } from '../../kernel/endpoint/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
+
+export const Variable = Fields({
+  variable_type: OneOf('env_var', 'file'),
+  key: Text(),
+  value: Nullable(Text()),
+  hidden: Flag(),
+  protected: Flag(),
+  masked: Flag(),
+  raw: Flag(),
+  environment_scope: Text(),
+  description: Nullable(Text()),
+})
+
+/** A row as it is stored: `secret` is the value, sealed. */
+export interface VariableRow {
+  readonly id: number
+  readonly key: string
+  readonly secret: string
+  readonly variable_type: string
+  readonly environment_scope: string
+  readonly description: string | null
+  readonly protected: boolean
+  readonly masked: boolean
+  readonly hidden: boolean
+  readonly raw: boolean
+}
+
+/** The place a value is sealed for. */
+export const secretContext = 'ci_variables.secret'
+
+/** A hidden value is never shown again. */
+export function variable(row: VariableRow, cipher: Cipher): Omit<VariableRow, 'id' | 'secret'> & { value: string | null } {
+  return { ...row, value: row.hidden ? null : cipher.open(row.secret, secretContext) }
+}

@@ -1,0 +1,9 @@
+import type { Database } from '../../kernel/db/index.ts'
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
+import { variableEndpoints } from './routes.ts'
+
+/** CI/CD variables of projects. */
+export function variables(services: { db: Database; cipher: Cipher }): { endpoints: Endpoint[] } {
+  return { endpoints: variableEndpoints(services) }
+}

@@ -1,0 +1,74 @@
+import { isMaskable } from '../../ci/variables/masking.ts'
+import { conflict, invalid, notFound } from '../../kernel/errors/index.ts'
+import type { VariableRow } from './entities.ts'
+
+export const maximumPerProject = 8000
+const longestText = 255
+const longestValue = 10_000
+
+/** What a variable will be once a write is done. */
+export interface VariableState {
+  readonly key: string
+  readonly value: string
+  readonly environmentScope: string
+  readonly description: string | null
+  readonly masked: boolean
+  readonly raw: boolean
+}
+
+/** Refuses, with the texts of the completions (2.3), what breaks a rule; all faults of all attributes at once. */
+export function check({ key, value, environmentScope, description, masked, raw }: VariableState): void {
+  const faults: Record<string, string[]> = {}
+  const fault = (attribute: string, text: string): void => {
+    faults[attribute] = [...(faults[attribute] ?? []), text]
+  }
+  if (key === '') fault('key', "can't be blank")
+  if (key.length > longestText) fault('key', `is too long (maximum is ${longestText} characters)`)
+  if (!/^[a-zA-Z0-9_]+$/.test(key)) fault('key', "can contain only letters, digits and '_'.")
+  if (environmentScope === '') fault('environment_scope', "can't be blank")
+  if (environmentScope.length > longestText) {
+    fault('environment_scope', `is too long (maximum is ${longestText} characters)`)
+  }
+  if (!/^[a-zA-Z0-9_/${}.* -]+$/.test(environmentScope)) {
+    fault(
+      'environment_scope',
+      "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', '*' and spaces",
+    )
+  }
+  if ((description?.length ?? 0) > longestText) {
+    fault('description', `is too long (maximum is ${longestText} characters)`)
+  }
+  if (value.length > longestValue) {
+    fault('value', `The value of the provided variable exceeds the ${longestValue} character limit`)
+  }
+  if (masked && !isMaskable(value, { raw })) fault('value', 'is invalid')
+  if (Object.keys(faults).length > 0) throw invalid(faults)
+}
+
+/**
+ * The one variable that a call means. The filter is exact text. Several of the key and none chosen is 409; with a
+ * single one, a filter that does not name it finds nothing.
+ */
+export function only(candidates: readonly VariableRow[], scope: string | undefined): VariableRow {
+  const chosen = scope === undefined ? candidates : candidates.filter((row) => row.environment_scope === scope)
+  if (chosen.length === 1) return chosen[0]!
+  if (candidates.length > 1) {
+    throw conflict("There are multiple variables with provided parameters. Please use 'filter[environment_scope]'")
+  }
+  throw notFound('Variable')
+}
+
+/** A hidden variable stays hidden and masked for good, and only a new one can become hidden. */
+export function checkHidden(row: VariableRow, masked: boolean): void {
+  if (row.hidden && !masked) {
+    throw invalid({ base: ['The visibility setting cannot be changed for masked and hidden variables.'] })
+  }
+}
+
+export function taken(key: string): Error {
+  return invalid({ key: [`${key} has already been taken`] })
+}
+
+export function limitReached(): Error {
+  return invalid({ base: [`Maximum number of project ci variables (${maximumPerProject}) exceeded`] })
+}

@@ -1,0 +1,59 @@
+import { sql } from 'kysely'
+import { onConstraint, type Tx, type Writer } from '../../kernel/db/index.ts'
+import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import type { VariableRow } from './entities.ts'
+import { limitReached, maximumPerProject, taken } from './rules.ts'
+
+const columns = sql`
+  v.id, v.key, v.secret, v.variable_type, v.environment_scope, v.description, v.protected, v.masked, v.hidden, v.raw`
+
+/** Read together with the caller's access: `subject` is the project. */
+export function list(input: PageInput): Read<VariableRow> {
+  return page({ columns, from: sql`from ci_variables v where v.project_id = subject.id`, order: sql`v.id` }, input)
+}
+
+export function ofKey(key: string): Read<VariableRow> {
+  return rows(sql`
+    select ${columns} from ci_variables v where v.project_id = subject.id and v.key = ${key} order by v.id`)
+}
+
+export type Values = Omit<VariableRow, 'id'>
+
+/** One statement; the limit is looked at in it. */
+export async function create(db: Writer, projectId: number, values: Values): Promise<VariableRow> {
+  const result = await sql<VariableRow>`
+    insert into ci_variables as v (project_id, key, secret, variable_type, environment_scope, description, protected,
+      masked, hidden, raw)
+    select ${projectId}, ${values.key}, ${values.secret}, ${values.variable_type}, ${values.environment_scope},
+      ${values.description}, ${values.protected}, ${values.masked}, ${values.hidden}, ${values.raw}
+    where (select count(*) from ci_variables c where c.project_id = ${projectId}) < ${maximumPerProject}
+    returning ${columns}`
+    .execute(db)
+    .catch(onConstraint('ci_variables_key_scope', () => taken(values.key)))
+  const row = result.rows[0]
+  if (row === undefined) throw limitReached()
+  return row
+}
+
+/** Locks the variables of a key, so that what is decided by them still holds when it is written. */
+export async function lockKey(tx: Tx, projectId: number, key: string): Promise<VariableRow[]> {
+  const result = await sql<VariableRow>`
+    select ${columns} from ci_variables v where v.project_id = ${projectId} and v.key = ${key}
+    order by v.id for update`.execute(tx)
+  return result.rows
+}
+
+export async function change(tx: Tx, id: number, values: Values): Promise<VariableRow> {
+  const result = await sql<VariableRow>`
+    update ci_variables v set secret = ${values.secret}, variable_type = ${values.variable_type},
+      environment_scope = ${values.environment_scope}, description = ${values.description},
+      protected = ${values.protected}, masked = ${values.masked}, raw = ${values.raw}
+    where v.id = ${id} returning ${columns}`
+    .execute(tx)
+    .catch(onConstraint('ci_variables_key_scope', () => taken(values.key)))
+  return result.rows[0]!
+}
+
+export async function remove(tx: Tx, id: number): Promise<void> {
+  await tx.deleteFrom('ci_variables as v').where('v.id', '=', id).execute()
+}

@@ -1,0 +1,1 @@
+export { Blobs, type Blob } from './blobs.ts'

@@ -1,0 +1,89 @@
+import { fileText } from '../messages.ts'
+import { ConfigError } from './config-error.ts'
+
+/** `!reference [job, key]`, until it is resolved. */
+export class Reference {
+  readonly path: string[]
+
+  constructor(path: string[]) {
+    this.path = path
+  }
+}
+
+/** What a file holds. Aliases share one value, so nothing here is ever changed in place. */
+export type Data = string | number | boolean | null | Reference | Data[] | DataMap
+export interface DataMap {
+  [key: string]: Data
+}
+
+export function isMap(value: unknown): value is DataMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Reference)
+}
+
+/** Maps have no prototype: `constructor` and `__proto__` are keys like any other. */
+export function newMap(): DataMap {
+  return Object.create(null) as DataMap
+}
+
+/** Counts work that input could blow up; everything that may multiply spends from one. */
+export class Budget {
+  #left: number
+
+  constructor(steps: number) {
+    this.#left = steps
+  }
+
+  /** Throws `The parsed YAML is too big` when nothing is left. */
+  spend(steps = 1): void {
+    this.#left -= steps
+    if (this.#left < 0) throw new ConfigError(fileText.tooBig)
+  }
+}
+
+const mostNodes = 300_000
+const deepest = 100
+
+/**
+ * Refuses data that is too big once every alias is written out, or nested deeper than 100 levels. Looks at shared
+ * parts once, so it takes as long as the data is, not as long as what it stands for.
+ */
+export function checkSize(data: Data): void {
+  const known = new Map<Data, Size>()
+  measure(data, known, 0)
+}
+
+interface Size {
+  nodes: number
+  depth: number
+}
+
+function measure(data: Data, known: Map<Data, Size>, above: number): Size {
+  if (typeof data === 'string') return { nodes: 1 + (data.length >> 6), depth: 0 }
+  if (typeof data !== 'object' || data === null || data instanceof Reference) return { nodes: 1, depth: 0 }
+  let size = known.get(data)
+  if (size === undefined) {
+    if (above > deepest) throw new ConfigError(fileText.tooBig)
+    size = { nodes: 1, depth: 0 }
+    for (const part of Array.isArray(data) ? data : Object.values(data)) {
+      const inner = measure(part, known, above + 1)
+      size.nodes += inner.nodes
+      size.depth = Math.max(size.depth, inner.depth + 1)
+    }
+    known.set(data, size)
+  }
+  if (size.nodes > mostNodes || above + size.depth > deepest) throw new ConfigError(fileText.tooBig)
+  return size
+}
+
+/** Maps are merged key by key, later wins; anything else is replaced whole. */
+export function deepMerge(low: DataMap, high: DataMap, budget: Budget): DataMap {
+  const merged = newMap()
+  for (const key in low) merged[key] = low[key]!
+  for (const key in high) {
+    budget.spend()
+    const [below, above] = [merged[key], high[key]!]
+    merged[key] = isMap(below) && isMap(above) ? deepMerge(below, above, budget) : above
+  }
+  budget.spend(Object.keys(merged).length)
+  return merged
+}

@@ -1,0 +1,181 @@
+import { Composer, isAlias, isMap, isScalar, isSeq, LineCounter, Parser, type Document, type ParsedNode } from 'yaml'
+import { Lexer, type CollectionTag, type Pair, type Scalar, type ScalarTag } from 'yaml'
+import { fileText, referenceText } from '../messages.ts'
+import { ConfigError } from './config-error.ts'
+import { Budget, checkSize, newMap, Reference, type Data, type DataMap } from './data.ts'
+
+export interface YamlFile {
+  /** The `spec:` document in front of the content, if there is one. */
+  header: DataMap | null
+  content: Data
+  /** Keys of the content's first level that are no strings, such as the number in `10: …`. */
+  oddKeys: string[]
+}
+
+const longestFile = 2 * 1024 * 1024
+const mostTokens = 500_000
+const deepestFlow = 100
+
+/** Throws a ConfigError for whatever is wrong with the text, within bounded time. */
+export function readYaml(source: string): YamlFile {
+  if (source.trim() === '') throw new ConfigError(fileText.empty)
+  const lines = new LineCounter()
+  const [first, second] = compose(source, lines).map((document) => new Conversion(document, lines))
+  const content = first?.content() ?? null
+  const header = isHeader(content) ? content : null
+  if (header === null) return { header, content, oddKeys: first?.oddKeys ?? [] }
+  return { header, content: second?.content() ?? null, oddKeys: second?.oddKeys ?? [] }
+}
+
+function isHeader(content: Data): content is DataMap {
+  return (
+    typeof content === 'object' &&
+    content !== null &&
+    'spec' in content &&
+    Object.keys(content).length === 1
+  )
+}
+
+/** YAML 1.2 has only true and false; files of the field were written for 1.1, where these were booleans too. */
+const oldBooleans: ScalarTag = {
+  tag: 'tag:yaml.org,2002:bool',
+  default: true,
+  test: /^(?:yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/,
+  resolve: (text) => /^(?:yes|on)$/i.test(text),
+}
+const referenceTag: CollectionTag = { tag: '!reference', collection: 'seq' }
+
+/** At most the first two documents. Tokens are counted before they cost more. */
+function compose(source: string, lines: LineCounter): Document.Parsed[] {
+  if (source.length > longestFile) throw new ConfigError(fileText.tooBig)
+  const budget = new Budget(mostTokens)
+  const parser = new Parser(lines.addNewLine)
+  const composer = new Composer({
+    version: '1.2',
+    schema: 'core',
+    customTags: (tags) => [...tags, oldBooleans, referenceTag],
+    uniqueKeys: false,
+    stringKeys: false,
+    logLevel: 'silent',
+  })
+  const documents: Document.Parsed[] = []
+  let flow = 0
+  for (const lexeme of new Lexer().lex(source)) {
+    budget.spend()
+    if (lexeme === '[' || lexeme === '{') flow++
+    else if (lexeme === ']' || lexeme === '}') flow--
+    if (flow > deepestFlow) throw new ConfigError(fileText.tooBig)
+    for (const token of parser.next(lexeme)) documents.push(...composer.next(token))
+    if (documents.length >= 2) return documents.slice(0, 2)
+  }
+  for (const token of parser.end()) documents.push(...composer.next(token))
+  documents.push(...composer.end())
+  return documents.slice(0, 2)
+}
+
+/** One document to plain data. Anchors share the value they stand for. */
+class Conversion {
+  readonly oddKeys: string[] = []
+  readonly #document: Document.Parsed
+  readonly #lines: LineCounter
+  readonly #anchors = new Map<string, Data>()
+  readonly #budget = new Budget(mostTokens * 4)
+
+  constructor(document: Document.Parsed, lines: LineCounter) {
+    this.#document = document
+    this.#lines = lines
+  }
+
+  content(): Data {
+    const error = this.#document.errors[0]
+    if (error !== undefined) {
+      if (/call stack/.test(error.message)) throw new ConfigError(fileText.tooBig)
+      throw this.#error(error.message, error.pos[0])
+    }
+    const data = this.#convert(this.#document.contents, 0)
+    checkSize(data)
+    return data
+  }
+
+  #error(reason: string, offset: number): ConfigError {
+    const { line, col } = this.#lines.linePos(offset)
+    return new ConfigError(fileText.yaml(reason, line, col))
+  }
+
+  #convert(node: ParsedNode | null, depth: number): Data {
+    if (node === null) return null
+    if (depth > 100) throw new ConfigError(fileText.tooBig)
+    if (isAlias(node)) {
+      const value = this.#anchors.get(node.source)
+      if (value === undefined) throw this.#error(`Unknown alias: ${node.source}`, node.range[0])
+      return value
+    }
+    // Within itself an anchor is not known yet.
+    if (node.anchor !== undefined) this.#anchors.delete(node.anchor)
+    const value = this.#valueOf(node, depth)
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, value)
+    return value
+  }
+
+  #valueOf(node: ParsedNode, depth: number): Data {
+    if (isMap(node)) return this.#map(node.items as Pair<ParsedNode, ParsedNode | null>[], depth)
+    if (isSeq(node)) {
+      const items = node.items.map((item) => this.#convert(item as ParsedNode | null, depth + 1))
+      if (node.tag !== '!reference') return items
+      const path = items.filter((item) => typeof item === 'string')
+      if (path.length === 0 || path.length !== items.length) {
+        throw this.#error(referenceText.malformed, node.range[0])
+      }
+      return new Reference(path)
+    }
+    return isScalar(node) ? scalar(node) : null
+  }
+
+  #map(pairs: Pair<ParsedNode, ParsedNode | null>[], depth: number): DataMap {
+    const own = newMap()
+    const merged: DataMap[] = []
+    for (const { key, value } of pairs) {
+      const data = this.#convert(value, depth + 1)
+      if (isScalar(key) && key.value === '<<' && key.type === 'PLAIN') merged.push(...this.#merged(data, key))
+      else own[this.#key(key, depth)] = data
+    }
+    if (merged.length === 0) return own
+    // Own keys win over merged ones, earlier merged maps over later ones.
+    const all = newMap()
+    for (const map of [...merged.reverse(), own]) {
+      const keys = Object.keys(map)
+      this.#budget.spend(keys.length)
+      for (const key of keys) all[key] = map[key]!
+    }
+    return all
+  }
+
+  #merged(data: Data, key: Scalar.Parsed): DataMap[] {
+    const maps = Array.isArray(data) ? data : [data]
+    this.#budget.spend(maps.length)
+    return maps.map((map) => {
+      if (typeof map === 'object' && map !== null && !Array.isArray(map) && !(map instanceof Reference)) return map
+      throw this.#error('merge key << needs a map or a list of maps', key.range[0])
+    })
+  }
+
+  #key(node: ParsedNode, depth: number): string {
+    const data = this.#convert(node, depth + 1)
+    if (typeof data === 'object' && data !== null) throw this.#error('a key should be a scalar', node.range[0])
+    const key = data === null ? '' : String(data)
+    if (depth === 0 && typeof data !== 'string' && data !== null) this.oddKeys.push(key)
+    return key
+  }
+}
+
+/** A number that JavaScript would write differently (`1.0`, a very long one) stays the text it is. */
+function scalar(node: Scalar.Parsed): Data {
+  const { value } = node
+  if (typeof value === 'number') {
+    const whole = Number.isInteger(value)
+    if (whole && /^[-+]?\d+\.0*$/.test(node.source)) return `${value}.0`
+    return Number.isSafeInteger(value) || (!whole && Number.isFinite(value)) ? value : node.source
+  }
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  return node.source
+}

@@ -1,0 +1,146 @@
+import { isMap, type DataMap } from '../config/data.ts'
+import { entryText } from '../messages.ts'
+import { artifacts } from './artifacts.ts'
+import { caches } from './cache.ts'
+import { environment } from './environment.ts'
+import { filter } from './filters.ts'
+import { image, services } from './image.ts'
+import { needs } from './needs.ts'
+import { parallel } from './parallel.ts'
+import {
+  atMostCharacters,
+  attribute,
+  boolean,
+  entry,
+  map,
+  oneOf,
+  readFields,
+  string,
+  stringOrStrings,
+  strings,
+  type Values,
+} from './read.ts'
+import { retry } from './retry.ts'
+import { bridgeRules, checkDelay, jobRules, jobWhens, startIn } from './rules.ts'
+import { script } from './script.ts'
+import * as settings from './settings.ts'
+import type { Spot } from './spot.ts'
+import { trigger } from './trigger.ts'
+import { jobVariables } from './variables.ts'
+
+/** Keys that `default:` may set for all jobs. */
+export const defaultFields = {
+  before_script: entry(script),
+  after_script: entry(script),
+  hooks: entry(settings.hooks),
+  image: entry(image),
+  services: entry(services),
+  cache: entry(caches),
+  tags: entry(settings.tags),
+  artifacts: entry(artifacts),
+  retry: entry(retry),
+  timeout: entry(settings.timeout),
+  interruptible: entry(boolean),
+  id_tokens: entry(settings.idTokens),
+  identity: attribute(oneOf(['google_cloud'])),
+}
+
+/** Keys of jobs that run and of jobs that trigger. */
+const sharedFields = {
+  stage: entry(atMostCharacters(255)),
+  extends: attribute(stringOrStrings),
+  inherit: entry(settings.inherit),
+  variables: entry(jobVariables),
+  only: entry(filter),
+  except: entry(filter),
+  needs: entry(needs),
+  parallel: entry(parallel),
+  allow_failure: attribute(settings.allowFailure),
+  resource_group: attribute(string),
+  environment: entry(environment),
+  interruptible: entry(boolean),
+  manual_confirmation: attribute(string),
+}
+
+const jobFields = {
+  ...sharedFields,
+  ...defaultFields,
+  script: entry(script),
+  run: entry(settings.run),
+  rules: attribute(jobRules),
+  when: attribute(oneOf(jobWhens)),
+  start_in: attribute(startIn),
+  dependencies: attribute(strings),
+  coverage: entry(settings.coverage),
+  secrets: entry(settings.secrets),
+  release: entry(settings.release),
+  pages: entry(settings.pages),
+  publish: attribute(string),
+  inputs: entry(map),
+  dast_configuration: attribute(map),
+}
+
+const bridgeFields = {
+  ...sharedFields,
+  trigger: entry(trigger),
+  rules: attribute(bridgeRules),
+  when: attribute(oneOf(['on_success', 'on_failure', 'always', 'manual'] as const)),
+}
+
+/** What one job of the file says, before defaults. */
+export type JobEntry = Values<typeof jobFields & Pick<typeof bridgeFields, 'trigger'>>
+
+const scriptKeys = ['script', 'before_script', 'after_script']
+
+/** Undefined: no job at all (it neither runs nor triggers), or a wrong one; either way it was reported. */
+export function readJob(name: string, value: unknown, jobs: Spot): JobEntry | undefined {
+  const spot = jobs.child(name)
+  if (!isMap(value) || kindOf(value) === null) return jobs.failHere(entryText.notAJob(name))
+  if (name.length > 255) return spot.failHere(`name ${entryText.tooLong(255)}`)
+  if (kindOf(value) === 'job') return readFields(jobFields, value, spot, (given, at) => checkJob(name, given, at))
+
+  const found = readFields(bridgeFields, value, spot, checkBridge)
+  if (found.parallel && 'total' in found.parallel) spot.child('parallel').fail(entryText.parallelNumberOfBridge)
+  return found
+}
+
+function kindOf(value: DataMap): 'job' | 'bridge' | null {
+  if (has(value, 'script') || has(value, 'run')) return 'job'
+  return 'trigger' in value || isMirror(value['needs']) ? 'bridge' : null
+}
+
+const has = (value: DataMap, key: string) => value[key] !== undefined && value[key] !== null
+
+function isMirror(given: unknown): boolean {
+  const all: unknown[] = Array.isArray(given) ? given : [given]
+  return all.some((need) => isMap(need) && 'pipeline' in need && !('job' in need))
+}
+
+function checkJob(name: string, value: DataMap, spot: Spot): void {
+  if (has(value, 'trigger')) spot.fail(entryText.together(['script', 'trigger']))
+  const scripts = scriptKeys.filter((key) => has(value, key))
+  if (has(value, 'run') && scripts.length > 0) spot.fail(entryText.together(['run', ...scripts]))
+  checkWithRules(value, spot)
+  if (!has(value, 'rules')) checkDelay(value, spot)
+  checkDependencies(value, spot)
+  if (has(value, 'publish') && name !== 'pages' && !has(value, 'pages')) spot.failHere(entryText.publishOutsidePages)
+}
+
+function checkBridge(value: DataMap, spot: Spot): void {
+  if (!has(value, 'trigger') && !isMirror(value['needs'])) spot.failHere(entryText.triggerOrNeeds)
+  checkWithRules(value, spot)
+}
+
+function checkWithRules(value: DataMap, spot: Spot): void {
+  if (!has(value, 'rules')) return
+  const keys = ['only', 'except', 'start_in'].filter((key) => has(value, key))
+  if (keys.length > 0) spot.fail(entryText.notWithRules(keys))
+}
+
+/** With needs, artifacts come only from these. */
+function checkDependencies({ needs: needed, dependencies }: DataMap, spot: Spot): void {
+  if (!Array.isArray(needed) || !Array.isArray(dependencies)) return
+  const names = needed.flat(10).map((need) => (isMap(need) ? need['job'] : need))
+  const others = dependencies.filter((name) => typeof name === 'string' && !names.includes(name))
+  if (others.length > 0) spot.key('dependencies').fail(entryText.dependencyNotNeeded(others as string[]))
+}

@@ -1,0 +1,5 @@
+import { Command } from 'commander'
+
+export function doctorCommand(): Command {
+  return new Command('doctor')
+}

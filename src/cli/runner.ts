@@ -1,0 +1,5 @@
+import { Command } from 'commander'
+
+export function runnerCommand(): Command {
+  return new Command('runner')
+}

@@ -1,0 +1,54 @@
+import { Command } from 'commander'
+import { startService, type Service } from '../app/service.ts'
+import { readConfig } from '../kernel/config/index.ts'
+import { createLogger } from '../kernel/log/index.ts'
+import { explain } from './trouble.ts'
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('run the service')
+    .option('--roles <list>', 'what this program does: web, tasks, runner (default: all; as ROLES)')
+    .action(async ({ roles }: { roles?: string }) => {
+      const config = readConfig(roles === undefined ? process.env : { ...process.env, ROLES: roles })
+      const log = createLogger(config.logLevel)
+      const stop = stopSignal()
+      let service: Service
+      try {
+        service = await startService(config, log)
+      } catch (error) {
+        throw explain(error, config)
+      }
+      await using _service = service
+      process.stdout.write(welcome(service, config.rootToken))
+      await stop
+      log.info('stopping')
+    })
+}
+
+/** Resolves at the first signal; a second one ends the program as it usually does. */
+function stopSignal(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  return promise
+}
+
+function welcome({ externalUrl, newRootToken }: Service, rootToken: string | undefined): string {
+  const api = `${externalUrl}/api/v4`
+  const token = newRootToken ?? (rootToken === undefined ? '<your token>' : '$ROOT_TOKEN')
+  const lines = [
+    '',
+    `Guildhall is ready at ${externalUrl}`,
+    ...(newRootToken === undefined
+      ? []
+      : ['', `Token of the administrator root, shown this once: ${newRootToken}`]),
+    '',
+    'Try:',
+    `  curl -H "PRIVATE-TOKEN: ${token}" ${api}/user`,
+    `  curl -H "PRIVATE-TOKEN: ${token}" -d name=hello -d initialize_with_readme=true ${api}/projects`,
+    `  git clone http://root:${token}@${new URL(externalUrl).host}/root/hello.git`,
+    '',
+    `All endpoints: ${externalUrl}/-/api`,
+    '',
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,5 @@
+import { Command } from 'commander'
+
+export function userCommand(): Command {
+  return new Command('user')
+}

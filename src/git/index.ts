@@ -1,0 +1,95 @@
+/** The git room: the only code that starts git. Streams in, streams out; it knows no users and no projects. */
+export { GitError, type GitFailure } from './git-error.ts'
+export { checkGit, openGit, type Git, type GitOptions } from './git.ts'
+export {
+  createRepository,
+  deleteRepository,
+  repositoryExists,
+  setDefaultBranch,
+  type Repository,
+} from './repository.ts'
+
+// Values that git may be given; they come only from these functions.
+export {
+  branchName,
+  branchRef,
+  emptyTreeOid,
+  isZero,
+  parseFilePath,
+  parseOid,
+  parsePath,
+  parseRefName,
+  parseRev,
+  rootPath,
+  tagName,
+  tagRef,
+  zeroOid,
+  type FilePath,
+  type Oid,
+  type RefName,
+  type Rev,
+  type TreePath,
+} from './parse.ts'
+
+// Reading.
+export {
+  countCommits,
+  findCommit,
+  findTag,
+  isAncestor,
+  lastCommitFor,
+  listCommitIds,
+  listCommits,
+  readCommits,
+  resolve,
+  type Commit,
+  type CommitFilter,
+  type CommitPage,
+  type Signature,
+  type Tag,
+} from './commits.ts'
+export { parseTrailers, type Trailer } from './trailers.ts'
+export { findEntry, listTree, type FileMode, type TreeEntry, type TreePage } from './tree.ts'
+export { blobSize, findBlob, looksBinary, readBlob, streamBlob, type BlobHeader } from './blobs.ts'
+export { changedPaths, commitStats, diffStat, type ChangedPath, type DiffStat } from './diffs.ts'
+export { archive, canBzip2, type ArchiveFormat, type ArchiveOptions } from './archive.ts'
+
+// Refs.
+export { listBranches, listRefs, listTags, mergedBranches, refsContaining } from './refs.ts'
+export type { Branch, Ref, RefSnapshot, RefsVersion, TagRef } from './ref-cache.ts'
+export { allowAll, updateRefs, type UpdateOptions } from './update-refs.ts'
+export type {
+  Proposal,
+  ProposedUpdate,
+  RefGuard,
+  RefJournal,
+  RefUpdate,
+  Refusal,
+  Rejection,
+  RejectionReason,
+  UpdateOutcome,
+} from './ref-update.ts'
+export { reconcile, type Fate } from './reconcile.ts'
+
+// Transport.
+export {
+  advertiseRefs,
+  parseProtocol,
+  type AdvertiseOptions,
+  type ProtocolVersion,
+  type Service,
+} from './advertise.ts'
+export { uploadPack, type UploadOutcome, type UploadPackOptions } from './upload-pack.ts'
+export { receivePack, type PushResult, type ReceivePackOptions } from './receive-pack.ts'
+
+// Writing.
+export {
+  annotateTag,
+  commitFiles,
+  FileActionError,
+  type CommitRequest,
+  type FileAction,
+  type PreparedChange,
+  type TagRequest,
+} from './write.ts'
+export { recoverRepository, type RecoverOptions } from './recover.ts'

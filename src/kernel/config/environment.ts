@@ -1,0 +1,132 @@
+import { availableParallelism } from 'node:os'
+import path from 'node:path'
+import { logLevels } from '../log/logger.ts'
+import { flag, integer, oneOf, optional, text, Unusable, type Variable } from './variable.ts'
+
+export const plans = ['free', 'premium', 'ultimate'] as const
+export type Plan = (typeof plans)[number]
+
+/** What one program can do; a node runs some or all of them. */
+export const roles = ['web', 'tasks', 'runner'] as const
+export type Role = (typeof roles)[number]
+
+function httpUrl(value: string): URL {
+  const url = URL.parse(value)
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new Unusable('is not an http or https address')
+  return url
+}
+
+function postgresUrl(value: string): string {
+  const url = URL.parse(value)
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) throw new Unusable('is not a postgres:// address')
+  return value
+}
+
+function token(value: string): string {
+  if (value.length < 20) throw new Unusable('is shorter than 20 characters')
+  if (!/^[\x21-\x7e]+$/.test(value)) throw new Unusable('has a character that no HTTP header can carry')
+  return value
+}
+
+function secretKey(value: string): string {
+  if (value.length < 32) throw new Unusable('is shorter than 32 characters')
+  return value
+}
+
+function roleList(value: string): readonly Role[] {
+  return value.split(',').map((name) => {
+    const role = roles.find((one) => one === name.trim())
+    if (role === undefined) throw new Unusable(`names an unknown role, "${name}"; there are ${roles.join(', ')}`)
+    return role
+  })
+}
+
+/** Every environment variable there is. The documentation (`docs/configuration.md`) is generated from this table. */
+export const variables = {
+  PORT: integer(8080, [0, 65535], 'Port to listen on; 0 takes a free one.'),
+  HOST: text('127.0.0.1', 'Address to listen on; `0.0.0.0` for every network.'),
+  EXTERNAL_URL: optional(httpUrl, 'Address under which people reach the service. Unset: `http://HOST:PORT`.'),
+  DATA_DIR: text('./data', 'Folder of everything the service keeps: database, repositories, artifacts, keys.'),
+  DATABASE_URL: optional(
+    postgresUrl,
+    'PostgreSQL (15 or newer) to use, as `postgres://user:password@host/database`. Unset: the embedded one.',
+  ),
+  DATABASE_POOL: integer(8, [2, 200], 'Connections to the database for requests.'),
+  POSTGRES_BIN: optional(String, 'Folder with the programs of PostgreSQL for the embedded database.'),
+  ROOT_TOKEN: optional(
+    token,
+    'Personal access token of the administrator `root`, 20 characters or more. Unset: one is made at the first start and shown once.',
+  ),
+  SECRET_KEY: optional(
+    secretKey,
+    'Key that encrypts secrets in the database, 32 characters or more; all nodes need the same. Unset: one is made and kept in `DATA_DIR/secret-key`.',
+  ),
+  PLAN: oneOf(plans, 'ultimate', 'Which features are on.'),
+  ROLES: {
+    ...optional(roleList, 'What this program does, separated by commas: `web`, `tasks`, `runner`.'),
+    fallback: roles.join(','),
+  } satisfies Variable<readonly Role[] | undefined>,
+  RUNNER_CONCURRENCY: {
+    about: 'Jobs that the built-in runner runs at once.',
+    fallback: 'one a processor',
+    parse: (value) => integer(availableParallelism(), [1, 256], '').parse(value),
+  } satisfies Variable<number>,
+  SHUTDOWN_TIMEOUT: integer(30, [1, 3600], 'Seconds that requests and jobs may still take after SIGTERM.'),
+  LOG_LEVEL: oneOf(logLevels, 'info', 'How much is logged.'),
+  METRICS_FROM_ANYWHERE: flag(false, 'Answer `/-/metrics` and the details of health to every address, not loopback only.'),
+} satisfies Record<string, Variable<unknown>>
+
+type Values = { readonly [Name in keyof typeof variables]: ReturnType<(typeof variables)[Name]['parse']> }
+
+/** A wrong value, named. It ends the program with one line. */
+export class ConfigError extends Error {}
+
+export interface Config {
+  readonly port: number
+  readonly host: string
+  /** Undefined: `http://HOST:PORT`, known once the port is bound. */
+  readonly externalUrl: URL | undefined
+  readonly dataDirectory: string
+  readonly databaseUrl: string | undefined
+  readonly databasePool: number
+  readonly postgresBinaries: string | undefined
+  readonly rootToken: string | undefined
+  readonly secretKey: string | undefined
+  readonly plan: Plan
+  readonly roles: ReadonlySet<Role>
+  readonly runnerConcurrency: number
+  readonly shutdownTimeout: number
+  readonly logLevel: Values['LOG_LEVEL']
+  readonly metricsFromAnywhere: boolean
+}
+
+/** Reads the environment. An empty variable counts as unset. */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const read = <Name extends keyof Values>(name: Name): Values[Name] => {
+    const value = environment[name] === '' ? undefined : environment[name]
+    try {
+      return variables[name].parse(value) as Values[Name]
+    } catch (error) {
+      // The secrets among them are not repeated.
+      const shown = /TOKEN|SECRET|URL/.test(name) ? 'the value' : `"${value ?? ''}"`
+      throw error instanceof Unusable ? new ConfigError(`${name}: ${shown} ${error.message}.`) : error
+    }
+  }
+  return {
+    port: read('PORT'),
+    host: read('HOST'),
+    externalUrl: read('EXTERNAL_URL'),
+    dataDirectory: path.resolve(read('DATA_DIR')),
+    databaseUrl: read('DATABASE_URL'),
+    databasePool: read('DATABASE_POOL'),
+    postgresBinaries: read('POSTGRES_BIN'),
+    rootToken: read('ROOT_TOKEN'),
+    secretKey: read('SECRET_KEY'),
+    plan: read('PLAN'),
+    roles: new Set(read('ROLES') ?? roles),
+    runnerConcurrency: read('RUNNER_CONCURRENCY'),
+    shutdownTimeout: read('SHUTDOWN_TIMEOUT'),
+    logLevel: read('LOG_LEVEL'),
+    metricsFromAnywhere: read('METRICS_FROM_ANYWHERE'),
+  }
+}

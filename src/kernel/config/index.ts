@@ -1,0 +1,1 @@
+export { ConfigError, plans, readConfig, roles, variables, type Config, type Plan, type Role } from './environment.ts'

@@ -1,0 +1,42 @@
+import pg from 'pg'
+import { countStatement } from '../log/index.ts'
+
+/** More texts than this are sent unnamed, so that a caller that builds texts without bound cannot fill the server. */
+const maximumNamedStatements = 2000
+const names = new Map<string, string>()
+
+function statementName(text: string): string | undefined {
+  let name = names.get(text)
+  if (name === undefined && names.size < maximumNamedStatements) {
+    name = `s${names.size + 1}`
+    names.set(text, name)
+  }
+  return name
+}
+
+/** Control statements change nothing by being prepared. */
+const control = /^(begin|commit|rollback|savepoint|release|set|start|listen|unlisten)/i
+
+/**
+ * A connection that prepares every parameterised statement under a name (the same text has the same name on every
+ * connection) and counts what it sends for the request's log line.
+ */
+export class Client extends pg.Client {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- pg declares seven overloads; all pass through here.
+  override query(...args: any[]): any {
+    countStatement()
+    const [text, values] = args as [unknown, unknown]
+    if (typeof text === 'string' && Array.isArray(values) && !control.test(text)) {
+      const name = statementName(text)
+      if (name !== undefined) {
+        args.splice(0, 2, { name, text, values })
+      }
+    }
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-call -- see above
+    return (super.query as (...all: unknown[]) => unknown).apply(this, args)
+  }
+}
+
+// 64-bit ids stay below 2^53 here and are JSON numbers in the API; dates have no time zone and stay text.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text)

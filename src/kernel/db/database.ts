@@ -1,0 +1,87 @@
+import { Kysely, PostgresDialect, type Transaction } from 'kysely'
+import pg from 'pg'
+import type { Logger } from '../log/index.ts'
+import { Client } from './client.ts'
+import type { DB } from './schema.ts'
+
+/** What only reads: `select` and nothing else compiles. */
+export type Reader = Pick<Kysely<DB>, 'selectFrom' | 'selectNoFrom' | 'with' | 'withRecursive' | 'getExecutor'>
+
+/** A transaction. It comes only from `Database.transaction`. */
+export type Tx = Transaction<DB>
+
+/** One statement that commits by itself, or a transaction: for writes that are whole in one statement. */
+export type Writer = Kysely<DB>
+
+export interface DatabaseOptions {
+  connection: pg.ClientConfig
+  /** Connections for requests. */
+  size?: number
+  log: Logger
+}
+
+/** Serialisation failure and deadlock: PostgreSQL asks to run the transaction again. */
+const retryable = new Set(['40001', '40P01'])
+const attempts = 5
+
+/**
+ * Two pools on one database: `reader`/`writer` for what is bounded, `slow` (with a statement time-out) for counts,
+ * exports and other reads without a bound, so that these never hold up the quick ones.
+ */
+export class Database implements AsyncDisposable {
+  readonly writer: Writer
+  readonly slow: Reader
+  readonly #pools: pg.Pool[]
+  readonly connection: pg.ClientConfig
+
+  constructor({ connection, size = 8, log }: DatabaseOptions) {
+    this.connection = connection
+    const pool = (max: number, extra: pg.PoolConfig): pg.Pool => {
+      const made = new pg.Pool({
+        ...connection,
+        ...extra,
+        max,
+        Client,
+        connectionTimeoutMillis: 10_000,
+        idleTimeoutMillis: 60_000,
+      })
+      made.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'))
+      return made
+    }
+    const fast = pool(size, { application_name: 'guildhall' })
+    const slow = pool(3, { application_name: 'guildhall-slow', statement_timeout: 15_000 })
+    this.#pools = [fast, slow]
+    this.writer = new Kysely<DB>({ dialect: new PostgresDialect({ pool: fast }) })
+    this.slow = new Kysely<DB>({ dialect: new PostgresDialect({ pool: slow }) })
+  }
+
+  get reader(): Reader {
+    return this.writer
+  }
+
+  /** Runs `work` in one transaction, again when PostgreSQL says that it clashed with another one. */
+  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.writer.transaction().execute(work)
+      } catch (error) {
+        if (attempt >= attempts || !isDatabaseError(error) || !retryable.has(error.code ?? '')) throw error
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#pools.map((pool) => pool.end()))
+  }
+}
+
+export function isDatabaseError(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError
+}
+
+/** A `catch` that turns the violation of one named constraint into the API's words and passes on the rest. */
+export function onConstraint(constraint: string, refusal: () => Error): (error: unknown) => never {
+  return (error) => {
+    throw isDatabaseError(error) && error.constraint === constraint ? refusal() : error
+  }
+}

@@ -1,0 +1,12 @@
+export {
+  Database,
+  isDatabaseError,
+  onConstraint,
+  type DatabaseOptions,
+  type Reader,
+  type Tx,
+  type Writer,
+} from './database.ts'
+export { Notifications } from './listen.ts'
+export { migrate, type MigrationList } from './migrate.ts'
+export type { DB } from './schema.ts'

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Logger } from '../log/index.ts'
+
+type Handler = (payload: string) => void
+
+/**
+ * One connection that listens. News only makes things faster: whoever subscribes can also do without it, and hears
+ * an empty payload after each new connection, since something may have been missed.
+ */
+export class Notifications implements AsyncDisposable {
+  readonly #connection: pg.ClientConfig
+  readonly #log: Logger
+  readonly #handlers = new Map<string, Set<Handler>>()
+  readonly #closing = new AbortController()
+  #client: pg.Client | undefined
+  #loop: Promise<void> | undefined
+
+  constructor(connection: pg.ClientConfig, log: Logger) {
+    this.#connection = connection
+    this.#log = log
+  }
+
+  /** Call before `start`. Channel names are ours, never input. */
+  subscribe(channel: string, handler: Handler): void {
+    const handlers = this.#handlers.get(channel) ?? new Set()
+    this.#handlers.set(channel, handlers.add(handler))
+  }
+
+  async start(): Promise<void> {
+    await this.#connect()
+    this.#loop = this.#keepConnected()
+  }
+
+  #lost: PromiseWithResolvers<void> = Promise.withResolvers()
+
+  async #connect(): Promise<void> {
+    const client = new pg.Client({ ...this.#connection, application_name: 'guildhall-listen', keepAlive: true })
+    this.#lost = Promise.withResolvers()
+    const lost = this.#lost
+    client.on('notification', ({ channel, payload }) => this.#emit(channel, payload ?? ''))
+    client.on('error', () => lost.resolve())
+    client.on('end', () => lost.resolve())
+    await client.connect()
+    for (const channel of this.#handlers.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`)
+    this.#client = client
+    for (const channel of this.#handlers.keys()) this.#emit(channel, '')
+  }
+
+  async #keepConnected(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      await this.#lost.promise
+      if (signal.aborted) return
+      this.#log.warn('the listening connection broke; connecting again')
+      while (!signal.aborted) {
+        try {
+          await this.#connect()
+          break
+        } catch {
+          await sleep(500, undefined, { signal }).catch(() => undefined)
+        }
+      }
+    }
+  }
+
+  #emit(channel: string, payload: string): void {
+    for (const handler of this.#handlers.get(channel) ?? []) handler(payload)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort()
+    this.#lost.resolve()
+    await this.#loop
+    await this.#client?.end()
+  }
+}

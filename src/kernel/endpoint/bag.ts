@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http'
+import { unsupportedContentType, tooLarge } from '../errors/index.ts'
+import type { Endpoint } from './endpoint.ts'
+import { jsonTooLarge, parseJson } from './json-body.ts'
+import { readMultipart } from './multipart.ts'
+import { mergeParams, parseQuery } from './nested-params.ts'
+
+/** Bytes of a JSON body or form; files of a multipart form have limits of their own. */
+export const bodyLimit = 50 * 1024 * 1024
+
+type Bag = Record<string, unknown>
+
+/** One bag of all that was sent: the path wins over the query, the query over the body. */
+export async function readBag(
+  endpoint: Endpoint,
+  request: IncomingMessage,
+  path: Readonly<Record<string, string>>,
+  query: string,
+): Promise<Bag> {
+  const queried = query === '' ? {} : parseQuery(query)
+  if (endpoint.body === 'stream' || !hasBody(request)) return mergeParams(path, queried)
+  return mergeParams(path, queried, await readBody(endpoint, request))
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+async function readBody(endpoint: Endpoint, request: IncomingMessage): Promise<Bag> {
+  const declared = request.headers['content-type'] ?? ''
+  const type = declared.split(';', 1)[0]!.trim().toLowerCase()
+  switch (type) {
+    case 'application/json':
+      return parseJson(await readWhole(request, jsonTooLarge))
+    case 'application/x-www-form-urlencoded':
+      return parseQuery((await readWhole(request, tooLarge)).toString('latin1'))
+    case 'multipart/form-data':
+      return readMultipart(request, { takeFile: endpoint.takeFile, fieldBytes: bodyLimit })
+    default:
+      // A body on a GET or DELETE is nobody's concern; elsewhere it must be something that can be read.
+      if (endpoint.method === 'GET' || endpoint.method === 'DELETE') return {}
+      throw unsupportedContentType(declared)
+  }
+}
+
+async function readWhole(request: IncomingMessage, refusal: () => Error): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw refusal()
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > bodyLimit) throw refusal()
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+}

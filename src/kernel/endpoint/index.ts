@@ -1,0 +1,14 @@
+export {
+  Answer,
+  Page,
+  type Check,
+  type Endpoint,
+  type Method,
+  type Read,
+  type RequestFacts,
+} from './endpoint.ts'
+export { page, rows } from './read.ts'
+export { Registry, type Route } from './registry.ts'
+export { apiPrefix, createServer, mountEndpoints, requestFacts, send } from './server.ts'
+export { countLimit, keysetParams, refuseDeepOffset, wantsKeyset, type PageInput } from './pagination.ts'
+export * from './types.ts'

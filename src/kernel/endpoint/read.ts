@@ -1,0 +1,48 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Loaded, Read } from './endpoint.ts'
+import { countLimit, type PageInput } from './pagination.ts'
+
+/** A statement whose rows are wanted as they are. It may refer to `subject` and `actor`. */
+export function rows<Row>(statement: RawBuilder<unknown>): Read<Row> {
+  return {
+    kind: 'rows',
+    sql: sql`(select json_build_object('rows', coalesce(json_agg(r), '[]'::json)) from (${statement}) r)`,
+  }
+}
+
+export interface ListSource {
+  /** `v.id, v.name` */
+  readonly columns: RawBuilder<unknown>
+  /** `from ... where ...`, without order and limit */
+  readonly from: RawBuilder<unknown>
+  /** `v.id desc`; together with the conditions an index must answer it */
+  readonly order: RawBuilder<unknown>
+  /** The exact number of rows where it is known without counting, in SQL; null when it is not. */
+  readonly known?: RawBuilder<unknown>
+}
+
+/**
+ * One page of a list and its total. One row more than the page is read: when there is none, the total is known; else
+ * it is counted, up to one past the limit, so that a list of a million rows costs no more than one of ten thousand.
+ */
+export function page<Row>({ columns, from, order, known }: ListSource, { limit, offset }: PageInput): Read<Row> {
+  const counted = sql`(select count(*) from (select ${from} limit ${countLimit + 1}) counted)`
+  const total = known === undefined ? counted : sql`coalesce(${known}, ${counted})`
+  return {
+    kind: 'page',
+    sql: sql`(
+      select json_build_object('rows', coalesce(json_agg(r), '[]'::json), 'total',
+        case
+          when count(*) between 1 and ${limit} or ${offset}::int = 0 and count(*) = 0 then ${offset}::int + count(*)
+          else ${total}
+        end)
+      from (select ${columns} ${from} order by ${order} limit ${limit + 1} offset ${offset}) r)`,
+  }
+}
+
+/** What came back of a `Read`; a page's extra row stays on it, see `Loaded`. */
+export function loaded<Row>(value: unknown): Loaded<Row> {
+  if (value === null || value === undefined) return { rows: [], total: undefined }
+  const { rows: found, total } = value as { rows: Row[]; total?: number }
+  return { rows: found, total: total !== undefined && total <= countLimit ? total : undefined }
+}

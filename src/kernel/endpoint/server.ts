@@ -1,0 +1,191 @@
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { ApiError } from '../errors/index.ts'
+import { requestContext, runInContext, type Logger, type RequestContext } from '../log/index.ts'
+import { call, type Gatekeeper } from './call.ts'
+import { Answer, type RequestFacts } from './endpoint.ts'
+import { commonHeaders, corsHeaders, preflightHeaders, requestId } from './headers.ts'
+import type { Registry, Route } from './registry.ts'
+
+export const apiPrefix = '/api/v4'
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+export interface ServerOptions {
+  readonly log: Logger
+  /** Scheme, host and port under which people reach the service, without a slash at the end. */
+  readonly externalUrl: () => string
+  /** Called once for each answered request. */
+  readonly observe?: (context: RequestContext, method: string, status: number, seconds: number) => void
+}
+
+const contexts = new WeakMap<FastifyRequest, RequestContext>()
+
+/** The HTTP server: request contexts, common headers, and the one place that renders errors. */
+export function createServer({ log, externalUrl, observe }: ServerOptions): FastifyInstance {
+  const server = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    routerOptions: { maxParamLength: 8192, ignoreTrailingSlash: false },
+    forceCloseConnections: 'idle',
+    keepAliveTimeout: 75_000,
+    requestTimeout: 0,
+    exposeHeadRoutes: true,
+    return503OnClosing: false,
+  })
+  // Bodies are read by `bag.ts`, or by the handlers of endpoints that stream.
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null))
+
+  server.addHook('onRequest', (request, reply, done) => {
+    const context: RequestContext = { id: requestId(request.raw), startedAt: performance.now(), sqlCount: 0 }
+    contexts.set(request, context)
+    const { origin } = request.headers
+    if (origin !== undefined && request.url.startsWith('/api/')) {
+      void reply.headers(corsHeaders(origin, externalUrl()))
+      if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) {
+        void reply
+          .code(200)
+          .headers(preflightHeaders(request.headers['access-control-request-headers']))
+          .send()
+        return
+      }
+    }
+    runInContext(context, done)
+  })
+  server.addHook('onSend', (request, reply, _payload, done) => {
+    const context = contexts.get(request)
+    if (context !== undefined) {
+      for (const [name, value] of Object.entries(commonHeaders(context.id, context.startedAt))) {
+        if (!reply.hasHeader(name)) reply.header(name, value)
+      }
+    }
+    done()
+  })
+  server.addHook('onResponse', (request, reply, done) => {
+    const context = contexts.get(request)
+    if (context !== undefined) {
+      const milliseconds = performance.now() - context.startedAt
+      observe?.(context, request.method, reply.statusCode, milliseconds / 1000)
+      log.debug(
+        {
+          request_id: context.id,
+          method: request.method,
+          endpoint: context.endpoint,
+          status: reply.statusCode,
+          actor: context.actor,
+          sql: context.sqlCount,
+          ms: Math.round(milliseconds * 10) / 10,
+        },
+        'request',
+      )
+    }
+    done()
+  })
+  server.setErrorHandler((error, request, reply) => sendError(error, request, reply, log))
+  server.setNotFoundHandler((request, reply) => {
+    if (/^\/api\/v3(\/|\?|$)/.test(request.url)) {
+      return sendJson(reply, 410, { error: 'API V3 is no longer supported. Use API V4 instead.' })
+    }
+    return sendJson(reply, 404, { error: '404 Not Found' })
+  })
+  return server
+}
+
+/** Mounts every endpoint of the registry, and for each path the methods that it does not serve. */
+export function mountEndpoints(
+  server: FastifyInstance,
+  { routes }: Registry,
+  gate: Gatekeeper,
+  externalUrl: () => string,
+): void {
+  const served = new Map<string, Set<string>>()
+  for (const route of routes) {
+    const { method, path } = route.endpoint
+    served.set(path, (served.get(path) ?? new Set()).add(method))
+    server.route({
+      method,
+      url: apiPrefix + path,
+      handler: (request, reply) => answer(route, gate, externalUrl(), request, reply),
+    })
+  }
+  // `/a/:id` and `/a/:name` are one path to a client.
+  const byShape = Map.groupBy(served.keys(), (path) => path.replaceAll(/:\w+/g, ':'))
+  for (const paths of byShape.values()) {
+    const allowed = new Set(paths.flatMap((path) => [...served.get(path)!]))
+    const allow = ['OPTIONS', ...(allowed.has('GET') ? ['HEAD'] : []), ...allowed].join(', ')
+    server.route({
+      method: methods.filter((method) => !allowed.has(method)),
+      url: apiPrefix + paths[0]!,
+      exposeHeadRoute: false,
+      handler: (_request, reply) => sendJson(reply.header('allow', allow), 405, { error: '405 Not Allowed' }),
+    })
+    server.route({
+      method: 'OPTIONS',
+      url: apiPrefix + paths[0]!,
+      handler: (_request, reply) => reply.code(204).header('allow', allow).send(),
+    })
+  }
+}
+
+async function answer(
+  route: Route,
+  gate: Gatekeeper,
+  base: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const context = requestContext()
+  if (context !== undefined) context.endpoint = `${route.endpoint.method} ${route.endpoint.path}`
+  const result = await call(route, gate, {
+    raw: request.raw,
+    path: request.params as Record<string, string>,
+    facts: requestFacts(request, reply),
+    base,
+  })
+  return send(reply, result)
+}
+
+/** What a handler may know of the request itself. The signal is made when somebody asks for it. */
+export function requestFacts(request: FastifyRequest, reply: FastifyReply): RequestFacts {
+  let controller: AbortController | undefined
+  return {
+    method: request.method,
+    headers: request.headers,
+    ip: request.ip,
+    body: request.raw,
+    get signal() {
+      if (controller === undefined) {
+        const made = new AbortController()
+        controller = made
+        reply.raw.once('close', () => {
+          if (!reply.raw.writableFinished) made.abort()
+        })
+      }
+      return controller.signal
+    },
+  }
+}
+
+export function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
+  // Bytes, since Fastify adds a charset to the content type of a text.
+  return reply.code(status).headers(headers).send(typeof body === 'string' ? Buffer.from(body) : body)
+}
+
+function sendJson(reply: FastifyReply, status: number, body: unknown): FastifyReply {
+  return reply.code(status).header('content-type', 'application/json').send(Buffer.from(JSON.stringify(body)))
+}
+
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): FastifyReply {
+  // What is left of a refused body is not read: the connection ends with the answer.
+  if (!request.raw.complete && request.method !== 'GET') reply.header('connection', 'close')
+  if (error instanceof ApiError) {
+    return sendJson(reply.headers(error.headers), error.status, error.body)
+  }
+  // Fastify's own refusals: a malformed address or header.
+  const status = (error as { statusCode?: number }).statusCode
+  if (status !== undefined && status >= 400 && status < 500) {
+    return sendJson(reply, status, { error: `${status} ${(error as Error).message}` })
+  }
+  const id = contexts.get(request)?.id
+  log.error({ err: error, request_id: id, method: request.method, url: request.url.split('?', 1)[0] }, 'a request failed')
+  return sendJson(reply, 500, { message: '500 Internal Server Error' })
+}

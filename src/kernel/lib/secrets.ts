@@ -1,0 +1,38 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+
+/** What is kept of a token that is only compared: tokens are random, so a plain digest gives nothing away. */
+export function digestToken(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
+}
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** `prefix` and 20 random URL-safe characters (120 bits). */
+export function newToken(prefix: string): string {
+  return prefix + [...randomBytes(20)].map((byte) => alphabet[byte & 63]).join('')
+}
+
+/** Encrypts what must be shown again, with AES-256-GCM; each text is bound to its place by `context`. */
+export class Cipher {
+  readonly #key: Buffer
+
+  constructor(secretKey: string) {
+    this.#key = Buffer.from(hkdfSync('sha256', secretKey, '', 'guildhall encrypted columns v1', 32))
+  }
+
+  /** `context` names the column, for example `ci_variables.secret`: a text copied elsewhere does not open. */
+  seal(plain: string, context: string): string {
+    const nonce = randomBytes(12)
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(context))
+    const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+    return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64')
+  }
+
+  /** Throws when the key is another one or the text was changed. */
+  open(sealed: string, context: string): string {
+    const bytes = Buffer.from(sealed, 'base64')
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, 12))
+    decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(12, 28))
+    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
+  }
+}

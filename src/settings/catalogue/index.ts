@@ -1,0 +1,14 @@
+import type { Static } from '../../kernel/endpoint/types.ts'
+import { ciSettings } from './ci.ts'
+import { projectSettings } from './projects.ts'
+import { tokenSettings } from './tokens.ts'
+
+/** Every instance setting there is. */
+export const catalogue = { ...projectSettings, ...ciSettings, ...tokenSettings } as const
+
+export type SettingName = keyof typeof catalogue
+export type SettingValues = { readonly [Name in SettingName]: Static<(typeof catalogue)[Name]['schema']> }
+
+export const defaults = Object.fromEntries(
+  Object.entries(catalogue).map(([name, { fallback }]) => [name, fallback]),
+) as unknown as SettingValues

@@ -1,0 +1,73 @@
+import { sql } from 'kysely'
+import type { Database, Tx } from '../kernel/db/index.ts'
+import type { Task } from './tasks.ts'
+
+/** News of the domain: a row of the outbox, written in the transaction that causes it. */
+export interface DomainEvent<Payload = unknown> {
+  readonly id: number
+  readonly kind: string
+  readonly projectId: number | null
+  readonly userId: number | null
+  readonly payload: Payload
+  readonly createdAt: Date
+}
+
+type Handler = (event: DomainEvent) => Promise<void>
+
+/**
+ * The outbox. Who announces does not know who listens; each subscriber handles each event in a task of its own, again
+ * after a crash, so handlers are idempotent by the event's id.
+ */
+export class Events {
+  readonly #db: Database
+  readonly #subscribers = new Map<string, { name: string; handle: Handler }[]>()
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** `name` is unique among all subscribers and stays the same: it names the tasks that wait. */
+  subscribe<Payload>(kind: string, name: string, handle: (event: DomainEvent<Payload>) => Promise<void>): void {
+    const subscribers = this.#subscribers.get(kind) ?? []
+    subscribers.push({ name, handle: handle as Handler })
+    this.#subscribers.set(kind, subscribers)
+  }
+
+  /** One statement: the event's row and the task of each subscriber. */
+  async announce(
+    tx: Tx,
+    kind: string,
+    { projectId = null, userId = null, payload }: { projectId?: number | null; userId?: number | null; payload: object },
+  ): Promise<void> {
+    const names = (this.#subscribers.get(kind) ?? []).map(({ name }) => `event:${name}`)
+    await sql`
+      with event as (
+        insert into events (kind, project_id, user_id, payload)
+        values (${kind}, ${projectId}, ${userId}, ${JSON.stringify(payload)}) returning id)
+      select graphile_worker.add_job(identifier => s.name, payload => json_build_object('event', event.id))
+      from event, unnest(${names}::text[]) s (name)`.execute(tx)
+  }
+
+  /** The tasks that bring events to their subscribers. */
+  tasks(): Task<{ event: number }>[] {
+    return [...this.#subscribers.values()].flat().map(({ name, handle }) => ({
+      name: `event:${name}`,
+      run: async ({ event: id }) => {
+        const row = await this.#db.reader
+          .selectFrom('events as e')
+          .select(['e.id', 'e.kind', 'e.project_id', 'e.user_id', 'e.payload', 'e.created_at'])
+          .where('e.id', '=', id)
+          .executeTakeFirst()
+        if (row === undefined) return
+        await handle({
+          id: row.id,
+          kind: row.kind,
+          projectId: row.project_id,
+          userId: row.user_id,
+          payload: row.payload,
+          createdAt: row.created_at,
+        })
+      },
+    }))
+  }
+}

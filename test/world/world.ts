@@ -1,0 +1,146 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { inject } from 'vitest'
+import { startService, type Service } from '../../src/app/service.ts'
+import { readConfig } from '../../src/kernel/config/index.ts'
+import { Client, Person, type Reply } from './client.ts'
+import { copyDatabase } from './databases.ts'
+
+export const rootToken = 'root-token-of-the-tests'
+
+export const roles = { guest: 10, planner: 15, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const
+export type RoleName = keyof typeof roles
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- projects and groups as the API answers them
+export type Json = Record<string, any>
+
+/** A running service of a suite's own, and what makes people and things in it through the public doors. */
+export class World implements AsyncDisposable {
+  readonly service: Service
+  readonly url: string
+  readonly directory: string
+  readonly databaseUrl: string
+  /** The administrator. */
+  readonly root: Person
+  readonly anonymous: Client
+  readonly #stack: AsyncDisposableStack
+  readonly #failures: string[]
+  #next = 0
+
+  constructor(
+    service: Service,
+    places: { directory: string; databaseUrl: string },
+    failures: string[],
+    stack: AsyncDisposableStack,
+  ) {
+    this.service = service
+    this.url = service.address
+    this.directory = places.directory
+    this.databaseUrl = places.databaseUrl
+    this.#failures = failures
+    this.root = new Person(this.url, { id: 1, username: 'root', token: rootToken })
+    this.anonymous = new Client(this.url)
+    this.#stack = stack
+  }
+
+  /** A name that nothing in this world has yet. */
+  unique(prefix: string): string {
+    this.#next += 1
+    return `${prefix}-${this.#next}`
+  }
+
+  /** A new user with a token of these scopes. */
+  async user(fields: Json = {}, scopes: readonly string[] = ['api']): Promise<Person> {
+    const username = (fields['username'] as string | undefined) ?? this.unique('user')
+    const user = expectStatus(
+      await this.root.post('/users', {
+        username,
+        name: `Name of ${username}`,
+        email: `${username}@example.com`,
+        force_random_password: true,
+        skip_confirmation: true,
+        ...fields,
+      }),
+      201,
+    )
+    return new Person(this.url, { id: user['id'], username, token: await this.token(user['id'], scopes) })
+  }
+
+  /** A further token of a user. */
+  async token(userId: number, scopes: readonly string[], fields: Json = {}): Promise<string> {
+    const answer = await this.root.post(`/users/${userId}/personal_access_tokens`, {
+      name: this.unique('token'),
+      scopes,
+      ...fields,
+    })
+    return expectStatus(answer, 201)['token'] as string
+  }
+
+  async group(fields: Json = {}, creator: Person = this.root): Promise<Json> {
+    const name = this.unique('group')
+    return expectStatus(await creator.post('/groups', { name, path: name, ...fields }), 201)
+  }
+
+  /** A project; in a group of its own unless a namespace is given, so that roles are what they are said to be. */
+  async project(fields: Json = {}, creator: Person = this.root): Promise<Json> {
+    const name = this.unique('project')
+    const namespace_id: unknown =
+      fields['namespace_id'] ?? (await this.group({ visibility: fields['visibility'] ?? 'private' }))['id']
+    return expectStatus(await creator.post('/projects', { name, path: name, namespace_id, ...fields }), 201)
+  }
+
+  /** A new user with this role in a project or group. */
+  async member(of: { project: Json } | { group: Json }, role: RoleName): Promise<Person> {
+    const person = await this.user()
+    const [kind, place] = 'project' in of ? ['projects', of.project] : ['groups', of.group]
+    const fields = { user_id: person.id, access_level: roles[role] }
+    expectStatus(await this.root.post(`/${kind}/${place['id'] as number}/members`, fields), 201)
+    return person
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync()
+    if (this.#failures.length > 0) throw new Error(`the service failed on requests:\n${this.#failures.join('\n')}`)
+  }
+}
+
+export function expectStatus(reply: Reply, status: number): Json {
+  if (reply.status !== status) throw new Error(`expected ${status}, got ${reply.status}: ${reply.text}`)
+  return reply.body as Json
+}
+
+/** Starts a service on a database and a folder of its own. `environment` as in the configuration. */
+export async function startWorld(environment: Readonly<Record<string, string>> = {}): Promise<World> {
+  const stack = new AsyncDisposableStack()
+  try {
+    const database = stack.use(await copyDatabase(inject('postgres')))
+    const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-world-'))
+    stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }))
+    const config = readConfig({
+      PORT: '0',
+      DATA_DIR: directory,
+      DATABASE_URL: database.url,
+      DATABASE_POOL: '4',
+      ROOT_TOKEN: rootToken,
+      ROLES: 'web,tasks',
+      SHUTDOWN_TIMEOUT: '5',
+      ...environment,
+    })
+    // Everything logged as an error is a defect: a 5xx, a failed task.
+    const failures: string[] = []
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        failures.push(chunk.toString())
+        done()
+      },
+    })
+    const service = stack.use(await startService(config, pino({ level: 'error' }, sink)))
+    return new World(service, { directory, databaseUrl: database.url }, failures, stack)
+  } catch (error) {
+    await stack.disposeAsync()
+    throw error
+  }
+}
