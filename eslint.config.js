@@ -15,7 +15,10 @@ export default tseslint.config(
       'house/layering': 'error',
       'house/no-shell': 'error',
       // Numbers in messages and SQL text are fine; everything else in a template stays checked.
-      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
@@ -26,5 +29,25 @@ export default tseslint.config(
   {
     files: ['bin/*', '**/*.js'],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
+  },
+  {
+    // These run in the browser.
+    files: ['src/web/assets/*.js'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        [
+          'addEventListener',
+          'document',
+          'fetch',
+          'FormData',
+          'history',
+          'location',
+          'navigator',
+          'performance',
+        ]
+          .concat(['sessionStorage', 'setTimeout'])
+          .map((name) => [name, 'readonly']),
+      ),
+    },
   },
 )

@@ -67,7 +67,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
   // Everybody who has access to a place, one row a membership: give a project's namespace line and its id, or a
   // group's line and null. A plain SQL function that PostgreSQL inlines, so that a condition on user_id reaches the
-  // index. An expired membership counts for nothing from its day on, whenever its row is removed.
+  // indexes (one branch each). An expired membership counts for nothing from its day on, whenever its row is removed.
   await sql`
     create function effective_memberships(line bigint[], project bigint)
     returns table (
@@ -76,8 +76,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     ) language sql stable parallel safe as $$
       select m.id, m.user_id, m.access_level, m.namespace_id, m.project_id, m.expires_at, m.created_by_id, m.created_at
       from members m
-      where (m.namespace_id = any (line) or m.project_id = project)
-        and m.state = 'active'
+      where m.namespace_id = any (line) and m.state = 'active'
+        and (m.expires_at is null or m.expires_at > (now() at time zone 'utc')::date)
+      union all
+      select m.id, m.user_id, m.access_level, m.namespace_id, m.project_id, m.expires_at, m.created_by_id, m.created_at
+      from members m
+      where m.project_id = project and m.state = 'active'
         and (m.expires_at is null or m.expires_at > (now() at time zone 'utc')::date)
     $$`.execute(db)
 
@@ -105,6 +109,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index protected_branch_access_levels_branch
     on protected_branch_access_levels (protected_branch_id, id)`.execute(db)
+
+  await sql`
+    create unique index protected_branch_access_levels_level
+    on protected_branch_access_levels (protected_branch_id, action, access_level) where user_id is null`.execute(db)
+  await sql`
+    create unique index protected_branch_access_levels_user
+    on protected_branch_access_levels (protected_branch_id, action, user_id) where user_id is not null`.execute(db)
 
   // Written before refs are moved and settled after: what is still 'prepared' after a crash is compared with the
   // repository and settled then.

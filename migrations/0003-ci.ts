@@ -43,6 +43,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       failure_reason text,
       auto_canceled_by_id bigint references ci_pipelines on delete set null,
       event_key text,
+      has_warnings boolean not null default false,
+      cancel_on_new_commit text not null default 'conservative'
+        check (cancel_on_new_commit in ('conservative', 'interruptible', 'none')),
+      cancel_on_job_failure text not null default 'none' check (cancel_on_job_failure in ('none', 'all')),
       coverage double precision,
       duration integer,
       created_at timestamptz(3) not null default now(),
@@ -52,8 +56,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       constraint ci_pipelines_iid unique (project_id, iid),
       constraint ci_pipelines_event unique (event_key)
     )`.execute(db)
+  // Within a project ids and iids grow together: both are taken under the lock of the project's counter.
   const listed = sql`where source <> 'parent_pipeline'`
-  await sql`create index ci_pipelines_list on ci_pipelines (project_id, id) ${listed}`.execute(db)
+  await sql`create index ci_pipelines_list on ci_pipelines (project_id, iid) include (id) ${listed}`.execute(db)
+  await sql`
+    create index ci_pipelines_children on ci_pipelines (project_id, id) where source = 'parent_pipeline'`.execute(db)
   for (const column of ['status', 'ref', 'sha', 'source', 'user_id', 'updated_at', 'name'] as const) {
     await sql`
       create index ${sql.raw(`ci_pipelines_${column}`)}
@@ -66,6 +73,15 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     create index ci_pipelines_alive on ci_pipelines (project_id, ref, id) where status in
     ('created', 'waiting_for_resource', 'preparing', 'pending', 'running', 'canceling', 'manual', 'scheduled')
     `.execute(db)
+
+  // How many listed pipelines there are of each 2,000 iids, so that a page far down is found without walking there.
+  await sql`
+    create table ci_pipeline_blocks (
+      project_id bigint not null references projects on delete cascade,
+      block bigint not null,
+      live integer not null,
+      primary key (project_id, block)
+    )`.execute(db)
 
   // secret: the values, encrypted: pipeline variables carry secrets too.
   await sql`
@@ -97,6 +113,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       locked boolean not null default false,
       access_level text not null default 'not_protected' check (access_level in ('not_protected', 'ref_protected')),
       maximum_timeout integer,
+      creation text not null default 'api' check (creation in ('api', 'registration', 'built_in')),
       created_by_id bigint references users on delete set null,
       contacted_at timestamptz(3),
       created_at timestamptz(3) not null default now(),
@@ -128,6 +145,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db)
 
   // definition: what the compiler made of the job (steps, artifacts, cache, rules' outcome ...), as plain data.
+  // needs: names of the jobs that come before; null: all of earlier stages.
   await sql`
     create table ci_jobs (
       id bigint generated always as identity primary key,
@@ -141,6 +159,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       run_when text not null default 'on_success',
       allow_failure boolean not null default false,
       definition jsonb not null,
+      needs text[],
+      start_in integer,
+      interruptible boolean not null default false,
+      resource_group text,
       tag_list text[] not null default '{}',
       ref text not null,
       tag boolean not null default false,
@@ -155,6 +177,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       exit_code integer,
       coverage double precision,
       debug_trace boolean not null default false,
+      cancel_gracefully boolean not null default false,
+      artifact_access text not null default 'all' check (artifact_access in ('all', 'developer', 'maintainer', 'none')),
       timeout integer,
       created_at timestamptz(3) not null default now(),
       updated_at timestamptz(3) not null default now(),
@@ -171,7 +195,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index ci_jobs_status on ci_jobs (project_id, status, id)`.execute(db)
   await sql`create index ci_jobs_queue on ci_jobs (queued_at, id) where status = 'pending'`.execute(db)
   await sql`create index ci_jobs_scheduled on ci_jobs (scheduled_at) where status = 'scheduled'`.execute(db)
-  await sql`create index ci_jobs_running on ci_jobs (runner_id, id) where status in ('running', 'canceling')`.execute(db)
+  await sql`create index ci_jobs_running on ci_jobs (project_id, id) where status in ('running', 'canceling')`.execute(db)
+  await sql`
+    create index ci_jobs_resource on ci_jobs (project_id, resource_group, id) where resource_group is not null
+    and status in ('waiting_for_resource', 'preparing', 'pending', 'running', 'canceling')`.execute(db)
+  await sql`create index ci_jobs_runner on ci_jobs (runner_id, id) where runner_id is not null`.execute(db)
   await sql`create unique index ci_jobs_token on ci_jobs (token_digest) where token_digest is not null`.execute(db)
 
   await sql`

@@ -3,6 +3,8 @@ import * as identity from './0001-identity.ts'
 import * as projects from './0002-projects.ts'
 import * as ci from './0003-ci.ts'
 import * as instance from './0004-instance.ts'
+import * as tokenFamilies from './0005-token-families.ts'
+import * as projectLists from './0006-project-lists.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -10,4 +12,6 @@ export const migrations: MigrationList = {
   '0002-projects': projects,
   '0003-ci': ci,
   '0004-instance': instance,
+  '0005-token-families': tokenFamilies,
+  '0006-project-lists': projectLists,
 }

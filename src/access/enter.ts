@@ -59,13 +59,40 @@ export async function enter<Subject, Row = never>(
   lookup: Lookup,
   read?: Read<Row>,
 ): Promise<Entrance<Subject, Row>> {
+  const entrance = await enterFrom<Subject, Row>(db, kind, actorSource(credentials), lookup, read)
+  return credentials.kind === 'none' ? { ...entrance, actor: { user: null, token: null, job: null } } : entrance
+}
+
+/**
+ * A user and a subject as they are now, for work that goes on after the request that caused it: it carries its user
+ * and asks again. Undefined when one of them is gone.
+ */
+export async function enterAs<Subject>(
+  db: Reader,
+  kind: AnyKind,
+  userId: number,
+  subjectId: number,
+): Promise<{ readonly actor: Actor; readonly subject: Subject } | undefined> {
+  const source = sql`select ${userColumns}, ${none} from users u where u.id = ${userId}`
+  const lookup = { id: String(subjectId), secretDigest: undefined }
+  const { actor, subject } = await enterFrom<Subject, never>(db, kind, source, lookup)
+  return actor === undefined || subject === undefined ? undefined : { actor, subject }
+}
+
+async function enterFrom<Subject, Row>(
+  db: Reader,
+  kind: AnyKind,
+  actor: RawBuilder<unknown>,
+  lookup: Lookup,
+  read?: Read<Row>,
+): Promise<Entrance<Subject, Row>> {
   const subjectSource = kind.find?.(lookup) ?? sql`select 0::bigint as id`
   const result = await sql<Record<string, unknown>>`
     select to_json(actor) as actor, to_json(subject) as subject, membership.role,
       coalesce(subject.id is not null and ${kind.visible}, false) as visible,
       ${read === undefined ? sql`null` : sql`case when subject.id is not null and ${kind.visible} then ${read.sql} end`} as loaded
     from (select) one
-    left join lateral (${actorSource(credentials)}) actor on true
+    left join lateral (${actor}) actor on true
     left join lateral (${subjectSource}) subject on true
     left join lateral (${membershipSource(kind)}) membership on true`.execute(db)
   const row = result.rows[0]!
@@ -73,8 +100,7 @@ export async function enter<Subject, Row = never>(
   const subjectRow = row['subject'] as Record<string, unknown> | null
   const known = actorRow === null || actorRow['id'] === null ? undefined : actorRow
   return {
-    actor:
-      credentials.kind === 'none' ? { user: null, token: null, job: null } : known && actorFromRow(known),
+    actor: known && actorFromRow(known),
     token: known === undefined || known['token_id'] === null ? undefined : tokenFromRow(known),
     subject:
       subjectRow === null || subjectRow['id'] === null

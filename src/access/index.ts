@@ -17,7 +17,7 @@ export {
 } from './actor.ts'
 export { bearer, jobTokenPrefix, type Credentials } from './credentials.ts'
 export { abilities, decide, isVisible, may, require, type Ability, type Decision } from './decide.ts'
-export { enter, findUser } from './enter.ts'
+export { enter, enterAs, findUser } from './enter.ts'
 export { defaultFeatureLevels, features, type Feature } from './features.ts'
 export { Gate, scopesOf, type GateCall, type Passed } from './gate.ts'
 export {
@@ -43,3 +43,4 @@ export {
   type ProjectSubject,
   type RunnerSubject,
 } from './subjects.ts'
+export { admits, mayStartRepository, opensToDevelopers, type AccessEntry } from './ref-access.ts'

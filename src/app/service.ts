@@ -4,8 +4,11 @@ import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { migrations } from '../../migrations/index.ts'
-import { Gate } from '../access/index.ts'
+import { Gate, type ProjectSubject } from '../access/index.ts'
+import { branchGuard, protectFirstBranch } from '../areas/protected-branches/index.ts'
+import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import { Blobs } from '../blobs/index.ts'
+import { openGit } from '../git/index.ts'
 import type { Config } from '../kernel/config/index.ts'
 import { startEmbeddedPostgres } from '../kernel/db/embedded/index.ts'
 import { Database, migrate, Notifications } from '../kernel/db/index.ts'
@@ -14,9 +17,11 @@ import { Cipher } from '../kernel/lib/secrets.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import { Settings } from '../settings/index.ts'
 import { Events, migrateTasks, TaskWorker } from '../tasks/index.ts'
+import { mountPages } from '../web/index.ts'
 import { areas } from './areas.ts'
 import { mountHealth } from './health.ts'
 import { Metrics } from './metrics.ts'
+import { openApiEndpoint } from './openapi.ts'
 import { secretKey } from './secret-key.ts'
 import { seed } from './seed.ts'
 import type { Services } from './services.ts'
@@ -29,6 +34,8 @@ export interface Service extends AsyncDisposable {
   /** The token made for `root` at the very first start; shown once. */
   readonly newRootToken: string | undefined
   readonly services: Services
+  /** Every endpoint it serves. */
+  readonly registry: Registry
 }
 
 /** The connection to the configured database, or to the embedded one, which is started for it. */
@@ -62,8 +69,21 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const settings = stack.use(new Settings(db, notifications, log))
   await settings.load()
 
+  const git = stack.use(await openGit())
   let bound = ''
   const externalUrl = (): string => config.externalUrl?.href.replace(/\/$/, '') ?? bound
+  const places = new RepositoryPlaces(git, config.storages)
+  const events = new Events(db)
+  const door = new RefDoor<ProjectSubject>({
+    db,
+    events,
+    places,
+    rules: {
+      guard: (mover) =>
+        branchGuard({ db, settings, repositoryOf: (of) => places.of(of), externalUrl }, mover),
+      firstBranch: (tx, projectId, branch) => protectFirstBranch(tx, settings, projectId, branch),
+    },
+  })
   const services: Services = {
     log,
     plan: config.plan,
@@ -72,9 +92,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
     db,
     notifications,
     settings,
-    events: new Events(db),
+    events,
     cipher: new Cipher(await secretKey(config.secretKey, config.dataDirectory)),
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
+    git,
+    places,
+    door,
   }
   const newRootToken = await seed(services, config.rootToken)
   const built = areas(services)
@@ -96,13 +119,13 @@ export async function startService(config: Config, log: Logger): Promise<Service
     fromAnywhere: config.metricsFromAnywhere,
     isStopping: () => stopping.signal.aborted,
   })
-  mountEndpoints(
-    server,
-    new Registry(built.flatMap((area) => area.endpoints ?? [])),
-    new Gate(db, config.plan, log),
-    externalUrl,
-  )
+  const registry: Registry = new Registry([
+    ...built.flatMap((area) => area.endpoints ?? []),
+    openApiEndpoint(() => registry),
+  ])
+  mountEndpoints(server, registry, new Gate(db, config.plan, log), externalUrl)
   for (const area of built) area.mount?.(server)
+  mountPages(server)
   stack.defer(() => close(server, config.shutdownTimeout))
   await server.listen({ port: config.port, host: config.host })
   bound = listeningAt(server, config.host)
@@ -117,6 +140,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     externalUrl: externalUrl(),
     newRootToken,
     services,
+    registry,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }

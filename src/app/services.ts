@@ -1,6 +1,9 @@
+import type { ProjectSubject } from '../access/index.ts'
+import type { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import type { Blobs } from '../blobs/index.ts'
 import type { Plan } from '../kernel/config/index.ts'
 import type { Database, Notifications } from '../kernel/db/index.ts'
+import type { Git } from '../git/index.ts'
 import type { Cipher } from '../kernel/lib/secrets.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import type { Settings } from '../settings/index.ts'
@@ -19,4 +22,9 @@ export interface Services {
   readonly events: Events
   readonly cipher: Cipher
   readonly blobs: Blobs
+  readonly git: Git
+  /** Where the repositories lie. */
+  readonly places: RepositoryPlaces
+  /** Through which every ref moves. */
+  readonly door: RefDoor<ProjectSubject>
 }

@@ -28,7 +28,8 @@ export const includeText = {
 }
 
 export const extendsText = {
-  unknown: (name: string, bases: readonly string[]) => `${name}: unknown keys in \`extends\` (${bases.join(', ')})`,
+  unknown: (name: string, bases: readonly string[]) =>
+    `${name}: unknown keys in \`extends\` (${bases.join(', ')})`,
   notMap: (name: string, bases: readonly string[]) =>
     `${name}: invalid base hashes in \`extends\` (${bases.join(', ')})`,
   tooDeep: (name: string) => `${name}: nesting too deep in \`extends\``,
@@ -108,7 +109,7 @@ export const entryText = {
   variableOptions: 'value must be present in options',
   inheritShape: 'should be a boolean value or an array of strings',
   pagesShape: 'should be a hash or a boolean value',
-  publishOutsidePages: "publish can only be used within a `pages` job",
+  publishOutsidePages: 'publish can only be used within a `pages` job',
   tooManyTags: (limit: number) => `must be less than the limit of ${limit} tags`,
   mustBeOneOf: (words: readonly string[]) => `must be one of: ${words.join(', ')}`,
   environmentAction: 'should be start, stop, prepare, verify, or access',
@@ -123,10 +124,12 @@ export const graphText = {
   stage: (job: string, stage: string, stages: readonly string[]) =>
     `${job} job: chosen stage ${stage} does not exist; available stages are ${stages.join(', ')}`,
   undefinedNeed: (job: string, need: string) => `${job} job: undefined need: ${need}`,
-  laterNeed: (job: string, need: string) => `${job} job: need ${need} is not defined in current or prior stages`,
+  laterNeed: (job: string, need: string) =>
+    `${job} job: need ${need} is not defined in current or prior stages`,
   duplicateNeeds: (job: string, needs: readonly string[]) =>
     `${job} has the following needs duplicated: ${needs.join(', ')}.`,
-  longNeed: (job: string, need: string) => `${job} job: need \`${need}\` name is too long (maximum is 255 characters)`,
+  longNeed: (job: string, need: string) =>
+    `${job} job: need \`${need}\` name is too long (maximum is 255 characters)`,
   undefinedDependency: (job: string, name: string) => `${job} job: undefined dependency: ${name}`,
   laterDependency: (job: string, name: string) =>
     `${job} job: dependency ${name} is not defined in current or prior stages`,
@@ -139,14 +142,16 @@ export const graphText = {
       `${job} job: on_stop job ${name} does not have environment defined`,
     otherEnvironment: (job: string, name: string) =>
       `${job} job: on_stop job ${name} have different environment name`,
-    noStop: (job: string, name: string) => `${job} job: on_stop job ${name} needs to have action stop defined`,
+    noStop: (job: string, name: string) =>
+      `${job} job: on_stop job ${name} needs to have action stop defined`,
   },
 }
 
 /** What shows only when a pipeline is made. */
 export const pipelineText = {
   workflow: 'The pipeline did not run. Review the workflow:rules configuration for the pipeline.',
-  empty: 'The resulting pipeline would have been empty. Review the rules configuration for the relevant jobs.',
+  empty:
+    'The resulting pipeline would have been empty. Review the rules configuration for the relevant jobs.',
   tooManyJobs: (limit: number) =>
     `The number of jobs has exceeded the limit of ${limit}. Try splitting the configuration with parent-child-pipelines`,
   absentNeed: (job: string, need: string) =>

@@ -267,4 +267,5 @@ export interface CompiledPipeline {
   warnings: string[]
 }
 
-export type CompileResult = CompiledPipeline | { errors: string[]; failureReason: CompileFailure; warnings: string[] }
+export type CompileResult =
+  CompiledPipeline | { errors: string[]; failureReason: CompileFailure; warnings: string[] }

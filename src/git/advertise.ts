@@ -1,7 +1,8 @@
 import { internalPrefixes, unseenPrefixes } from './commands.ts'
 import { zeroOid } from './parse.ts'
-import { flushPkt, pkt } from './pkt-line.ts'
+import { flushPkt, pkt, pktLine } from './pkt-line.ts'
 import type { Ref, RefSnapshot } from './ref-cache.ts'
+import type { Workplace } from './run.ts'
 
 export type Service = 'git-upload-pack' | 'git-receive-pack'
 export type ProtocolVersion = 0 | 1 | 2
@@ -14,30 +15,24 @@ export function parseProtocol(text: string | undefined): ProtocolVersion {
 }
 
 export interface AdvertiseOptions {
+  readonly refs: RefSnapshot
   readonly version: ProtocolVersion
   /** Over HTTP a line naming the service comes first, and a request holds one command only. */
   readonly http: boolean
 }
 
-/** Written out for each kind of question once in the life of a snapshot. */
-const written = new WeakMap<RefSnapshot, Map<string, Buffer>>()
-
-/** What a server says first: its refs and what it can do. The same bytes that `git upload-pack` would give. */
+/** What a server says first: its refs and what it can do. The same bytes that git itself would give. */
 export function advertiseRefs(
-  refs: RefSnapshot,
+  repository: Pick<Workplace, 'program'>,
   service: Service,
-  { version, http }: AdvertiseOptions,
-  gitVersion: string,
+  { refs, version, http }: AdvertiseOptions,
 ): Buffer {
-  const key = `${service} ${version} ${http}`
-  let buffers = written.get(refs)
-  if (buffers === undefined) written.set(refs, (buffers = new Map<string, Buffer>()))
-  let buffer = buffers.get(key)
-  if (buffer === undefined) {
-    buffer = advertisement(refs, service, version, http, gitVersion)
-    buffers.set(key, buffer)
-  }
-  return buffer
+  const gitVersion = repository.program.version
+  return refs.written(`${service} ${version} ${http}`, () =>
+    version === 2 && service === 'git-upload-pack'
+      ? Buffer.concat(capabilitiesV2(gitVersion))
+      : advertisement(refs, service, version, http, gitVersion),
+  )
 }
 
 function advertisement(
@@ -47,18 +42,19 @@ function advertisement(
   http: boolean,
   gitVersion: string,
 ): Buffer {
-  if (version === 2 && service === 'git-upload-pack') return Buffer.concat(capabilitiesV2(gitVersion))
-  const lines: Buffer[] = []
-  if (http && version !== 2) lines.push(pkt(`# service=${service}\n`), flushPkt)
+  const lines: string[] = []
   // Pushing over protocol 2 does not exist: git answers with version 0, yet leaves out the service line.
-  if (version === 1) lines.push(pkt('version 1\n'))
+  if (http && version !== 2) lines.push(pktLine(`# service=${service}\n`), '0000')
+  if (version === 1) lines.push(pktLine('version 1\n'))
   const names = service === 'git-upload-pack' ? fetchLines(refs) : pushLines(refs)
   const capabilities =
     service === 'git-upload-pack' ? fetchCapabilities(refs, http, gitVersion) : pushCapabilities(gitVersion)
   if (names.length === 0) names.push(`${zeroOid} capabilities^{}`)
-  names.forEach((line, index) => lines.push(pkt(index === 0 ? `${line}\0${capabilities}\n` : `${line}\n`)))
-  lines.push(flushPkt)
-  return Buffer.concat(lines)
+  names.forEach((line, index) =>
+    lines.push(pktLine(index === 0 ? `${line}\0${capabilities}\n` : `${line}\n`)),
+  )
+  lines.push('0000')
+  return Buffer.from(lines.join(''))
 }
 
 /** Refs that a fetch may see. */

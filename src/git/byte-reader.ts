@@ -46,7 +46,10 @@ export class ByteReader {
 
   async #more(): Promise<boolean> {
     if (this.#ended) return false
-    const next = await this.#chunks.next()
+    const next = await this.#chunks.next().catch((cause: unknown) => {
+      this.#ended = true
+      throw new GitError('protocol', 'the remote end hung up unexpectedly', { cause })
+    })
     if (next.done === true) {
       this.#ended = true
       return false

@@ -13,7 +13,7 @@ export interface GitOptions {
   readonly readers?: number
   /** Milliseconds after which an unused object reader is ended; default 60,000. */
   readonly readerIdle?: number
-  /** Refs kept in memory, over all repositories; default 1,000,000 (some 200 MB at worst). */
+  /** Refs kept in memory, over all repositories; default 500,000 (some 200 MB at worst). */
   readonly cachedRefs?: number
   /** False leaves syncing to the operating system: for tests and throwaway instances only. */
   readonly durable?: boolean
@@ -50,7 +50,7 @@ export async function openGit(options: GitOptions = {}): Promise<Git> {
   const version = await checkGit(executable)
   const program: GitProgram = { executable, version, durable: options.durable ?? true }
   const readers = new ObjectReaders({ processes: options.readers ?? 64, idle: options.readerIdle ?? 60_000 })
-  const refCache = new RefCache(options.cachedRefs ?? 1_000_000)
+  const refCache = new RefCache(options.cachedRefs ?? 500_000)
   return {
     version,
     repository(path) {

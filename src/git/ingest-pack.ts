@@ -1,6 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { GitError } from './git-error.ts'
 import type { Oid } from './parse.ts'
 import { pump } from './pump.ts'
 import { keepReason } from './quarantine.ts'
@@ -45,7 +44,8 @@ export async function ingestPack(
     const git = startIngest(place, objects, shallow.length > 0 ? shallowFile : undefined, options)
     git.stdout.resume()
     git.stdin.write(first)
-    const [bytes, exitCode] = await Promise.all([pumpOrKill(rest, git), git.exit])
+    const bytes = await pumpOrKill(rest, git)
+    const exitCode = await git.exit
     if (exitCode === 0) return { ok: true, bytes: bytes + first.length }
     return {
       ok: false,
@@ -60,10 +60,10 @@ export async function ingestPack(
 async function pumpOrKill(rest: AsyncIterator<Buffer, unknown, undefined>, git: GitProcess): Promise<number> {
   try {
     return await pump(rest, git.stdin, git.exit)
-  } catch (cause) {
+  } catch (error) {
     git.kill()
     await git.exit.catch(() => undefined)
-    throw new GitError('aborted', 'the client went away', { cause })
+    throw error
   }
 }
 

@@ -1,5 +1,5 @@
 import { visibleRefs } from './advertise.ts'
-import { flushPkt, pkt } from './pkt-line.ts'
+import { pktLine } from './pkt-line.ts'
 import type { RefSnapshot } from './ref-cache.ts'
 
 /** The arguments of `ls-refs` (gitprotocol-v2(5)). */
@@ -32,18 +32,20 @@ export function parseLsRefs(lines: readonly string[]): LsRefs | undefined {
 
 /** The answer, as `git upload-pack` would write it. */
 export function answerLsRefs(refs: RefSnapshot, asked: LsRefs): Buffer {
-  const wanted = (name: string) =>
-    asked.prefixes.length === 0 || asked.prefixes.some((prefix) => name.startsWith(prefix))
-  const lines: Buffer[] = []
-  const symref = asked.symrefs && refs.defaultRef !== undefined ? ` symref-target:${refs.defaultRef}` : ''
+  return refs.written(`ls-refs ${JSON.stringify(asked)}`, () => Buffer.from(lines(refs, asked).join('')))
+}
+
+function lines(refs: RefSnapshot, { peel, symrefs, unborn, prefixes }: LsRefs): string[] {
+  const wanted = (name: string) => prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix))
+  const result: string[] = []
+  const symref = symrefs && refs.defaultRef !== undefined ? ` symref-target:${refs.defaultRef}` : ''
   if (wanted('HEAD')) {
-    if (refs.headOid !== undefined) lines.push(pkt(`${refs.headOid} HEAD${symref}\n`))
-    else if (asked.unborn && symref !== '') lines.push(pkt(`unborn HEAD${symref}\n`))
+    if (refs.headOid !== undefined) result.push(pktLine(`${refs.headOid} HEAD${symref}\n`))
+    else if (unborn && symref !== '') result.push(pktLine(`unborn HEAD${symref}\n`))
   }
   for (const { name, oid, peeled } of visibleRefs(refs)) {
     if (!wanted(name)) continue
-    lines.push(pkt(`${oid} ${name}${asked.peel && peeled !== undefined ? ` peeled:${peeled}` : ''}\n`))
+    result.push(pktLine(`${oid} ${name}${peel && peeled !== undefined ? ` peeled:${peeled}` : ''}\n`))
   }
-  lines.push(flushPkt)
-  return Buffer.concat(lines)
+  return [...result, '0000']
 }

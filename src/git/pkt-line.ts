@@ -15,6 +15,11 @@ export function pkt(data: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, '0')), bytes])
 }
 
+/** The same as text, for answers of many lines, which are then made into bytes at once. */
+export function pktLine(text: string): string {
+  return (Buffer.byteLength(text) + 4).toString(16).padStart(4, '0') + text
+}
+
 /** The length that a line announces: 0, 1 and 2 are marks. Throws `protocol` for anything that is no length. */
 export function pktLength(head: Buffer): number {
   const text = head.toString('latin1', 0, 4)

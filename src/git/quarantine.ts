@@ -46,6 +46,7 @@ function rank(name: string): number {
 /** Moves every object file; returns the `.keep` files to remove later. Objects that exist already stay as they are. */
 async function migrate(from: string, to: string, durable: boolean): Promise<string[]> {
   const kept: string[] = []
+  const touched = [to]
   for (const folder of await readdir(from, { withFileTypes: true })) {
     if (!folder.isDirectory()) continue
     const target = join(to, folder.name)
@@ -56,9 +57,9 @@ async function migrate(from: string, to: string, durable: boolean): Promise<stri
       await move(join(from, folder.name, name), target, name)
       if (name.endsWith('.keep')) kept.push(join(target, name))
     }
-    if (durable) await syncFolder(target)
+    touched.push(target)
   }
-  if (durable) await syncFolder(to)
+  if (durable) await Promise.all(touched.map(syncFolder))
   return kept
 }
 

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ByteReader } from './byte-reader.ts'
 import { GitError } from './git-error.ts'
 import { ingestPack } from './ingest-pack.ts'
@@ -19,7 +20,7 @@ export interface ReceivePackOptions {
   readonly messagePrefix?: string
   /** Bytes. */
   readonly maxPackSize?: number | undefined
-  /** Lines for the user once refs have moved, such as where to open a merge request. Must not throw. */
+  /** Lines for the user once refs have moved, such as where to open a merge request. Its failure fails no push. */
   readonly afterwards?: (outcome: UpdateOutcome, pushOptions: readonly string[]) => Promise<readonly string[]>
   /** Stops the push as long as nothing has moved. */
   readonly signal?: AbortSignal | undefined
@@ -28,14 +29,17 @@ export interface ReceivePackOptions {
 export interface PushResult extends UpdateOutcome {
   readonly pushOptions: readonly string[]
   readonly packBytes: number
-  /** Why the push as a whole failed, for the log; the client was told. */
+  /** What went wrong with the push as a whole, for the log; the client was told if it matters to it. */
   readonly problem: string | undefined
 }
 
 const nothing: PushResult = { applied: [], rejected: [], pushOptions: [], packBytes: 0, problem: undefined }
 
-/** What a refused client may go on sending before we stop listening; it reads our answer only when it is done. */
-const politeness = 256 * 1024 * 1024
+/**
+ * A refused client may go on sending: many read our answer only when they are done. So much we listen to, in bytes,
+ * and so long to silence, in milliseconds: some never close their side.
+ */
+const politeness = { bytes: 256 * 1024 * 1024, silence: 30_000 }
 
 /**
  * Answers a push, after the advertisement. `input` is the decoded body; `output` is written to and left open.
@@ -63,10 +67,13 @@ export async function receivePack(
   try {
     const result = await push(repository, reader, request, channel, options)
     await channel.end()
+    if (request.hasPack && result.packBytes === 0) await listenOn(reader)
     return result
   } catch (error) {
-    await channel.fatal('internal error')
+    const clientGone = error instanceof GitError && error.failure === 'protocol'
+    await channel.fatal(clientGone ? error.message : 'internal error')
     await channel.end()
+    if (clientGone) return { ...nothing, problem: error.message }
     throw error
   }
 }
@@ -143,7 +150,6 @@ async function takeIn(
   channel.keepAlive()
   if (!result.ok) {
     if (quiet) await channel.message(withoutPaths(result.said, repository))
-    await listenOn(rest)
     return { unpack: result.reason, forRefs: 'unpacker error', problem: result.said || result.reason }
   }
   const heads: Oid[] = request.updates.map(({ newOid }) => newOid)
@@ -152,16 +158,18 @@ async function takeIn(
   return { unpack: 'ok', forRefs, problem: forRefs }
 }
 
-async function listenOn(rest: AsyncIterator<Buffer, unknown, undefined>): Promise<void> {
-  let left = politeness
-  try {
-    while (left > 0) {
-      const next = await rest.next()
-      if (next.done === true) return
-      left -= next.value.length
-    }
-  } catch {
-    // The client went away: nobody to be polite to.
+async function listenOn(reader: ByteReader): Promise<void> {
+  const chunks = reader.rest()
+  let left = politeness.bytes
+  while (left > 0) {
+    const silence = new AbortController()
+    const next = await Promise.race([
+      chunks.next().catch(() => undefined),
+      sleep(politeness.silence, undefined, { signal: silence.signal }).catch(() => undefined),
+    ])
+    silence.abort()
+    if (next === undefined || next.done === true) return
+    left -= next.value.length
   }
 }
 

@@ -29,12 +29,15 @@ export interface TagRef {
   readonly target: Oid
 }
 
+const maxWritten = 12
+
 /** All refs of a repository at one moment, the internal ones too, in the order of their names. */
 export class RefSnapshot {
   readonly refs: readonly Ref[]
   /** Where HEAD points, whether or not that branch exists; `undefined` when HEAD is detached. */
   readonly defaultRef: RefName | undefined
   readonly headOid: Oid | undefined
+  readonly #written = new Map<string, Buffer>()
   #byName: Map<string, Ref> | undefined
   #branches: readonly Branch[] | undefined
   #tags: readonly TagRef[] | undefined
@@ -64,6 +67,16 @@ export class RefSnapshot {
       const annotated = ref.peeled !== undefined
       return [{ name, ref: ref.name, oid: ref.oid, annotated, target: ref.peeled ?? ref.oid }]
     }))
+  }
+
+  /** Something made of these refs, such as an advertisement, made once; a few are kept. */
+  written(key: string, write: () => Buffer): Buffer {
+    let found = this.#written.get(key)
+    if (found === undefined) {
+      found = write()
+      if (this.#written.size < maxWritten && key.length < 1000) this.#written.set(key, found)
+    }
+    return found
   }
 
   /** Without branches: nothing was pushed yet. */

@@ -39,7 +39,9 @@ export class Sideband implements Disposable {
   /** Proxies and clients give up on a connection where nothing moves; resolving the deltas of a large push may last. */
   keepAlive(): void {
     if (!this.#banded || this.#keepAlive !== undefined) return
-    this.#keepAlive = setInterval(() => void this.#write(pkt(Buffer.from([2]))), keepAliveEvery).unref()
+    this.#keepAlive = setInterval(() => {
+      if (!this.#output.writableNeedDrain) void this.#write(pkt(Buffer.from([2])))
+    }, keepAliveEvery).unref()
   }
 
   async end(): Promise<void> {

@@ -9,6 +9,7 @@ import { createGunzip } from 'node:zlib'
 import { advertiseRefs, parseProtocol, type Service } from './advertise.ts'
 import { openGit, type Git } from './git.ts'
 import { branchRef, type RefName } from './parse.ts'
+import { flushPkt, pkt } from './pkt-line.ts'
 import { receivePack, type PushResult, type ReceivePackOptions } from './receive-pack.ts'
 import type { RefJournal, RefUpdate } from './ref-update.ts'
 import { listRefs } from './refs.ts'
@@ -100,8 +101,6 @@ export interface World extends AsyncDisposable {
   push: Partial<ReceivePackOptions>
   readonly pushes: PushResult[]
   readonly failures: unknown[]
-  /** Requests by path, for tests of what was not asked. */
-  readonly requests: string[]
   /** A new clone of the repository, or an empty repository that knows it as `origin`. */
   clone(name: string, ...flags: string[]): Promise<string>
   /** A commit in a working copy; the content of the file is its name by default. */
@@ -116,7 +115,6 @@ export async function openWorld(): Promise<World> {
   await createRepository(repository, { defaultBranch: main })
   const journal = new MemoryJournal()
   const server = createServer((request, response) => {
-    world.requests.push(`${request.method ?? ''} ${request.url ?? ''}`)
     answer(world, request, response).catch((error: unknown) => {
       world.failures.push(error)
       if (!response.headersSent) response.writeHead(500)
@@ -134,7 +132,6 @@ export async function openWorld(): Promise<World> {
     push: {},
     pushes: [],
     failures: [],
-    requests: [],
     async clone(name, ...flags) {
       await git(folder, 'clone', '--quiet', ...flags, world.url, name)
       return join(folder, name)
@@ -170,7 +167,7 @@ async function answer(world: World, request: IncomingMessage, response: ServerRe
   if (url.pathname.endsWith('/info/refs')) {
     const service = url.searchParams.get('service') as Service
     response.writeHead(200, { 'content-type': `application/x-${service}-advertisement` })
-    response.end(advertiseRefs(await refs(), service, { version, http: true }, world.git.version))
+    response.end(advertiseRefs(repository, service, { refs: await refs(), version, http: true }))
   } else if (url.pathname.endsWith('/git-upload-pack')) {
     response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' })
     await uploadPack(repository, body, response, { version, statelessRpc: true, refs })
@@ -183,4 +180,24 @@ async function answer(world: World, request: IncomingMessage, response: ServerRe
   } else {
     response.writeHead(404).end()
   }
+}
+
+/** The body of a push as a client would send it: commands, then the pack of what `copy` has and the server has not. */
+export async function pushBody(
+  copy: string,
+  updates: readonly { old: string; new: string; ref: string }[],
+  capabilities = 'report-status side-band-64k',
+): Promise<Buffer> {
+  const lines = updates.map(({ old, new: next, ref }, index) =>
+    pkt(`${old} ${next} ${ref}${index === 0 ? `\0 ${capabilities}` : ''}`),
+  )
+  const revs = updates.flatMap(({ old, new: next }) => (/^0+$/.test(old) ? [next] : [next, `^${old}`]))
+  const packing = execute('git', ['pack-objects', '--stdout', '--revs', '-q'], {
+    cwd: copy,
+    env: clientEnvironment,
+    encoding: 'buffer',
+    maxBuffer: 1 << 30,
+  })
+  packing.child.stdin?.end(revs.map((rev) => `${rev}\n`).join(''))
+  return Buffer.concat([...lines, flushPkt, (await packing).stdout])
 }

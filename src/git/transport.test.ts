@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { listRefs } from './refs.ts'
@@ -104,15 +105,6 @@ describe.each(['0', '1', '2'])('protocol %s', (version) => {
     await git(fresh, ...protocol, 'fetch', '--quiet', 'origin', lone)
     expect(await git(fresh, 'rev-parse', 'FETCH_HEAD')).toBe(lone)
   })
-})
-
-test('a question for refs starts no git over protocol 2', async () => {
-  await pushed('a', 'one')
-  await git(world.folder, '-c', 'protocol.version=2', 'ls-remote', '--heads', world.url)
-  await git(world.folder, '-c', 'protocol.version=2', 'ls-remote', world.url, 'refs/heads/m*')
-  expect(
-    world.requests.filter((line) => line.includes('git-upload-pack') && line.startsWith('POST')),
-  ).toHaveLength(2)
 })
 
 test('branches are created, forced, deleted; a push without force of another history stays with the client', async () => {
@@ -296,7 +288,6 @@ test('a shallow clone may push what the server can complete, and nothing else', 
 
 test('objects that git finds fault with are refused in its words, without paths of the server', async () => {
   const copy = await pushed('a', 'one')
-  const { writeFile } = await import('node:fs/promises')
   await writeFile(
     join(copy, 'bad'),
     `tree ${await git(copy, 'rev-parse', 'HEAD^{tree}')}\nauthor nobody\n\nx\n`,
@@ -311,7 +302,6 @@ test('objects that git finds fault with are refused in its words, without paths 
 
 test('a pack over the limit is refused', async () => {
   const copy = await world.clone('a')
-  const { randomBytes } = await import('node:crypto')
   await world.commit(copy, 'big', randomBytes(300_000).toString('base64'))
   world.push = { maxPackSize: 100_000 }
   const told = await tryGit(copy, ['push', 'origin', 'HEAD:main'])

@@ -3,6 +3,7 @@
  * the runner read or write what the job may not. It is started with the runner's rights, as the job's user might not
  * be able to read this program, and gives them up before it looks at a file.
  */
+import { realpath } from 'node:fs/promises'
 import { selectFiles } from './archive-files.ts'
 import { pack } from './archive-pack.ts'
 import type { ArchiveMessage, ArchiveRequest, PackResult } from './archive-protocol.ts'
@@ -13,6 +14,9 @@ process.once('message', (request) => void answer(request as ArchiveRequest))
 async function answer(request: ArchiveRequest) {
   try {
     giveUpRights(request)
+    if ((await realpath(request.project)) !== request.project) {
+      throw new Error(`the project directory is not where it was: ${request.project}`)
+    }
     await send(request.act === 'pack' ? { packed: await packAll(request) } : await unpackAll(request))
   } catch (error) {
     await send({ failed: error instanceof Error ? error.message : String(error) })

@@ -64,6 +64,7 @@ async function prepare(course: Course) {
     const work = () => downloadArtifacts(context, dependencies)
     await trace.section('download_artifacts', 'Downloading artifacts', work)
   }
+  control.soft.throwIfAborted()
 }
 
 async function fetchSources(course: Course) {

@@ -58,7 +58,9 @@ function safeParts(projectPath: string) {
 
 /** The runner's own part; the job can pass it, but not see what is in it. */
 export async function createJobRoot(folder: JobFolder, user: JobUser | undefined) {
-  await mkdir(folder.root, { mode: user === undefined ? 0o700 : 0o711 })
+  const make = () => mkdir(folder.root, { mode: user === undefined ? 0o700 : 0o711 })
+  // Only where cleaning up after the same job failed before there is one.
+  await make().catch(() => removeTree(folder.root).then(make))
 }
 
 /** No process of the job may run yet: the owner of the folders is changed by the runner. */

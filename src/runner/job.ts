@@ -2,7 +2,7 @@ import path from 'node:path'
 import type { Logger } from 'pino'
 import type { Api } from './api.ts'
 import { runCourse } from './course.ts'
-import { systemFailure, type JobFailure } from './failure.ts'
+import { JobFailure, systemFailure } from './failure.ts'
 import { interpolateInputs } from './inputs.ts'
 import { JobControl } from './job-control.ts'
 import { createJobRoot, jobFolder, removeTree, withClonePath, type JobFolder } from './job-folder.ts'
@@ -39,7 +39,6 @@ export async function runJob(payload: JobPayload, context: JobContext): Promise<
   const path = payload.job_info.project_full_path ?? `project-${payload.job_info.project_id}`
   const folder = jobFolder(workshop.jobs, payload.id, path, user)
   try {
-    await removeTree(folder.root)
     await createJobRoot(folder, user)
     await runInFolder(payload, folder, context)
   } finally {
@@ -67,19 +66,22 @@ async function runInFolder(payload: JobPayload, plainFolder: JobFolder, context:
     debug: isTraced(variables),
     onNews: (news) => control.stop(news),
   })
-  upload.start()
   const { pipes, shell, caches } = workshop
   const timeout = job.runner_info?.timeout || 3600
   const hurry = () => upload.hurry()
   const course = { ...planned, settings, api, user, shell, pipes, caches, trace, control, timeout, hurry }
-  const failure = planned.failure ?? (await runCourse(course))
-  if (control.reason === 'gone') {
+  upload.start()
+  try {
+    const failure = planned.failure ?? (await runCourse(course))
+    if (control.reason === 'gone') {
+      log.info({ job: job.id }, 'job dropped')
+    } else {
+      const accepted = await upload.finish(conclude(trace, failure), lastCall, reportWithin)
+      log.info({ job: job.id, failure: failure?.reason, accepted }, 'job finished')
+    }
+  } finally {
     await upload.abandon()
-    log.info({ job: job.id }, 'job dropped')
-    return
   }
-  const accepted = await upload.finish(conclude(trace, failure), lastCall, reportWithin)
-  log.info({ job: job.id, failure: failure?.reason, accepted }, 'job finished')
 }
 
 /** What can be said about the job before it starts. A job that makes no sense has a failure here. */
@@ -88,6 +90,7 @@ function plan(payload: JobPayload, folder: JobFolder, context: JobContext) {
   const facts = { slot, projectSlot, version: settings.version, path: settings.path, shell: workshop.shell }
   const variables = jobVariables(payload, folder, facts)
   try {
+    if (payload.steps == null) throw new JobFailure('runner_unsupported', 'the job has no steps for a shell')
     const job = interpolateInputs(payload)
     const chosen = withClonePath(folder, variables.environment.GIT_CLONE_PATH)
     return { job, folder: chosen, variables: jobVariables(job, chosen, facts), failure: undefined }

@@ -17,12 +17,12 @@ export interface Outcome {
 
 // The server takes 200 pieces a minute.
 const pace = 1000
-const quickPace = 40
+const quickPace = 20
 const quickPieces = 5
 const largestPiece = 1024 * 1024
 const enoughToSend = 256 * 1024
 // Also how long a cancelled job that prints nothing goes on: the server can tell us only in an answer.
-const idlePace = 5000
+const idlePace = 3000
 
 /**
  * Brings the log to the server while it grows. A few pieces go out almost at once, so that a short job is seen as it

@@ -3,6 +3,9 @@ import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { variableEndpoints } from './routes.ts'
 
+/** The place a variable's value is sealed for. */
+export { secretContext as variableSecretContext } from './entities.ts'
+
 /** CI/CD variables of projects. */
 export function variables(services: { db: Database; cipher: Cipher }): { endpoints: Endpoint[] } {
   return { endpoints: variableEndpoints(services) }

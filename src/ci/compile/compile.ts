@@ -1,17 +1,27 @@
 import { ConfigError } from '../config/config-error.ts'
+import { Budget } from '../config/data.ts'
 import type { JobConfig, ParsedConfig } from '../config/config.ts'
 import { takes } from '../config/jobs.ts'
 import { pipelineText } from '../messages.ts'
 import { Patterns } from '../text/regex.ts'
-import type { AutoCancel, CompileContext, CompiledJob, CompileFailure, CompileResult, Variable } from '../types.ts'
+import type {
+  AutoCancel,
+  CompileContext,
+  CompiledJob,
+  CompileFailure,
+  CompileResult,
+  Environment,
+  Variable,
+} from '../types.ts'
 import { mergeVariables } from '../variables/merge.ts'
-import { environmentVariables, jobPredefinedVariables, namedEnvironment } from './environment.ts'
-import { compileJob } from './job.ts'
+import { environmentVariables, jobPredefinedVariables } from './environment.ts'
+import { compileJob, type Decision } from './job.ts'
 import { settleNeeds } from './needs.ts'
-import { defaultOnly, excludedByExcept, includedByOnly } from './only-except.ts'
+import { defaultOnly } from '../entries/filters.ts'
+import { excludedByExcept, includedByOnly } from './only-except.ts'
 import { PathMatching } from './paths.ts'
 import { firstMatching, type Grounds } from './rules.ts'
-import { GivenVariables, layer, VariableScope } from './scope.ts'
+import { GivenVariables, layer, VariableScope, type Shared } from './scope.ts'
 
 /** The pipeline that a configuration makes for a push, a schedule, …; or why it makes none. Never throws. */
 export function compile(config: ParsedConfig, context: CompileContext): CompileResult {
@@ -25,7 +35,9 @@ export function compile(config: ParsedConfig, context: CompileContext): CompileR
     const workflow = compilation.workflow()
     if (workflow === null) return refuse('filtered_by_workflow_rules', pipelineText.workflow)
 
-    const chosen = config.jobs.map((job) => compilation.job(job, workflow.variables)).filter((job) => job !== null)
+    const chosen = config.jobs
+      .map((job) => compilation.job(job, workflow.variables))
+      .filter((job) => job !== null)
     const jobs = settleNeeds(chosen.sort((a, b) => a.stageIndex - b.stageIndex))
     if (jobs.every(({ stage }) => stage === '.pre' || stage === '.post')) {
       return refuse('filtered_by_rules', pipelineText.empty)
@@ -41,6 +53,9 @@ export function compile(config: ParsedConfig, context: CompileContext): CompileR
   }
 }
 
+/** Variables looked up for expansion, in all jobs together. */
+const mostExpansions = 2_000_000
+
 interface Workflow {
   workflowName: string | null
   autoCancel: AutoCancel
@@ -49,15 +64,18 @@ interface Workflow {
 
 class Compilation {
   readonly #config: ParsedConfig
-  readonly #context: CompileContext
   readonly #grounds: Grounds
-  readonly #patterns = new Patterns()
+  readonly #shared: Shared
   readonly #given: GivenVariables
   readonly #predefined: ReadonlyMap<string, Variable>
 
   constructor(config: ParsedConfig, context: CompileContext) {
     this.#config = config
-    this.#context = context
+    this.#shared = {
+      patterns: new Patterns(),
+      expansions: new Budget(mostExpansions, pipelineText.variablesTooBig),
+      inputs: context.inputs,
+    }
     this.#grounds = { context, paths: new PathMatching() }
     this.#given = new GivenVariables(context.variables.given)
     this.#predefined = layer(context.variables.predefined)
@@ -71,10 +89,17 @@ class Compilation {
     if (rules !== null && (match === null || match.rule.when === 'never')) return null
 
     const variables = mergeVariables<Variable>(globals, match?.rule.variables ?? [])
-    const workflowName = name === null ? '' : this.#scope(null, [], variables).expand(name).trim().slice(0, 255)
+    checkCircles(this.#scope(null, [], variables), variables)
+    const workflowName =
+      name === null ? '' : this.#scope(null, [], variables).expand(name).trim().slice(0, 255)
     return {
       workflowName: workflowName === '' ? null : workflowName,
-      autoCancel: { onNewCommit: 'conservative', onJobFailure: 'none', ...autoCancel, ...match?.rule.autoCancel },
+      autoCancel: {
+        onNewCommit: 'conservative',
+        onJobFailure: 'none',
+        ...autoCancel,
+        ...match?.rule.autoCancel,
+      },
       variables,
     }
   }
@@ -82,26 +107,17 @@ class Compilation {
   /** Null: the job is not part of this pipeline. */
   job(config: JobConfig, pipelineVariables: readonly Variable[]): CompiledJob | null {
     const { entry } = config
-    const predefined = jobPredefinedVariables(config)
     const inherited = pipelineVariables.filter(({ key }) => takes(config.inheritVariables, key))
     const own = mergeVariables(inherited, entry.variables ?? [], config.matrix)
+    const verdict = this.#judge(config, this.#settle(config, own).scope)
+    if (verdict === null) return null
 
-    // The scope of a variable is matched with the environment's name, whose own variables have no scope therefore.
-    const before = this.#scope(null, predefined, own)
-    const judged = this.#judge(config, entry.environment ? this.#withEnvironment(config, before, predefined, own) : before)
-    if (judged === null) return null
-
-    const variables = mergeVariables(own, judged.rule?.rule.variables ?? [])
-    const plain = this.#scope(null, predefined, variables)
-    const environment = entry.environment
-      ? namedEnvironment(entry.environment, plain.expand(entry.environment.name))
-      : null
-    const environmentOwn = environment === null ? [] : environmentVariables(environment)
-    const scope = this.#scope(environment?.expandedName ?? null, [...predefined, ...environmentOwn], variables)
-    // Looks for circles as well.
-    scope.expandAll(variables.filter(({ raw }) => raw !== true).map(({ value }) => value))
+    const ofRule = verdict.rule?.rule.variables ?? []
+    const variables = mergeVariables(own, ofRule)
+    const { environment, scope } = this.#settle(config, variables)
+    checkCircles(scope, [...(entry.variables ?? []), ...config.matrix, ...ofRule])
     return compileJob(config, {
-      rule: judged.rule,
+      rule: verdict.rule,
       variables,
       environment,
       tags: scope.expandAll(entry.tags ?? []).filter((tag) => tag !== ''),
@@ -109,18 +125,25 @@ class Compilation {
     })
   }
 
-  #withEnvironment(
-    { entry }: JobConfig,
-    before: VariableScope,
-    predefined: readonly Variable[],
-    own: readonly Variable[],
-  ): VariableScope {
-    const environment = namedEnvironment(entry.environment!, before.expand(entry.environment!.name))
-    return this.#scope(environment.expandedName, [...predefined, ...environmentVariables(environment)], own)
+  /**
+   * The environment and all variables of a job with these of the file. The scopes of given variables are matched with
+   * the environment's name, which therefore can use only those without a scope.
+   */
+  #settle(
+    { entry, ...names }: JobConfig,
+    ofFile: readonly Variable[],
+  ): { environment: Environment | null; scope: VariableScope } {
+    const predefined = jobPredefinedVariables(names)
+    const unscoped = this.#scope(null, predefined, ofFile)
+    if (entry.environment === undefined) return { environment: null, scope: unscoped }
+    const expandedName = unscoped.expand(entry.environment.name)
+    const environment = { ...entry.environment, expandedName }
+    const ofJob = [...predefined, ...environmentVariables(environment)]
+    return { environment, scope: this.#scope(expandedName, ofJob, ofFile) }
   }
 
   /** Null: left out by its rules, or by only and except. */
-  #judge({ name, entry }: JobConfig, scope: VariableScope): Pick<Parameters<typeof compileJob>[1], 'rule'> | null {
+  #judge({ name, entry }: JobConfig, scope: VariableScope): Pick<Decision, 'rule'> | null {
     if (entry.rules !== undefined) {
       const rule = firstMatching(entry.rules, name, scope, this.#grounds)
       return rule === null || rule.rule.when === 'never' ? null : { rule }
@@ -132,11 +155,16 @@ class Compilation {
   }
 
   #scope(environment: string | null, ofJob: readonly Variable[], ofFile: readonly Variable[]): VariableScope {
-    return new VariableScope(this.#patterns, this.#context.inputs, [
+    return new VariableScope(this.#shared, [
       this.#predefined,
       layer(ofJob),
       layer(ofFile),
       this.#given.for(environment),
     ])
   }
+}
+
+/** Throws where the values of these variables lead back to themselves. */
+function checkCircles(scope: VariableScope, variables: readonly Variable[]): void {
+  scope.expandAll(variables.filter(({ raw }) => raw !== true).map(({ value }) => value))
 }

@@ -1,4 +1,3 @@
-import type { EnvironmentEntry } from '../entries/environment.ts'
 import type { Environment, Variable } from '../types.ts'
 import { environmentSlug, guessTier, refSlug } from '../variables/slug.ts'
 
@@ -31,8 +30,4 @@ export function environmentVariables(environment: Environment): Variable[] {
     { key: 'CI_ENVIRONMENT_TIER', value: deploymentTier ?? guessTier(expandedName) },
     ...(url === null ? [] : [{ key: 'CI_ENVIRONMENT_URL', value: url }]),
   ]
-}
-
-export function namedEnvironment(entry: EnvironmentEntry, expandedName: string): Environment {
-  return { ...entry, expandedName }
 }

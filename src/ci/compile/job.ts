@@ -3,7 +3,17 @@ import { isBridge } from '../config/jobs.ts'
 import type { JobEntry } from '../entries/job.ts'
 import type { Rule } from '../entries/rules.ts'
 import { mirrorOf } from '../entries/trigger.ts'
-import type { ArtifactUpload, Bridge, CompiledJob, CrossNeed, Environment, Need, Step, Variable, When } from '../types.ts'
+import type {
+  ArtifactUpload,
+  Bridge,
+  CompiledJob,
+  CrossNeed,
+  Environment,
+  Need,
+  Step,
+  Variable,
+  When,
+} from '../types.ts'
 
 /** What was decided for this pipeline. */
 export interface Decision {
@@ -70,7 +80,8 @@ function forgiveness(
   if (rule !== null && rule.allowFailure !== null) {
     return { allowFailure: rule.allowFailure, allowFailureExitCodes: null }
   }
-  if (typeof allowFailure === 'object') return { allowFailure: false, allowFailureExitCodes: allowFailure.exitCodes }
+  if (typeof allowFailure === 'object')
+    return { allowFailure: false, allowFailureExitCodes: allowFailure.exitCodes }
   const manual = when === 'manual' && (rule?.when ?? null) === null
   return { allowFailure: allowFailure ?? manual, allowFailureExitCodes: null }
 }
@@ -106,7 +117,10 @@ function uploadsOf({ entry: { pages, publish, artifacts } }: JobConfig): Artifac
   const folder = typeof own === 'string' ? own : (publish ?? 'public')
   const archive = uploads.find(({ artifactType }) => artifactType === 'archive') ?? emptyArchive
   if (archive.paths.includes(folder)) return uploads
-  return [{ ...archive, paths: [...archive.paths, folder] }, ...uploads.filter((upload) => upload !== archive)]
+  return [
+    { ...archive, paths: [...archive.paths, folder] },
+    ...uploads.filter((upload) => upload !== archive),
+  ]
 }
 
 const emptyArchive: ArtifactUpload = {

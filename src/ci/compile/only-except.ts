@@ -1,11 +1,8 @@
-import type { Filter } from '../entries/filters.ts'
+import { defaultOnly, type Filter } from '../entries/filters.ts'
 import { holds } from '../expression/evaluate.ts'
 import type { CompileContext, PipelineSource } from '../types.ts'
 import type { Grounds } from './rules.ts'
 import type { VariableScope } from './scope.ts'
-
-/** What `only` is when a job has neither it nor rules. */
-export const defaultOnly: Filter = { refs: ['branches', 'tags'] }
 
 const wordOfSource: Partial<Record<PipelineSource, string>> = {
   api: 'api',

@@ -22,7 +22,9 @@ export class PathMatching {
       const isGlob = (pattern: string) => /[*?[{\\]/.test(pattern)
       const [globs, exact] = [patterns.filter(isGlob), patterns.filter((pattern) => !isGlob(pattern))]
       const there = exact.some((pattern) =>
-        pattern.endsWith('/') ? paths.some((path) => path.startsWith(pattern)) : this.#set(paths).has(pattern),
+        pattern.endsWith('/')
+          ? paths.some((path) => path.startsWith(pattern))
+          : this.#set(paths).has(pattern),
       )
       return there || this.#compare(globs, paths)
     })

@@ -32,7 +32,12 @@ function matches(rule: Rule, owner: string, scope: VariableScope, grounds: Groun
   return rule.exists === null || exists(rule.exists, owner, scope, grounds)
 }
 
-function changed({ paths, compareTo }: Changes, owner: string, scope: VariableScope, grounds: Grounds): boolean {
+function changed(
+  { paths, compareTo }: Changes,
+  owner: string,
+  scope: VariableScope,
+  grounds: Grounds,
+): boolean {
   const { context } = grounds
   let changedPaths: readonly string[] | null = context.changedPaths
   if (compareTo !== null) {
@@ -44,7 +49,12 @@ function changed({ paths, compareTo }: Changes, owner: string, scope: VariableSc
   return changedPaths === null || grounds.paths.any(scope.expandAll(paths), changedPaths)
 }
 
-function exists({ paths, project, ref }: Exists, owner: string, scope: VariableScope, grounds: Grounds): boolean {
+function exists(
+  { paths, project, ref }: Exists,
+  owner: string,
+  scope: VariableScope,
+  grounds: Grounds,
+): boolean {
   let tree: readonly string[] = grounds.context.treePaths
   if (project !== null) {
     const [otherProject, otherRef] = [scope.expand(project), ref === null ? null : scope.expand(ref)]

@@ -1,20 +1,31 @@
 import type { Scope } from '../expression/evaluate.ts'
 import { ConfigError } from '../config/config-error.ts'
+import type { Budget } from '../config/data.ts'
 import type { Patterns } from '../text/regex.ts'
 import type { CompileContext, ScopedVariable, Variable } from '../types.ts'
 import { expandTexts } from '../variables/expand.ts'
 import { variablesFor } from '../variables/scope.ts'
 
+/** What all scopes of one compilation have in common. */
+export interface Shared {
+  patterns: Patterns
+  /** Variables looked up for expansion. */
+  expansions: Budget
+  inputs: CompileContext['inputs']
+}
+
 /** Variables in layers, so that a job adds its own without copying the thousands it shares with all others. */
 export class VariableScope implements Scope {
   readonly patterns: Patterns
+  readonly #budget: Budget
   readonly #layers: readonly ReadonlyMap<string, Variable>[]
   readonly #inputs: CompileContext['inputs']
 
   /** `layers` from low to high precedence. */
-  constructor(patterns: Patterns, inputs: CompileContext['inputs'], layers: readonly ReadonlyMap<string, Variable>[]) {
-    this.patterns = patterns
-    this.#inputs = inputs
+  constructor(shared: Shared, layers: readonly ReadonlyMap<string, Variable>[]) {
+    this.patterns = shared.patterns
+    this.#budget = shared.expansions
+    this.#inputs = shared.inputs
     this.#layers = layers
   }
 
@@ -37,7 +48,10 @@ export class VariableScope implements Scope {
 
   expandAll(texts: readonly string[]): string[] {
     if (texts.every((text) => !/[$%]/.test(text))) return [...texts]
-    const expanded = expandTexts(texts, (key) => this.find(key))
+    const expanded = expandTexts(texts, (key) => {
+      this.#budget.spend()
+      return this.find(key)
+    })
     if ('error' in expanded) throw new ConfigError(expanded.error)
     return expanded.texts
   }

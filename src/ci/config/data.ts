@@ -27,16 +27,18 @@ export function newMap(): DataMap {
 
 /** Counts work that input could blow up; everything that may multiply spends from one. */
 export class Budget {
+  readonly #refusal: string
   #left: number
 
-  constructor(steps: number) {
+  constructor(steps: number, refusal: string = fileText.tooBig) {
     this.#left = steps
+    this.#refusal = refusal
   }
 
-  /** Throws `The parsed YAML is too big` when nothing is left. */
+  /** Throws a ConfigError with the refusal when nothing is left. */
   spend(steps = 1): void {
     this.#left -= steps
-    if (this.#left < 0) throw new ConfigError(fileText.tooBig)
+    if (this.#left < 0) throw new ConfigError(this.#refusal)
   }
 }
 

@@ -53,7 +53,8 @@ function checkOnStop({ name, entry }: JobConfig, named: Named): void {
   if (stop === undefined) throw new ConfigError(texts.undefined(name, onStop))
   const { environment } = stop.entry
   if (environment === undefined) throw new ConfigError(texts.noEnvironment(name, onStop))
-  if (environment.name !== entry.environment!.name) throw new ConfigError(texts.otherEnvironment(name, onStop))
+  if (environment.name !== entry.environment!.name)
+    throw new ConfigError(texts.otherEnvironment(name, onStop))
   if (environment.action !== 'stop') throw new ConfigError(texts.noStop(name, onStop))
 }
 

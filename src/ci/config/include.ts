@@ -71,7 +71,8 @@ function requestsOf(map: DataMap): IncludeRequest[] {
     const { local: location, ...others } = one
     const unsupported = Object.keys(others)[0]
     if (unsupported !== undefined) throw new ConfigError(includeText.unsupported(unsupported))
-    if (typeof location !== 'string') throw new ConfigError(includeText.notText(String(location ?? '')))
+    if (typeof location !== 'string')
+      throw new ConfigError(includeText.notText(JSON.stringify(location ?? null)))
     return local(location)
   })
 }

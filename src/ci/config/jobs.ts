@@ -1,4 +1,5 @@
 import { defaultFields, type JobEntry } from '../entries/job.ts'
+import { defaultOnly } from '../entries/filters.ts'
 import type { NeedEntry, NeedsEntry } from '../entries/needs.ts'
 import { combinations, type MatrixRow, type Parallel } from '../entries/parallel.ts'
 import type { DefaultEntry, RootEntry } from '../entries/root.ts'
@@ -33,19 +34,31 @@ export function buildJobs(root: RootEntry, data: DataMap): JobConfig[] {
       stage,
       stageIndex: root.stages.indexOf(stage),
       entry,
-      written: { only: raw(data, groupName, 'only'), except: raw(data, groupName, 'except') },
+      written: writtenFilters(entry, data[groupName], root.workflow.rules !== null),
       inheritVariables: entry.inherit?.variables ?? true,
       dependencies: entry.dependencies?.flatMap((name) => names.clones(name)) ?? null,
       ruleNeeds: (entry.rules ?? []).map((rule) => rule.needs && names.needs(rule.needs)),
-      ...(entry.needs && !entry.needs.mirrors ? names.needs(entry.needs) : { needs: null, crossNeeds: [] }),
+      ...(waitsForJobs(entry) ? names.needs(entry.needs!) : { needs: null, crossNeeds: [] }),
     }
     return clones.get(groupName)!.map(({ name, matrix, parallel }) => ({ ...common, name, matrix, parallel }))
   })
 }
 
-function raw(data: DataMap, job: string, key: string): unknown {
-  const written = data[job]
-  return (isMap(written) ? written[key] : null) ?? null
+/** To mirror another project's pipeline is no need of a job. */
+function waitsForJobs({ needs }: JobEntry): boolean {
+  return needs !== undefined && (needs.mirrors === null || needs.jobs.length > 0)
+}
+
+/** `only` and `except` as people see them: lists written out, and what counts where there is nothing. */
+function writtenFilters(
+  { rules }: JobEntry,
+  written: unknown,
+  hasWorkflowRules: boolean,
+): JobConfig['written'] {
+  const shown = (filter: unknown) => (Array.isArray(filter) ? { refs: filter } : (filter ?? null))
+  const { only = null, except = null } = isMap(written) ? written : {}
+  const byDefault = rules === undefined && !hasWorkflowRules ? defaultOnly : null
+  return { only: shown(only ?? byDefault), except: shown(except) }
 }
 
 /** A job key by key: its own, else the default's, where it inherits that one. */
@@ -58,7 +71,7 @@ function withDefaults(job: JobEntry, defaults: DefaultEntry): JobEntry {
     if (isBridge(job) && !forBridges) continue
     if (taken[name] === undefined && takes(inherits, key)) taken[name] = defaults[name]
   }
-  return taken as JobEntry
+  return taken
 }
 
 export function isBridge(job: JobEntry): boolean {

@@ -87,15 +87,23 @@ function warningsOf({ workflow, jobs }: RootEntry): string[] {
   const warnings: string[] = []
   for (const [name, { rules = [] }] of jobs) {
     const last = rules.at(-1)
-    if (workflow.rules === null && last !== undefined && catchesAll(last)) warnings.push(warningText.twoPipelines(name))
-    if (rules.some((rule) => rule.if !== null && hasPlainMatch(rule.if))) warnings.push(warningText.notAPattern(name))
+    if (workflow.rules === null && last !== undefined && catchesAll(last))
+      warnings.push(warningText.twoPipelines(name))
+    if (rules.some((rule) => rule.if !== null && hasPlainMatch(rule.if)))
+      warnings.push(warningText.notAPattern(name))
   }
   return warnings.slice(0, mostWarnings)
 }
 
 /** A rule with nothing but `when` lets a job into branch and merge request pipelines alike. */
 function catchesAll(rule: Rule): boolean {
-  return rule.if === null && rule.changes === null && rule.exists === null && rule.when !== null && rule.when !== 'never'
+  return (
+    rule.if === null &&
+    rule.changes === null &&
+    rule.exists === null &&
+    rule.when !== null &&
+    rule.when !== 'never'
+  )
 }
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]

@@ -1,4 +1,14 @@
-import { Composer, isAlias, isMap, isScalar, isSeq, LineCounter, Parser, type Document, type ParsedNode } from 'yaml'
+import {
+  Composer,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  Parser,
+  type Document,
+  type ParsedNode,
+} from 'yaml'
 import { Lexer, type CollectionTag, type Pair, type Scalar, type ScalarTag } from 'yaml'
 import { fileText, referenceText } from '../messages.ts'
 import { ConfigError } from './config-error.ts'
@@ -13,7 +23,7 @@ export interface YamlFile {
 }
 
 const longestFile = 2 * 1024 * 1024
-const mostTokens = 500_000
+const mostTokens = 600_000
 const deepestFlow = 100
 
 /** Throws a ConfigError for whatever is wrong with the text, within bounded time. */
@@ -29,10 +39,7 @@ export function readYaml(source: string): YamlFile {
 
 function isHeader(content: Data): content is DataMap {
   return (
-    typeof content === 'object' &&
-    content !== null &&
-    'spec' in content &&
-    Object.keys(content).length === 1
+    typeof content === 'object' && content !== null && 'spec' in content && Object.keys(content).length === 1
   )
 }
 
@@ -49,6 +56,7 @@ const referenceTag: CollectionTag = { tag: '!reference', collection: 'seq' }
 function compose(source: string, lines: LineCounter): Document.Parsed[] {
   if (source.length > longestFile) throw new ConfigError(fileText.tooBig)
   const budget = new Budget(mostTokens)
+  lines.addNewLine(0)
   const parser = new Parser(lines.addNewLine)
   const composer = new Composer({
     version: '1.2',
@@ -61,7 +69,7 @@ function compose(source: string, lines: LineCounter): Document.Parsed[] {
   const documents: Document.Parsed[] = []
   let flow = 0
   for (const lexeme of new Lexer().lex(source)) {
-    budget.spend()
+    budget.spend(lexeme[0] === '"' ? 1 + escapesIn(lexeme) : 1)
     if (lexeme === '[' || lexeme === '{') flow++
     else if (lexeme === ']' || lexeme === '}') flow--
     if (flow > deepestFlow) throw new ConfigError(fileText.tooBig)
@@ -71,6 +79,13 @@ function compose(source: string, lines: LineCounter): Document.Parsed[] {
   for (const token of parser.end()) documents.push(...composer.next(token))
   documents.push(...composer.end())
   return documents.slice(0, 2)
+}
+
+/** Each may become an error of its own, which costs more than a token. */
+function escapesIn(lexeme: string): number {
+  let count = 0
+  for (let at = lexeme.indexOf('\\'); at !== -1; at = lexeme.indexOf('\\', at + 2)) count += 4
+  return count
 }
 
 /** One document to plain data. Anchors share the value they stand for. */
@@ -118,7 +133,7 @@ class Conversion {
   }
 
   #valueOf(node: ParsedNode, depth: number): Data {
-    if (isMap(node)) return this.#map(node.items as Pair<ParsedNode, ParsedNode | null>[], depth)
+    if (isMap(node)) return this.#map(node.items, depth)
     if (isSeq(node)) {
       const items = node.items.map((item) => this.#convert(item as ParsedNode | null, depth + 1))
       if (node.tag !== '!reference') return items
@@ -154,14 +169,16 @@ class Conversion {
     const maps = Array.isArray(data) ? data : [data]
     this.#budget.spend(maps.length)
     return maps.map((map) => {
-      if (typeof map === 'object' && map !== null && !Array.isArray(map) && !(map instanceof Reference)) return map
+      if (typeof map === 'object' && map !== null && !Array.isArray(map) && !(map instanceof Reference))
+        return map
       throw this.#error('merge key << needs a map or a list of maps', key.range[0])
     })
   }
 
   #key(node: ParsedNode, depth: number): string {
     const data = this.#convert(node, depth + 1)
-    if (typeof data === 'object' && data !== null) throw this.#error('a key should be a scalar', node.range[0])
+    if (typeof data === 'object' && data !== null)
+      throw this.#error('a key should be a scalar', node.range[0])
     const key = data === null ? '' : String(data)
     if (depth === 0 && typeof data !== 'string' && data !== null) this.oddKeys.push(key)
     return key

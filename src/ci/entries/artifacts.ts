@@ -74,7 +74,9 @@ function reports(value: unknown, spot: Spot): Reports | undefined {
   if (!isMap(value)) return spot.fail(entryText.hash)
   const { coverage_report: coverage, ...others } = value
   const found: Reports = new Map()
-  const unknown = Object.keys(others).filter((type) => !reportTypes.has(type) || coverageFormats.includes(type))
+  const unknown = Object.keys(others).filter(
+    (type) => !reportTypes.has(type) || coverageFormats.includes(type),
+  )
   if (unknown.length > 0) return spot.fail(entryText.unknownKeys(unknown))
   for (const [type, given] of Object.entries(others)) {
     if (given === null) continue
@@ -95,7 +97,14 @@ const coverageReport = mapOf(
 
 /** The archive first, then one upload for each report. */
 function uploadsOf(found: Values<typeof fields>): ArtifactUpload[] {
-  const { name = null, untracked = false, paths = [], exclude = [], when = 'on_success', expireIn = null } = found
+  const {
+    name = null,
+    untracked = false,
+    paths = [],
+    exclude = [],
+    when = 'on_success',
+    expireIn = null,
+  } = found
   const uploads: ArtifactUpload[] = []
   if (untracked || paths.length > 0) {
     const kind = { artifactType: 'archive', artifactFormat: 'zip' } as const

@@ -53,7 +53,8 @@ function cache(value: unknown, spot: Spot): Cache | undefined {
 }
 
 function policy(value: unknown, spot: Spot): string | undefined {
-  const fine = typeof value === 'string' && (['pull-push', 'push', 'pull'].includes(value) || value.startsWith('$'))
+  const fine =
+    typeof value === 'string' && (['pull-push', 'push', 'pull'].includes(value) || value.startsWith('$'))
   return fine ? value : spot.fail(entryText.cachePolicy)
 }
 
@@ -68,6 +69,6 @@ function key(value: unknown, spot: Spot): CacheKey | undefined {
   if (typeof value === 'string' || typeof value === 'number') return String(value)
   if (!isMap(value)) return spot.failHere(entryText.cacheKeyShape)
   return readFields(keyFields, value, spot, (given, at) => {
-    if (('files' in given) === ('files_commits' in given)) at.fail(entryText.cacheKeyFiles)
+    if ('files' in given === 'files_commits' in given) at.fail(entryText.cacheKeyFiles)
   })
 }

@@ -12,7 +12,9 @@ const fields = {
   name: attribute(name),
   url: attribute(string),
   on_stop: attribute(string),
-  action: attribute(oneOf(['start', 'prepare', 'stop', 'verify', 'access'] as const, entryText.environmentAction)),
+  action: attribute(
+    oneOf(['start', 'prepare', 'stop', 'verify', 'access'] as const, entryText.environmentAction),
+  ),
   auto_stop_in: attribute(autoStop),
   deployment_tier: attribute(oneOf(tiers, entryText.mustBeOneOf(tiers))),
   kubernetes: attribute(map),

@@ -13,6 +13,9 @@ export interface Filter {
   kubernetes?: 'active'
 }
 
+/** What `only` is when a job has neither it nor rules. */
+export const defaultOnly: Filter = { refs: ['branches', 'tags'] }
+
 const fields = {
   refs: attribute(refs),
   variables: attribute(expressions),

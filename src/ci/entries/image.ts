@@ -40,7 +40,9 @@ export const image: Read<Image> = (value, spot) => {
 }
 
 export const services: Read<Service[]> = (value, spot) =>
-  Array.isArray(value) ? collect(value, (item) => service(item, spot.child('service'))) : spot.fail(entryText.array)
+  Array.isArray(value)
+    ? collect(value, (item) => service(item, spot.child('service')))
+    : spot.fail(entryText.array)
 
 const service: Read<Service> = (value, spot) => {
   const fields = named(serviceFields, value, spot)

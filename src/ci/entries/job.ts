@@ -97,10 +97,12 @@ export function readJob(name: string, value: unknown, jobs: Spot): JobEntry | un
   const spot = jobs.child(name)
   if (!isMap(value) || kindOf(value) === null) return jobs.failHere(entryText.notAJob(name))
   if (name.length > 255) return spot.failHere(`name ${entryText.tooLong(255)}`)
-  if (kindOf(value) === 'job') return readFields(jobFields, value, spot, (given, at) => checkJob(name, given, at))
+  if (kindOf(value) === 'job')
+    return readFields(jobFields, value, spot, (given, at) => checkJob(name, given, at))
 
   const found = readFields(bridgeFields, value, spot, checkBridge)
-  if (found.parallel && 'total' in found.parallel) spot.child('parallel').fail(entryText.parallelNumberOfBridge)
+  if (found.parallel && 'total' in found.parallel)
+    spot.child('parallel').fail(entryText.parallelNumberOfBridge)
   return found
 }
 
@@ -123,7 +125,8 @@ function checkJob(name: string, value: DataMap, spot: Spot): void {
   checkWithRules(value, spot)
   if (!has(value, 'rules')) checkDelay(value, spot)
   checkDependencies(value, spot)
-  if (has(value, 'publish') && name !== 'pages' && !has(value, 'pages')) spot.failHere(entryText.publishOutsidePages)
+  if (has(value, 'publish') && name !== 'pages' && !has(value, 'pages'))
+    spot.failHere(entryText.publishOutsidePages)
 }
 
 function checkBridge(value: DataMap, spot: Spot): void {

@@ -50,7 +50,15 @@ function need(value: unknown, spot: Spot, found: NeedsEntry): void {
     spot.failHere(entryText.stringOrHashShape)
     return
   }
-  const { job, artifacts = true, optional = false, project, ref, pipeline, parallel } = readFields(fields, value, spot)
+  const {
+    job,
+    artifacts = true,
+    optional = false,
+    project,
+    ref,
+    pipeline,
+    parallel,
+  } = readFields(fields, value, spot)
   if (job === undefined) {
     if (pipeline === undefined) spot.key('job').fail(entryText.blank)
     else found.mirrors = pipeline

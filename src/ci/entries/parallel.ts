@@ -26,14 +26,20 @@ export const matrix: Read<MatrixRow[]> = (value, spot) => {
   if (!Array.isArray(value) || value.length === 0) return spot.fail(entryText.matrixShape)
   const rows = collect(value.flat(10) as unknown[], row)
   if (rows === undefined) return spot.fail(entryText.matrixShape)
-  const jobs = rows.reduce((sum, each) => sum + each.reduce((product, [, values]) => product * values.length, 1), 0)
+  const jobs = rows.reduce(
+    (sum, each) => sum + each.reduce((product, [, values]) => product * values.length, 1),
+    0,
+  )
   return jobs > mostJobs ? spot.fail(entryText.matrixTooBig(mostJobs)) : rows
 }
 
 function row(value: unknown): MatrixRow | undefined {
   if (!isMap(value) || Object.keys(value).length === 0) return undefined
   return collect(Object.entries(value), ([key, given]): MatrixRow[number] | undefined => {
-    const values = collect(Array.isArray(given) ? (given.flat(10) as unknown[]) : [given], (item) => scalarText(item) ?? undefined)
+    const values = collect(
+      Array.isArray(given) ? (given.flat(10) as unknown[]) : [given],
+      (item) => scalarText(item) ?? undefined,
+    )
     return values && values.length > 0 ? [key, values] : undefined
   })
 }

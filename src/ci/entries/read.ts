@@ -86,9 +86,12 @@ export function oneOrMore<T>(read: Read<T>): Read<T[]> {
 }
 
 /** What was read of each; undefined when one was wrong. */
-export function collect<V, T>(values: readonly V[], read: (value: V, index: number) => T | undefined): T[] | undefined {
+export function collect<V, T>(
+  values: readonly V[],
+  read: (value: V, index: number) => T | undefined,
+): T[] | undefined {
   const found = values.map(read)
-  return found.every((item) => item !== undefined) ? (found as T[]) : undefined
+  return found.every((item) => item !== undefined) ? found : undefined
 }
 
 /** One key of a map: either an attribute of the map's own entry, or an entry below it. */

@@ -28,7 +28,8 @@ const workflow = mapOf({
   auto_cancel: entry(autoCancel),
 })
 
-const nestedStrings: Read<string[]> = (value, spot) => strings(Array.isArray(value) ? value.flat(10) : value, spot)
+const nestedStrings: Read<string[]> = (value, spot) =>
+  strings(Array.isArray(value) ? value.flat(10) : value, spot)
 
 const globalFields = {
   default: entry(mapOf(defaultFields)),
@@ -48,7 +49,13 @@ const oddNames = ['true', 'false', 'nil']
 export function readRoot(data: DataMap, oddKeys: readonly string[], errors: string[]): RootEntry {
   const root = new Spot(errors)
   const globals = pick(data, (key) => Object.hasOwn(globalFields, key))
-  const { default: defaults = {}, variables = [], stages, workflow, ...old } = readFields(globalFields, globals, root)
+  const {
+    default: defaults = {},
+    variables = [],
+    stages,
+    workflow,
+    ...old
+  } = readFields(globalFields, globals, root)
   for (const key of Object.keys(oldDefaults)) {
     if (globals[key] && isMap(globals['default']) && key in globals['default']) {
       root.failPlain(entryText.inTopAndDefault(key))
@@ -63,7 +70,11 @@ export function readRoot(data: DataMap, oddKeys: readonly string[], errors: stri
       rules: workflow?.rules ?? null,
       autoCancel: workflow?.autoCancel ?? {},
     },
-    jobs: readJobs(pick(data, (key) => !Object.hasOwn(globalFields, key)), oddKeys, root.child('jobs')),
+    jobs: readJobs(
+      pick(data, (key) => !Object.hasOwn(globalFields, key)),
+      oddKeys,
+      root.child('jobs'),
+    ),
   }
 }
 
@@ -73,7 +84,8 @@ function readJobs(data: DataMap, oddKeys: readonly string[], spot: Spot): Map<st
   if (visible.length === 0) spot.failHere(entryText.noJobs)
   for (const [name, value] of visible) {
     if (name === '') spot.child('job').failHere(entryText.nameBlank)
-    else if (oddKeys.includes(name) || oddNames.includes(name)) spot.child(name).failHere(entryText.nameSymbol)
+    else if (oddKeys.includes(name) || oddNames.includes(name))
+      spot.child(name).failHere(entryText.nameSymbol)
     else {
       const job = readJob(name, value, spot)
       if (job !== undefined) jobs.set(name, job)

@@ -2,7 +2,6 @@ import { parseExpression, type Expression } from '../expression/parser.ts'
 import { isMap, type DataMap } from '../config/data.ts'
 import { entryText } from '../messages.ts'
 import type { AutoCancel, Variable, When } from '../types.ts'
-import { parseDuration } from '../text/duration.ts'
 import { needs, type NeedsEntry } from './needs.ts'
 import {
   atMostItems,
@@ -80,7 +79,9 @@ function pathsRequired(value: DataMap, spot: Spot): void {
 function listOrMap<V, T>(read: Read<V>, build: (value: V) => T): Read<T> {
   return (value, spot) => {
     if (!Array.isArray(value) && !isMap(value)) return spot.fail(entryText.arrayOrHash)
-    const found = Array.isArray(value) ? paths(value.flat(10), spot) && read({ paths: value.flat(10) }, spot) : read(value, spot)
+    const found = Array.isArray(value)
+      ? paths(value.flat(10), spot) && read({ paths: value.flat(10) }, spot)
+      : read(value, spot)
     return found && build(found)
   }
 }
@@ -105,7 +106,10 @@ const ofJobs = {
   needs: entry(needs),
   interruptible: attribute(boolean),
 }
-const ofBridges = { ...ofJobs, when: attribute(when(['on_success', 'on_failure', 'always', 'manual', 'never'] as const)) }
+const ofBridges = {
+  ...ofJobs,
+  when: attribute(when(['on_success', 'on_failure', 'always', 'manual', 'never'] as const)),
+}
 const ofWorkflow = {
   ...conditions,
   when: attribute(when(['always', 'never'] as const)),
@@ -151,7 +155,5 @@ export function checkDelay(value: DataMap, spot: Spot): void {
   const absent = given === undefined || given === null
   if (value['when'] === 'delayed') {
     if (absent) spot.key('start_in').fail(entryText.duration)
-  } else if (!absent && parseDuration(typeof given === 'number' ? given : String(given)) !== null) {
-    spot.key('start_in').fail(entryText.mustBeBlank)
-  }
+  } else if (!absent) spot.key('start_in').fail(entryText.mustBeBlank)
 }

@@ -36,7 +36,8 @@ export const tags: Read<string[]> = (value, spot) => {
 /** The pattern between the slashes. */
 export const coverage: Read<string> = (value, spot) => {
   const pattern = typeof value === 'string' ? splitPattern(value) : null
-  if (pattern === null || compilePattern(pattern.source, pattern.flags) === null) return spot.fail(entryText.regex)
+  if (pattern === null || compilePattern(pattern.source, pattern.flags) === null)
+    return spot.fail(entryText.regex)
   return pattern.flags === '' ? pattern.source : `(?${pattern.flags})${pattern.source}`
 }
 
@@ -71,7 +72,9 @@ const pagesFields = {
   expire_in: attribute(durationText('never')),
 }
 
-const audience = mapOf({ aud: attribute(stringOrStrings) }, (value, spot) => requireKeys(value, ['aud'], spot))
+const audience = mapOf({ aud: attribute(stringOrStrings) }, (value, spot) =>
+  requireKeys(value, ['aud'], spot),
+)
 
 export const idTokens: Read<Record<string, { aud: string | string[] }>> = (value, spot) => {
   if (!isMap(value)) return spot.fail(entryText.hash)

@@ -28,17 +28,18 @@ export class Spot {
     return new Spot(this.errors, this.location.replace(/[^:]*$/, name))
   }
 
-  fail(message: string): undefined {
+  /** Like its siblings it returns undefined, which is what a reader says of a wrong value. */
+  fail<T>(message: string): T | undefined {
     return this.failHere(`${this.attribute} ${message}`)
   }
 
   /** Without an attribute between location and message. */
-  failHere(message: string): undefined {
+  failHere<T>(message: string): T | undefined {
     return this.failPlain(`${this.location} ${message}`.trimStart().toLowerCase())
   }
 
   /** The message alone. */
-  failPlain(message: string): undefined {
+  failPlain<T>(message: string): T | undefined {
     this.errors.push(message)
     return undefined
   }

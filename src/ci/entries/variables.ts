@@ -16,7 +16,9 @@ export const jobVariables: Read<Variable[]> = variablesWith(['value', 'expand'])
 function variablesWith(keys: readonly string[]): Read<GlobalVariable[]> {
   return (value, spot) => {
     if (!isMap(value)) return spot.fail(entryText.hash)
-    return collect(Object.entries(value), ([key, definition]) => variable(key, definition, keys, spot.child(key)))
+    return collect(Object.entries(value), ([key, definition]) =>
+      variable(key, definition, keys, spot.child(key)),
+    )
   }
 }
 
@@ -36,7 +38,8 @@ function variable(
   const text = scalarText(value)
   if (value !== null && text === null) return spot.fail(entryText.variableValue)
   if (expand !== null && typeof expand !== 'boolean') return spot.key('expand').fail(entryText.boolean)
-  if (description !== null && typeof description !== 'string') return spot.key('description').fail(entryText.string)
+  if (description !== null && typeof description !== 'string')
+    return spot.key('description').fail(entryText.string)
   const found: GlobalVariable = { key, value: text ?? '' }
   if (expand === false) found.raw = true
   if (description !== null) found.description = description
@@ -50,5 +53,7 @@ function variable(
 
 /** Texts, numbers and booleans are values; null for anything else. */
 export function scalarText(value: unknown): string | null {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : null
 }

@@ -5,6 +5,7 @@ import type { Expression } from './parser.ts'
 export function hasPlainMatch(expression: Expression): boolean {
   if (!('left' in expression)) return false
   const { is, left, right } = expression
-  const plain = right.is === 'literal' && typeof right.value === 'string' && splitPattern(right.value) === null
+  const plain =
+    right.is === 'literal' && typeof right.value === 'string' && splitPattern(right.value) === null
   return ((is === '=~' || is === '!~') && plain) || hasPlainMatch(left) || hasPlainMatch(right)
 }

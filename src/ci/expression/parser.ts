@@ -65,7 +65,12 @@ function term(input: Input): Expression | null {
     case 'false':
       return { is: 'literal', value: token.kind === 'true' }
     case 'pattern':
-      return compilePattern(token.source, token.flags) && { is: 'pattern', text: `/${token.source}/${token.flags}` }
+      return (
+        compilePattern(token.source, token.flags) && {
+          is: 'pattern',
+          text: `/${token.source}/${token.flags}`,
+        }
+      )
     case '(': {
       const inner = chain(input, ['||'], and)
       return input.tokens[input.at++]?.kind === ')' ? inner : null

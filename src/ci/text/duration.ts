@@ -22,7 +22,8 @@ export function parseDuration(text: string | number): number | null {
   if (typeof text === 'number') return Number.isFinite(text) && text >= 0 ? text : null
   const words = text.trim().toLowerCase()
   if (words.length === 0 || words.length > 255) return null
-  if (/^\d+(:\d+){1,2}$/.test(words)) return words.split(':').reduce((sum, part) => sum * 60 + Number(part), 0)
+  if (/^\d+(:\d+){1,2}$/.test(words))
+    return words.split(':').reduce((sum, part) => sum * 60 + Number(part), 0)
 
   const part = /(\d+(?:\.\d+)?)\s*([a-z]*)(?:\s*,)?(?:\s+and\b)?\s*/y
   let total = 0

@@ -29,12 +29,18 @@ function referencedKeys(text: string): string[] {
  * references to raw and file variables are left to the runner, as is a variable within itself. The error of a circle
  * names its keys.
  */
-export function expandVariables<V extends Variable>(list: readonly V[]): { variables: V[] } | { error: string } {
+export function expandVariables<V extends Variable>(
+  list: readonly V[],
+): { variables: V[] } | { error: string } {
   const merged = mergeVariables(list)
   const known = new Map(merged.map((variable) => [variable.key, variable]))
-  const expands = (key: string) => known.has(key) && known.get(key)!.raw !== true && known.get(key)!.file !== true
+  const expands = (key: string) =>
+    known.has(key) && known.get(key)!.raw !== true && known.get(key)!.file !== true
   const needs = new Map(
-    merged.map(({ key, value, raw }) => [key, raw === true ? [] : [...new Set(referencedKeys(value))].filter(expands)]),
+    merged.map(({ key, value, raw }) => [
+      key,
+      raw === true ? [] : [...new Set(referencedKeys(value))].filter(expands),
+    ]),
   )
 
   let size = 0
@@ -54,7 +60,10 @@ export function expandVariables<V extends Variable>(list: readonly V[]): { varia
 }
 
 /** Expands some texts with the variables they lead to, and only these. */
-export function expandTexts(texts: readonly string[], lookup: Lookup): { texts: string[] } | { error: string } {
+export function expandTexts(
+  texts: readonly string[],
+  lookup: Lookup,
+): { texts: string[] } | { error: string } {
   const reached = new Map<string, Variable>()
   const waiting = texts.flatMap(referencedKeys)
   for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {

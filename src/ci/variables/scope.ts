@@ -30,7 +30,10 @@ export function orderBySpecificity<V extends ScopedVariable>(variables: readonly
 }
 
 /** Those that a job with this environment gets, in the order given; without an environment only scope `*` counts. */
-export function variablesFor<V extends ScopedVariable>(environment: string | null, variables: readonly V[]): V[] {
+export function variablesFor<V extends ScopedVariable>(
+  environment: string | null,
+  variables: readonly V[],
+): V[] {
   return variables.filter(({ environmentScope: scope = '*' }) =>
     environment === null ? scope === '*' : scopeMatches(scope, environment),
   )

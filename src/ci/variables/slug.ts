@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 
 /** Lower case, all but `a-z0-9` made `-`, at most 63 characters, no `-` at the ends: fits a host name. */
 export function refSlug(ref: string): string {
-  return dashed(ref).slice(0, 63).replaceAll(/^-+|-+$/g, '')
+  return dashed(ref)
+    .slice(0, 63)
+    .replaceAll(/^-+|-+$/g, '')
 }
 
 const longestEnvironmentSlug = 24
@@ -16,7 +18,9 @@ export function environmentSlug(name: string): string {
   const letterFirst = /^[a-z]/.test(plain) ? plain : `env-${plain}`
   const squeezed = letterFirst.replaceAll(/-+/g, '-')
   if (squeezed === name && squeezed.length <= longestEnvironmentSlug) return squeezed.replace(/-$/, '')
-  const digest = BigInt(`0x${createHash('sha256').update(name).digest('hex')}`).toString(36).slice(-6)
+  const digest = BigInt(`0x${createHash('sha256').update(name).digest('hex')}`)
+    .toString(36)
+    .slice(-6)
   return `${squeezed.slice(0, longestEnvironmentSlug - 7).replace(/-+$/, '')}-${digest}`
 }
 

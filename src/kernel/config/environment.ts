@@ -41,12 +41,29 @@ function roleList(value: string): readonly Role[] {
   })
 }
 
+/** `name=folder,name2=folder2` as folders by name. */
+function storageList(value: string): Readonly<Record<string, string>> {
+  const storages: Record<string, string> = {}
+  for (const entry of value.split(',')) {
+    const [, name, folder] = /^\s*([a-z0-9_-]{1,50})=(.+?)\s*$/.exec(entry) ?? []
+    if (name === undefined || folder === undefined) throw new Unusable(`has an entry that is not name=folder, "${entry}"`)
+    if (name in storages) throw new Unusable(`names the storage "${name}" twice`)
+    storages[name] = path.resolve(folder)
+  }
+  if (!('default' in storages)) throw new Unusable('has no storage called "default"')
+  return storages
+}
+
 /** Every environment variable there is. The documentation (`docs/configuration.md`) is generated from this table. */
 export const variables = {
   PORT: integer(8080, [0, 65535], 'Port to listen on; 0 takes a free one.'),
   HOST: text('127.0.0.1', 'Address to listen on; `0.0.0.0` for every network.'),
   EXTERNAL_URL: optional(httpUrl, 'Address under which people reach the service. Unset: `http://HOST:PORT`.'),
   DATA_DIR: text('./data', 'Folder of everything the service keeps: database, repositories, artifacts, keys.'),
+  REPOSITORY_STORAGES: optional(
+    storageList,
+    'Folders of repositories by name, as `default=/folder,second=/folder2`. Unset: `default` is `DATA_DIR/repositories`.',
+  ),
   DATABASE_URL: optional(
     postgresUrl,
     'PostgreSQL (15 or newer) to use, as `postgres://user:password@host/database`. Unset: the embedded one.',
@@ -87,6 +104,8 @@ export interface Config {
   /** Undefined: `http://HOST:PORT`, known once the port is bound. */
   readonly externalUrl: URL | undefined
   readonly dataDirectory: string
+  /** Folders of repositories by the name of the storage; `default` is among them. */
+  readonly storages: Readonly<Record<string, string>>
   readonly databaseUrl: string | undefined
   readonly databasePool: number
   readonly postgresBinaries: string | undefined
@@ -117,6 +136,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     host: read('HOST'),
     externalUrl: read('EXTERNAL_URL'),
     dataDirectory: path.resolve(read('DATA_DIR')),
+    storages: read('REPOSITORY_STORAGES') ?? { default: path.resolve(read('DATA_DIR'), 'repositories') },
     databaseUrl: read('DATABASE_URL'),
     databasePool: read('DATABASE_POOL'),
     postgresBinaries: read('POSTGRES_BIN'),

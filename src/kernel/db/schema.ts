@@ -53,8 +53,10 @@ export interface CiJobArtifacts {
 
 export interface CiJobs {
   allow_failure: Generated<boolean>;
+  artifact_access: Generated<string>;
   artifacts_expire_at: Timestamp | null;
   attempt: Generated<number>;
+  cancel_gracefully: Generated<boolean>;
   coverage: number | null;
   created_at: Generated<Timestamp>;
   debug_trace: Generated<boolean>;
@@ -64,14 +66,17 @@ export interface CiJobs {
   failure_reason: string | null;
   finished_at: Timestamp | null;
   id: Generated<number>;
+  interruptible: Generated<boolean>;
   kind: Generated<string>;
   manual_variables: Json | null;
   name: string;
+  needs: string[] | null;
   pipeline_id: number;
   project_id: number;
   protected: Generated<boolean>;
   queued_at: Timestamp | null;
   ref: string;
+  resource_group: string | null;
   retried: Generated<boolean>;
   run_when: Generated<string>;
   runner_id: number | null;
@@ -79,6 +84,7 @@ export interface CiJobs {
   scheduled_at: Timestamp | null;
   stage: string;
   stage_index: number;
+  start_in: number | null;
   started_at: Timestamp | null;
   status: Generated<string>;
   tag: Generated<boolean>;
@@ -89,15 +95,24 @@ export interface CiJobs {
   user_id: number | null;
 }
 
+export interface CiPipelineBlocks {
+  block: number;
+  live: number;
+  project_id: number;
+}
+
 export interface CiPipelines {
   auto_canceled_by_id: number | null;
   before_sha: Generated<string>;
+  cancel_on_job_failure: Generated<string>;
+  cancel_on_new_commit: Generated<string>;
   coverage: number | null;
   created_at: Generated<Timestamp>;
   duration: number | null;
   event_key: string | null;
   failure_reason: string | null;
   finished_at: Timestamp | null;
+  has_warnings: Generated<boolean>;
   id: Generated<number>;
   iid: number;
   name: string | null;
@@ -147,6 +162,7 @@ export interface CiRunners {
   contacted_at: Timestamp | null;
   created_at: Generated<Timestamp>;
   created_by_id: number | null;
+  creation: Generated<string>;
   description: string | null;
   id: Generated<number>;
   locked: Generated<boolean>;
@@ -323,6 +339,7 @@ export interface DB {
   application_settings: ApplicationSettings;
   ci_job_artifacts: CiJobArtifacts;
   ci_jobs: CiJobs;
+  ci_pipeline_blocks: CiPipelineBlocks;
   ci_pipeline_variables: CiPipelineVariables;
   ci_pipelines: CiPipelines;
   ci_runner_managers: CiRunnerManagers;

@@ -7,6 +7,8 @@ export {
   type Read,
   type RequestFacts,
 } from './endpoint.ts'
+export { openApiDocument } from './openapi.ts'
+export { requireUnmodified } from './conditional.ts'
 export { page, rows } from './read.ts'
 export { Registry, type Route } from './registry.ts'
 export { apiPrefix, createServer, mountEndpoints, requestFacts, send } from './server.ts'

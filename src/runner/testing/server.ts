@@ -50,7 +50,7 @@ export class ServedJob {
 
   /** Resolves when the log holds the text. */
   async shows(wanted: string, within = 15_000) {
-    for (const end = Date.now() + within; !this.log.includes(wanted); ) {
+    for (const end = Date.now() + within; !this.log.includes(wanted);) {
       if (Date.now() > end) throw new Error(`the log does not show ${wanted}:\n${this.log}`)
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
@@ -119,8 +119,9 @@ export class TestServer implements AsyncDisposable {
     const id = ++this.#lastId
     const token = `glcbt-64_token${id}`
     const steps: JobPayload['steps'] = [{ name: 'script', script, timeout: 3600, when: 'on_success' }]
-    if (afterScript) steps.push({ name: 'after_script', script: afterScript, when: 'always', allow_failure: true })
-    const served = new ServedJob({
+    if (afterScript)
+      steps.push({ name: 'after_script', script: afterScript, when: 'always', allow_failure: true })
+    const standard: JobPayload = {
       id,
       token,
       job_info: { name: 'test', project_id: 7, project_full_path: 'team/app' },
@@ -132,13 +133,15 @@ export class TestServer implements AsyncDisposable {
         depth: 20,
       },
       runner_info: { timeout: 3600 },
-      variables: [{ key: 'GIT_STRATEGY', value: 'none' }, { key: 'CI_JOB_TOKEN', value: token, masked: true }].concat(
-        variables ?? [],
-      ) as JobPayload['variables'],
+      variables: [
+        { key: 'GIT_STRATEGY', value: 'none' },
+        { key: 'CI_JOB_TOKEN', value: token, masked: true },
+        ...(variables ?? []),
+      ],
       steps,
       features: { trace_sections: true, token_mask_prefixes: ['glpat-'] },
-      ...rest,
-    })
+    }
+    const served = new ServedJob(Object.assign(standard, rest))
     this.jobs.set(id, served)
     this.#queue.push(served)
     this.#update++
@@ -153,7 +156,10 @@ export class TestServer implements AsyncDisposable {
     }
     const found = /^\/api\/v4\/jobs\/(\d+)(\/\w+)?$/.exec(url.pathname)
     const job = this.jobs.get(Number(found?.[1]))
-    const other = this.interfere({ method: request.method!, path: url.pathname, headers: request.headers }, job)
+    const other = this.interfere(
+      { method: request.method!, path: url.pathname, headers: request.headers },
+      job,
+    )
     if (other !== undefined) {
       request.resume()
       reply(other.status, other.body, other.headers)
@@ -188,7 +194,10 @@ export class TestServer implements AsyncDisposable {
     const body = JSON.parse(await text(request)) as { last_update?: string }
     this.requests.push(body)
     if (this.#queue.length === 0 && body.last_update === String(this.#update)) {
-      await Promise.race([new Promise<void>((resolve) => this.#waiting.push(resolve)), once(response, 'close')])
+      await Promise.race([
+        new Promise<void>((resolve) => this.#waiting.push(resolve)),
+        once(response, 'close'),
+      ])
     }
     const job = response.destroyed ? undefined : this.#queue.shift()
     if (job === undefined) {

@@ -13,6 +13,7 @@ import {
   giveTo,
   listLinks,
   query,
+  recordingLog,
   startOwner,
   startServerHere,
   temporaryFolder,
@@ -148,6 +149,18 @@ test('without a usable package the distribution’s server is taken: that of the
     expect((await findBinaries(sources, folder, launcher, '9')).bin).toBe(nine)
     expect((await findBinaries(sources, folder, launcher, '14')).bin).toBe(fifteen)
   }
+})
+
+test.runIf(findDistribution().length > 0)('a distribution’s server works as well', async () => {
+  const directory = join(await temporaryFolder(), 'postgres')
+  const { log, lines } = recordingLog()
+  const server = await startServerHere(directory, { binaries: findDistribution()[0]!, log })
+  expect(await query(server.connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  await server.stop()
+  expect(lines.filter((line) => line.level > 30)).toEqual([])
+  // Of another major version than the package: whose data it is, is named, and where the server for it stands.
+  const found = await startServerHere(directory).catch((error: unknown) => error)
+  if (found instanceof Error) expect(found.message).toContain(`POSTGRES_BIN=${findDistribution()[0]!})`)
 })
 
 test('without any server the ways to get one are named', async () => {

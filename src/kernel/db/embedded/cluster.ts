@@ -60,9 +60,16 @@ export function refuseOtherMajor(
 
 /**
  * Makes the data directory: in a folder of another name, which takes its place when all is written and synced. So a
- * data directory is a finished one, and what a crash leaves behind can be deleted without a second look.
+ * data directory is a finished one, and what a crash leaves behind can be deleted without a second look. `sync` is
+ * false for tests, whose data need not survive the machine.
  */
-export async function createCluster(folder: Folder, binaries: Binaries, launcher: Launcher, log: Logger) {
+export async function createCluster(
+  folder: Folder,
+  binaries: Binaries,
+  launcher: Launcher,
+  log: Logger,
+  options: { sync: boolean },
+): Promise<void> {
   await removeUnfinished(folder)
   log.info(`Creating the embedded database (PostgreSQL ${binaries.version}) in ${folder.root}`)
   const { account } = launcher
@@ -80,6 +87,7 @@ export async function createCluster(folder: Folder, binaries: Binaries, launcher
       ...['-D', data, '-U', roleName, `--pwfile=${passwordFile}`],
       ...['--locale=C', '-E', 'UTF8', '--data-checksums', '--no-instructions'],
       ...['--auth-local=scram-sha-256', '--auth-host=scram-sha-256'],
+      ...(options.sync ? [] : ['--no-sync']),
     ])
     if (code !== 0)
       throw await explainOutput('The embedded database could not be created', output, folder, launcher)

@@ -13,6 +13,7 @@ const known: [RegExp, string][] = [
     /look up effective user ID/,
     'the user Guildhall runs as has no entry in /etc/passwd, which PostgreSQL needs for new data; add one',
   ],
+  [/Unix-domain sockets?/, 'this file system may have no Unix sockets; put DATA_DIR on a local disk'],
   [
     /shared memory block .* still in use|lock file ".*" already exists/,
     'processes of an earlier server are still at work on this data; end them and start again',

@@ -1,8 +1,15 @@
 import type { Logger } from 'pino'
 import { chooseAccount } from './account.ts'
 import { findBinaries, findServerOfMajor, findSources } from './binaries.ts'
-import { claimData, createCluster, dataVersion, readPassword, refuseOtherMajor } from './cluster.ts'
-import { resetPassword, roleName } from './cluster.ts'
+import {
+  claimData,
+  createCluster,
+  dataVersion,
+  readPassword,
+  refuseOtherMajor,
+  resetPassword,
+  roleName,
+} from './cluster.ts'
 import type { Connection } from './database.ts'
 import { explainFileError, type EmbeddedPostgresError } from './error.ts'
 import { admit, openFolder, port, prepareSocketFolder, type Folder } from './folder.ts'
@@ -12,6 +19,7 @@ import { startServer, takeOver, type Server } from './server.ts'
 import { serverArguments } from './settings.ts'
 import { Supervisor } from './supervisor.ts'
 
+export type { Connection } from './database.ts'
 export { EmbeddedPostgresError } from './error.ts'
 
 export interface EmbeddedPostgres extends AsyncDisposable {
@@ -71,8 +79,8 @@ async function prepareServer(options: EmbeddedPostgresOptions, folder: Folder): 
   if (version !== undefined && version !== binaries.major) {
     refuseOtherMajor(version, binaries, folder, await findServerOfMajor(version, sources, launcher))
   }
-  if (version === undefined) await createCluster(folder, binaries, launcher, log)
-  else await claimData(folder, account)
+  if (version !== undefined) await claimData(folder, account)
+  else await createCluster(folder, binaries, launcher, log, { sync: options.settings?.['fsync'] !== 'off' })
   const host = await prepareSocketFolder(folder, account)
   const args = serverArguments({
     data: folder.data,

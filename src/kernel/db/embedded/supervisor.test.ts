@@ -27,7 +27,7 @@ test('a server that is killed comes back at the same place with its data', async
   await isGoneWithin(pid, 5000)
   expect(await queryPatiently(connection, 'SELECT k.answer FROM kept AS k')).toEqual([{ answer: 42 }])
   expect(server.connection).toEqual(connection)
-  expect(server.pid).not.toBe(pid)
+  await expect.poll(() => server.pid).not.toBe(pid)
   const told = lines.filter((line) => line.level >= 50).map((line) => line.msg)
   expect(told).toEqual(['PostgreSQL has ended unexpectedly (SIGKILL): starting it again'])
 })

@@ -1,0 +1,34 @@
+import { sql } from 'kysely'
+import type { Reader } from '../kernel/db/index.ts'
+import type { Actor } from './actor.ts'
+import { group, type AccessKind, type GroupSubject } from './subjects.ts'
+import { actorRow } from './visible.ts'
+
+/**
+ * A subject that a parameter names, not the path: with the caller's role, or undefined where there is none that the
+ * caller may know of. One statement.
+ */
+export async function find<Subject>(
+  db: Reader,
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a kind with any abilities
+  kind: AccessKind<string, Subject, any>,
+  actor: Actor,
+  id: string,
+): Promise<Subject | undefined> {
+  if (kind.find === null || kind.memberships === null) return undefined
+  const { rows } = await sql<{ subject: Record<string, unknown>; role: number }>`
+    select to_json(subject) as subject, membership.role
+    from ${actorRow(actor)}
+    join lateral (${kind.find({ id, secretDigest: undefined })}) subject on true
+    left join lateral (
+      select coalesce(max(m.access_level), 0) as role from ${kind.memberships} m where m.user_id = actor.id
+    ) membership on true
+    where ${kind.visible}`.execute(db)
+  const row = rows[0]
+  return row === undefined ? undefined : kind.subject(row.subject, row.role)
+}
+
+/** The group with this id or full path. */
+export function findGroup(db: Reader, actor: Actor, id: string | number): Promise<GroupSubject | undefined> {
+  return find(db, group, actor, String(id))
+}

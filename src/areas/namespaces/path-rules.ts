@@ -1,0 +1,87 @@
+/** What a path may look like (supporting resources, 4.5); each function gives the faults of a new or changed one. */
+
+const topLevelWords = new Set(
+  `- .well-known 404.html 422.html 500.html 502.html 503.html admin api apple-touch-icon.png assets dashboard
+  deploy.html explore favicon.ico favicon.png groups health_check help import jwt login o oauth profile projects public
+  robots.txt s search sitemap sitemap.xml sitemap.xml.gz slash-command-logo.png snippets unsubscribes uploads users v2`.split(
+    /\s+/,
+  ),
+)
+
+const innerWords = new Set(
+  '- badges blame blob builds commits create create_dir edit files find_file new preview raw refs tree update wikis'.split(' '),
+)
+
+const registrySafe = /^[a-zA-Z0-9]+(?:[._-][a-zA-Z0-9]+)*$/
+const groupShape = /^[a-zA-Z0-9_.](?:[a-zA-Z0-9_.-]*[a-zA-Z0-9_-])?$/
+const projectShape = /^[a-zA-Z0-9_.][a-zA-Z0-9_.-]*$/
+const badEnd = /\.(?:git|atom)$/i
+
+const safeText =
+  "can only include non-accented letters, digits, '_', '-' and '.'. It must not start with '-', '_', or '.', nor end with '-', '_', '.', '.git', or '.atom'."
+const groupText =
+  "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'."
+const projectText =
+  "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'"
+
+/** `subgroup`: the words reserved are those of projects. */
+export function groupPathFaults(path: string, subgroup: boolean): string[] {
+  if (path === '') return ["can't be blank"]
+  const faults: string[] = []
+  if (path.length < 2) faults.push('is too short (minimum is 2 characters)')
+  if (path.length > 255) faults.push('is too long (maximum is 255 characters)')
+  if (!groupShape.test(path) || badEnd.test(path)) faults.push(groupText)
+  else if (!registrySafe.test(path)) faults.push(safeText)
+  if ((subgroup ? innerWords : topLevelWords).has(path.toLowerCase())) faults.push(`${path} is a reserved name`)
+  return faults
+}
+
+export function projectPathFaults(path: string): string[] {
+  if (path === '') return ["can't be blank"]
+  const faults: string[] = []
+  if (path.length > 255) faults.push('is too long (maximum is 255 characters)')
+  if (!projectShape.test(path) || badEnd.test(path)) faults.push(projectText)
+  else if (!registrySafe.test(path)) faults.push(safeText)
+  if (innerWords.has(path.toLowerCase())) faults.push(`${path} is a reserved name`)
+  return faults
+}
+
+/** The path that a name suggests: letters and digits without accents, all else a dash. */
+export function slug(name: string): string {
+  return name
+    .replaceAll('ß', 'ss')
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9_.-]+/g, '-')
+    .replace(/([._-])[._-]+/g, '$1')
+    .replace(/^[._-]+|[._-]+$/g, '')
+    .replace(/(?:\.git|\.atom)+$/, '')
+}
+
+const letter = String.raw`[\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{RI}\u{1f3fb}-\u{1f3ff}_]`
+const groupName = new RegExp(String.raw`^${letter}(?:${letter}|[.\- ()\u200d\ufe0f])*$`, 'u')
+const projectName = new RegExp(String.raw`^${letter}(?:${letter}|[.+\- \u2013\u2014\u200d\ufe0f])*$`, 'u')
+const tooLong = 'is too long (maximum is 255 characters)'
+
+export function groupNameFaults(name: string): string[] {
+  if (name === '') return ["can't be blank"]
+  const faults = name.length > 255 ? [tooLong] : []
+  if (!groupName.test(name)) {
+    faults.push(
+      "can contain only letters, digits, emoji, '_', '.', dash, space, parenthesis. It must start with letter, digit, emoji or '_'.",
+    )
+  }
+  return faults
+}
+
+export function projectNameFaults(name: string): string[] {
+  if (name === '') return ["can't be blank"]
+  const faults = name.length > 255 ? [tooLong] : []
+  if (!projectName.test(name)) {
+    faults.push(
+      "can contain only letters, digits, emoji, '_', '.', '+', dashes, or spaces. It must start with a letter, digit, emoji, or '_'.",
+    )
+  }
+  return faults
+}

@@ -1,0 +1,110 @@
+import { visibilityName, type ProjectSubject } from '../../access/index.ts'
+import { refSlug, type PipelineSource, type Variable } from '../../ci/index.ts'
+import type { Commit } from '../../git/index.ts'
+import { apiVersion, revision } from '../metadata/index.ts'
+
+/** What a project tells of itself to its jobs besides what access knows. */
+export interface ProjectFacts {
+  readonly description: string | null
+  readonly topics: readonly string[]
+  readonly rootNamespace: string
+  readonly namespace: string
+}
+
+export interface PipelineFacts {
+  readonly source: PipelineSource
+  readonly ref: string
+  readonly tag: boolean
+  readonly sha: string
+  readonly beforeSha: string
+  readonly protected: boolean
+}
+
+const [major = '', minor = '', patch = ''] = apiVersion.split('.')
+const longestMessage = 100_000
+
+/** The variables that are known before a pipeline exists (completions, 7.9: P0), for rules and for jobs alike. */
+export function predefinedVariables(
+  externalUrl: string,
+  project: ProjectSubject,
+  facts: ProjectFacts,
+  pipeline: PipelineFacts,
+  commit: Commit | undefined,
+  configPath: string,
+): Variable[] {
+  return Object.entries({
+    CI: 'true',
+    GITLAB_CI: 'true',
+    ...serverVariables(externalUrl),
+    ...projectVariables(externalUrl, project, facts),
+    CI_CONFIG_PATH: configPath,
+    CI_PIPELINE_SOURCE: pipeline.source,
+    CI_COMMIT_SHA: pipeline.sha,
+    CI_COMMIT_SHORT_SHA: pipeline.sha.slice(0, 8),
+    CI_COMMIT_BEFORE_SHA: pipeline.beforeSha,
+    CI_COMMIT_REF_NAME: pipeline.ref,
+    CI_COMMIT_REF_SLUG: refSlug(pipeline.ref),
+    CI_COMMIT_REF_PROTECTED: String(pipeline.protected),
+    ...(pipeline.tag ? { CI_COMMIT_TAG: pipeline.ref } : { CI_COMMIT_BRANCH: pipeline.ref }),
+    ...(commit !== undefined && commitVariables(commit)),
+  }).map(([key, value]) => ({ key, value, ...(key.startsWith('CI_COMMIT_') && { raw: true }) }))
+}
+
+function serverVariables(externalUrl: string): Record<string, string> {
+  const url = new URL(externalUrl)
+  const protocol = url.protocol.slice(0, -1)
+  const port = url.port === '' ? (protocol === 'https' ? '443' : '80') : url.port
+  return {
+    CI_SERVER: 'yes',
+    CI_SERVER_URL: externalUrl,
+    CI_SERVER_HOST: url.hostname,
+    CI_SERVER_PORT: port,
+    CI_SERVER_PROTOCOL: protocol,
+    CI_SERVER_FQDN: url.host,
+    CI_SERVER_NAME: 'Guildhall',
+    CI_SERVER_REVISION: revision,
+    CI_SERVER_VERSION: apiVersion,
+    CI_SERVER_VERSION_MAJOR: major,
+    CI_SERVER_VERSION_MINOR: minor,
+    CI_SERVER_VERSION_PATCH: patch,
+    CI_API_V4_URL: `${externalUrl}/api/v4`,
+  }
+}
+
+function projectVariables(
+  externalUrl: string,
+  project: ProjectSubject,
+  facts: ProjectFacts,
+): Record<string, string> {
+  return {
+    CI_DEFAULT_BRANCH: project.defaultBranch ?? '',
+    CI_DEFAULT_BRANCH_SLUG: refSlug(project.defaultBranch ?? ''),
+    CI_PROJECT_ID: String(project.id),
+    CI_PROJECT_NAME: project.path,
+    CI_PROJECT_TITLE: project.name,
+    CI_PROJECT_PATH: project.fullPath,
+    CI_PROJECT_PATH_SLUG: refSlug(project.fullPath),
+    CI_PROJECT_NAMESPACE: facts.namespace,
+    CI_PROJECT_NAMESPACE_ID: String(project.namespaceId),
+    CI_PROJECT_NAMESPACE_SLUG: refSlug(facts.namespace),
+    CI_PROJECT_ROOT_NAMESPACE: facts.rootNamespace,
+    CI_PROJECT_URL: `${externalUrl}/${project.fullPath}`,
+    CI_PROJECT_VISIBILITY: visibilityName(project.visibility),
+    CI_PROJECT_DESCRIPTION: facts.description ?? '',
+    CI_PROJECT_TOPICS: facts.topics.slice(0, 20).join(','),
+  }
+}
+
+function commitVariables(commit: Commit): Record<string, string> {
+  const { author, title } = commit
+  const message = commit.message.slice(0, longestMessage)
+  const paragraph = message.indexOf('\n')
+  return {
+    CI_COMMIT_TITLE: title,
+    CI_COMMIT_MESSAGE: message,
+    CI_COMMIT_MESSAGE_IS_TRUNCATED: String(message.length < commit.message.length),
+    CI_COMMIT_DESCRIPTION: paragraph === -1 ? '' : message.slice(paragraph).trim(),
+    CI_COMMIT_AUTHOR: `${author.name} <${author.email}>`,
+    CI_COMMIT_TIMESTAMP: commit.committer.date.toISOString().replace('.000Z', 'Z'),
+  }
+}

@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+import { orderBySpecificity, type ScopedVariable } from '../../ci/index.ts'
+import type { Reader } from '../../kernel/db/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
+import { variableSecretContext } from '../variables/index.ts'
+import type { ProjectFacts } from './predefined.ts'
+
+/** A variable kept by a project or given to a pipeline, opened. */
+export interface StoredVariable extends ScopedVariable {
+  readonly masked: boolean
+}
+
+/** The place the values of pipeline variables are sealed for. */
+export const pipelineSecretContext = 'ci_pipeline_variables.secret'
+
+interface VariableRow {
+  readonly key: string
+  readonly secret: string
+  readonly variable_type: string
+  readonly environment_scope: string
+  readonly masked: boolean
+  readonly raw: boolean
+}
+
+interface FactsRow {
+  readonly description: string | null
+  readonly topics: string[]
+  readonly namespace: string
+  readonly variables: VariableRow[]
+}
+
+/** What a project brings to a pipeline: its description and its variables, low to high. One statement. */
+export async function projectFacts(
+  db: Reader,
+  cipher: Cipher,
+  projectId: number,
+  { protectedRef }: { protectedRef: boolean },
+): Promise<{ facts: ProjectFacts; variables: StoredVariable[] }> {
+  const { rows } = await sql<FactsRow>`
+    select p.description, p.topics, n.full_path as namespace, coalesce((
+      select json_agg(json_build_object('key', v.key, 'secret', v.secret, 'variable_type', v.variable_type,
+        'environment_scope', v.environment_scope, 'masked', v.masked, 'raw', v.raw) order by v.id)
+      from ci_variables v where v.project_id = p.id and (${protectedRef} or not v.protected)), '[]') as variables
+    from projects p join namespaces n on n.id = p.namespace_id where p.id = ${projectId}`.execute(db)
+  const row = rows[0]
+  if (row === undefined) throw new Error('the project is gone')
+  return {
+    facts: {
+      description: row.description,
+      topics: row.topics,
+      namespace: row.namespace,
+      rootNamespace: row.namespace.split('/', 1)[0]!,
+    },
+    variables: orderBySpecificity(
+      row.variables.map((variable) => ({
+        key: variable.key,
+        value: cipher.open(variable.secret, variableSecretContext),
+        raw: variable.raw,
+        file: variable.variable_type === 'file',
+        environmentScope: variable.environment_scope,
+        masked: variable.masked,
+      })),
+    ),
+  }
+}

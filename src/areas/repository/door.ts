@@ -1,0 +1,206 @@
+import type { Readable, Writable } from 'node:stream'
+import { sql } from 'kysely'
+import type { Actor } from '../../access/index.ts'
+import type { Database, Tx } from '../../kernel/db/index.ts'
+import {
+  branchName,
+  branchRef,
+  isZero,
+  receivePack,
+  reconcile,
+  setDefaultBranch,
+  updateRefs,
+  type PushResult,
+  type RefGuard,
+  type RefJournal,
+  type RefUpdate,
+  type UpdateOutcome,
+} from '../../git/index.ts'
+import type { Events } from '../../tasks/index.ts'
+import type { RepositoryPlaces } from './places.ts'
+
+/** What the door must know of a project; `ProjectSubject` fits. */
+export interface DoorProject {
+  readonly id: number
+  readonly storage: string
+  readonly defaultBranch: string | null
+  readonly repositoryEmpty: boolean
+}
+
+/** Who moves a ref, and how: over git, or through the API and the pages (`web`), which some rules treat differently. */
+export interface Mover<Project extends DoorProject = DoorProject> {
+  readonly actor: Actor
+  readonly project: Project
+  readonly via: 'git' | 'web'
+}
+
+/** What another area plugs into the door: it may refuse updates, and act when a project's first branch appears. */
+export interface DoorRules<Project extends DoorProject = DoorProject> {
+  guard(mover: Mover<Project>): RefGuard
+  firstBranch(tx: Tx, projectId: number, branch: string): Promise<void>
+}
+
+/** The news that a ref was moved: event kind `push`, one a ref. */
+export interface PushEvent {
+  readonly ref: string
+  readonly oldOid: string
+  readonly newOid: string
+  readonly userId: number | null
+  readonly pushOptions: readonly string[]
+  readonly refUpdateId: number
+}
+
+/** What is written down before refs move. */
+interface Prepared {
+  readonly id: number
+  readonly pushOptions: readonly string[]
+}
+
+/** Every move of a project's refs, whoever makes it, goes through here: rules, journal, news. */
+export class RefDoor<Project extends DoorProject = DoorProject> {
+  readonly #db: Database
+  readonly #events: Events
+  readonly #places: RepositoryPlaces
+  readonly #rules: DoorRules<Project>
+
+  constructor(services: { db: Database; events: Events; places: RepositoryPlaces; rules: DoorRules<Project> }) {
+    this.#db = services.db
+    this.#events = services.events
+    this.#places = services.places
+    this.#rules = services.rules
+  }
+
+  /** Moves refs on behalf of somebody, all or none. Refusals are in the outcome; see `git/update-refs.ts`. */
+  update(mover: Mover<Project>, updates: readonly RefUpdate[]): Promise<UpdateOutcome> {
+    return updateRefs(this.#places.of(mover.project), updates, {
+      from: 'client',
+      guard: this.#rules.guard(mover),
+      journal: this.#journal(mover, []),
+      atomic: true,
+    })
+  }
+
+  /** Takes a push in; see `git/receive-pack.ts`. */
+  async receive(
+    mover: Mover<Project>,
+    input: Readable,
+    output: Writable,
+    options: { signal?: AbortSignal; messagePrefix: string },
+  ): Promise<PushResult> {
+    const pushOptions: string[] = []
+    const rules = this.#rules.guard(mover)
+    return receivePack(this.#places.of(mover.project), input, output, {
+      ...options,
+      guard: {
+        check(proposal) {
+          pushOptions.push(...proposal.pushOptions)
+          return rules.check(proposal)
+        },
+      },
+      journal: this.#journal(mover, pushOptions),
+    })
+  }
+
+  #journal({ actor, project }: Mover<Project>, pushOptions: readonly string[]): RefJournal<Prepared> {
+    const userId = actor.user?.id ?? null
+    return {
+      prepare: async (updates) => {
+        const row = await this.#db.writer
+          .insertInto('ref_updates')
+          .values({
+            project_id: project.id,
+            user_id: userId,
+            updates: JSON.stringify(updates),
+            push: JSON.stringify({ options: pushOptions, by_job: actor.job?.id ?? null }),
+          })
+          .returning('id')
+          .executeTakeFirstOrThrow()
+        return { id: row.id, pushOptions }
+      },
+      applied: (entry, updates) => this.#settle(project, userId, entry, updates),
+      abandoned: async ({ id }) => {
+        await this.#db.writer.deleteFrom('ref_updates').where('id', '=', id).execute()
+      },
+    }
+  }
+
+  /** In one transaction: the journal, the version of the refs, the default branch of a first push, and the news. */
+  async #settle(
+    project: DoorProject,
+    userId: number | null,
+    { id, pushOptions }: Prepared,
+    updates: readonly RefUpdate[],
+  ): Promise<void> {
+    const created = updates.flatMap(({ ref, newOid }) => (isZero(newOid) ? [] : (branchName(ref) ?? [])))
+    await this.#db.transaction(async (tx) => {
+      const settled = await sql<{ id: number }>`
+        update ref_updates set state = 'applied', updates = ${JSON.stringify(updates)}
+        where id = ${id} and state = 'prepared' returning id`.execute(tx)
+      // Another node settled it: it took this one for dead.
+      if (settled.rows.length === 0) return
+      const { rows } = await sql<{ repository_empty: boolean; default_branch: string | null }>`
+        select repository_empty, default_branch from projects where id = ${project.id} for update`.execute(tx)
+      const first = rows[0]?.repository_empty === true && created.length > 0
+      const wanted = rows[0]?.default_branch ?? null
+      const head = first ? (created.find((branch) => branch === wanted) ?? created[0]!) : undefined
+      await sql`
+        update projects set refs_version = refs_version + 1, last_activity_at = now(),
+          repository_empty = repository_empty and ${!first}, default_branch = coalesce(${head ?? null}, default_branch)
+        where id = ${project.id}`.execute(tx)
+      if (head !== undefined) {
+        // Before the new version can be read: whoever caches refs under it must find this HEAD.
+        await setDefaultBranch(this.#places.of(project), branchRef(head)!)
+        await this.#rules.firstBranch(tx, project.id, head)
+      }
+      for (const { ref, oldOid, newOid } of updates) {
+        const payload: PushEvent = { ref, oldOid, newOid, userId, pushOptions, refUpdateId: id }
+        await this.#events.announce(tx, 'push', { projectId: project.id, userId, payload })
+      }
+    })
+  }
+
+  /**
+   * Settles what a crash left between moving refs and writing it down: entries prepared more than a minute ago are
+   * compared with their repositories. Run at start and now and then.
+   */
+  async recover(): Promise<void> {
+    const { rows } = await sql<{ project_id: number; first: number }>`
+      select r.project_id, min(r.id) as first from ref_updates r
+      where r.state = 'prepared' and r.created_at < now() - interval '1 minute'
+      group by r.project_id`.execute(this.#db.reader)
+    for (const { project_id, first } of rows) await this.#recoverProject(project_id, first)
+  }
+
+  async #recoverProject(projectId: number, first: number): Promise<void> {
+    const project = await this.#db.reader
+      .selectFrom('projects as p')
+      .select(['p.id', 'p.storage', 'p.default_branch as defaultBranch', 'p.repository_empty as repositoryEmpty'])
+      .where('p.id', '=', projectId)
+      .executeTakeFirst()
+    if (project === undefined) return
+    // All entries since the first open one: the settled ones explain values that the open ones do not.
+    const { rows } = await sql<Entry>`
+      select r.id, r.user_id, r.state, r.updates, r.push from ref_updates r
+      where r.project_id = ${projectId} and r.id >= ${first} order by r.id`.execute(this.#db.reader)
+    const fates = await reconcile(
+      this.#places.of(project),
+      rows.flatMap(({ updates }) => updates),
+    )
+    let at = 0
+    for (const { id, user_id, state, updates, push } of rows) {
+      const applied = updates.filter((_, index) => fates[at + index] === 'applied')
+      at += updates.length
+      if (state === 'applied') continue
+      if (applied.length > 0) await this.#settle(project, user_id, { id, pushOptions: push.options }, applied)
+      else await this.#db.writer.deleteFrom('ref_updates').where('id', '=', id).execute()
+    }
+  }
+}
+
+interface Entry {
+  readonly id: number
+  readonly user_id: number | null
+  readonly state: 'prepared' | 'applied'
+  readonly updates: readonly RefUpdate[]
+  readonly push: { readonly options: readonly string[] }
+}

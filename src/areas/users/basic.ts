@@ -1,0 +1,51 @@
+import { sql, type RawBuilder } from 'kysely'
+import { Fields, Flag, Id, Nullable, Text } from '../../kernel/endpoint/index.ts'
+
+/** A user as everything shows one that is somebody's: author, owner, creator. */
+export const BasicUser = Fields({
+  id: Id(),
+  username: Text(),
+  public_email: Nullable(Text()),
+  name: Text(),
+  state: Text({ description: 'active, blocked, ldap_blocked, deactivated, banned or blocked_pending_approval' }),
+  locked: Flag({ description: 'Shut out for a while after too many failed sign-ins' }),
+  avatar_url: Nullable(Text()),
+  web_url: Text(),
+})
+
+export interface BasicUserRow {
+  readonly id: number
+  readonly username: string
+  readonly public_email: string | null
+  readonly name: string
+  readonly state: string
+}
+
+export interface BasicUserEntity extends BasicUserRow {
+  readonly locked: boolean
+  readonly avatar_url: string | null
+  readonly web_url: string
+}
+
+/** `json_build_object(...)` of a `BasicUserRow`, for a user under this alias; null where there is none. */
+export function basicUserJson(alias: string): RawBuilder<BasicUserRow | null> {
+  const column = (name: string): RawBuilder<unknown> => sql.ref(`${alias}.${name}`)
+  return sql`
+    case when ${column('id')} is not null then json_build_object('id', ${column('id')},
+      'username', ${column('username')}, 'public_email', ${column('public_email')}, 'name', ${column('name')},
+      'state', ${column('state')}) end`
+}
+
+/** `externalUrl` without a slash at the end. Nobody has a picture or is locked yet. */
+export function basicUser(row: BasicUserRow, externalUrl: string): BasicUserEntity {
+  return {
+    id: row.id,
+    username: row.username,
+    public_email: row.public_email,
+    name: row.name,
+    state: row.state,
+    locked: false,
+    avatar_url: null,
+    web_url: `${externalUrl}/${row.username}`,
+  }
+}

@@ -1,0 +1,190 @@
+import {
+  DateOnly,
+  Fields,
+  Flag,
+  Id,
+  Int,
+  Json,
+  ListOf,
+  Nullable,
+  Optional,
+  Text,
+  Timestamp,
+} from '../../kernel/endpoint/index.ts'
+import { basicUser, BasicUser, type BasicUserEntity, type BasicUserRow } from './basic.ts'
+
+/** What a user tells of himself; the keys of `users.profile` and of the parameters that set them. */
+export const profileFields = [
+  'bio',
+  'location',
+  'linkedin',
+  'twitter',
+  'discord',
+  'website_url',
+  'github',
+  'job_title',
+  'pronouns',
+  'organization',
+] as const
+/** Also kept in `users.profile`, and shown only to the user and to administrators. */
+export const preferenceFields = ['theme_id', 'color_scheme_id', 'view_diffs_file_by_file'] as const
+
+export type Profile = Readonly<Record<string, string | number | boolean | null>>
+
+const toEverybody = {
+  ...BasicUser.properties,
+  created_at: Optional(Timestamp()),
+  bio: Nullable(Text()),
+  location: Nullable(Text()),
+  linkedin: Nullable(Text()),
+  twitter: Nullable(Text()),
+  discord: Nullable(Text()),
+  website_url: Nullable(Text()),
+  github: Nullable(Text()),
+  job_title: Nullable(Text()),
+  pronouns: Nullable(Text()),
+  organization: Nullable(Text()),
+  bot: Flag(),
+  work_information: Nullable(Text()),
+  followers: Optional(Int()),
+  following: Optional(Int()),
+  is_followed: Optional(Flag()),
+  local_time: Nullable(Text()),
+}
+
+/** What others see. Of a private profile `created_at` and the followers are missing. */
+export const ProfileUser = Fields(toEverybody)
+
+const toSelf = {
+  ...toEverybody,
+  last_sign_in_at: Nullable(Timestamp()),
+  confirmed_at: Nullable(Timestamp()),
+  last_activity_on: Nullable(DateOnly()),
+  email: Text(),
+  theme_id: Nullable(Int()),
+  color_scheme_id: Nullable(Int()),
+  projects_limit: Int(),
+  current_sign_in_at: Nullable(Timestamp()),
+  identities: ListOf(Json()),
+  can_create_group: Flag(),
+  can_create_project: Flag(),
+  two_factor_enabled: Flag(),
+  external: Flag(),
+  private_profile: Flag(),
+  commit_email: Text(),
+  preferred_language: Text(),
+}
+
+/** What a user sees of himself. */
+export const OwnUser = Fields(toSelf)
+
+const toAdministrators = {
+  ...toSelf,
+  is_admin: Flag(),
+  note: Nullable(Text()),
+  namespace_id: Nullable(Id()),
+  created_by: Nullable(BasicUser),
+}
+
+/** What administrators see in lists, and of themselves. */
+export const AdminUser = Fields(toAdministrators)
+
+/** What administrators see of one user. */
+export const AdminUserDetail = Fields({
+  ...toAdministrators,
+  current_sign_in_ip: Nullable(Text()),
+  last_sign_in_ip: Nullable(Text()),
+  sign_in_count: Int(),
+  highest_role: Int({ description: 'Highest access level of all direct memberships; 0 without any' }),
+})
+
+/** A row with all that the long forms need. */
+export interface UserRow extends BasicUserRow {
+  readonly email: string
+  readonly commit_email: string | null
+  readonly kind: string
+  readonly admin: boolean
+  readonly external: boolean
+  readonly private_profile: boolean
+  readonly can_create_group: boolean
+  readonly can_create_project: boolean
+  readonly projects_limit: number
+  readonly profile: Profile
+  readonly note: string | null
+  readonly confirmed_at: Date | string | null
+  readonly last_activity_on: string | null
+  readonly created_at: Date | string
+  readonly namespace_id: number | null
+  readonly created_by: BasicUserRow | null
+}
+
+export interface UserDetailRow extends UserRow {
+  readonly highest_role: number
+}
+
+export function profileUser(row: UserRow, externalUrl: string, { hidden }: { hidden: boolean }) {
+  const text = (field: (typeof profileFields)[number]): string | null => (row.profile[field] as string | undefined) ?? null
+  return {
+    ...basicUser(row, externalUrl),
+    ...(!hidden && { created_at: row.created_at }),
+    ...(Object.fromEntries(profileFields.map((field) => [field, text(field)])) as Record<
+      (typeof profileFields)[number],
+      string | null
+    >),
+    bot: row.kind !== 'human',
+    work_information: workInformation(text('job_title'), text('organization')),
+    // Users cannot be followed yet.
+    ...(!hidden && { followers: 0, following: 0, is_followed: false }),
+    local_time: null,
+  }
+}
+
+export function ownUser(row: UserRow, externalUrl: string) {
+  return {
+    ...profileUser(row, externalUrl, { hidden: false }),
+    // Nobody signs in with a password yet, and nobody has a second factor or an account elsewhere.
+    last_sign_in_at: null,
+    confirmed_at: row.confirmed_at,
+    last_activity_on: row.last_activity_on,
+    email: row.email,
+    theme_id: row.profile['theme_id'] ?? null,
+    color_scheme_id: row.profile['color_scheme_id'] ?? null,
+    projects_limit: row.projects_limit,
+    current_sign_in_at: null,
+    identities: [],
+    can_create_group: row.can_create_group,
+    can_create_project: row.can_create_project,
+    two_factor_enabled: false,
+    external: row.external,
+    private_profile: row.private_profile,
+    commit_email: row.commit_email ?? row.email,
+    preferred_language: 'en',
+  }
+}
+
+export function adminUser(row: UserRow, externalUrl: string) {
+  return {
+    ...ownUser(row, externalUrl),
+    is_admin: row.admin,
+    note: row.note,
+    namespace_id: row.namespace_id,
+    created_by: row.created_by && basicUser(row.created_by, externalUrl),
+  }
+}
+
+export function adminUserDetail(row: UserDetailRow, externalUrl: string) {
+  return {
+    ...adminUser(row, externalUrl),
+    current_sign_in_ip: null,
+    last_sign_in_ip: null,
+    sign_in_count: 0,
+    highest_role: row.highest_role,
+  }
+}
+
+function workInformation(title: string | null, organization: string | null): string | null {
+  if (title !== null && organization !== null) return `${title} at ${organization}`
+  return title ?? organization
+}
+
+export type { BasicUserEntity }

@@ -1,0 +1,176 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { errorsOf } from '../fixtures/pipelines.ts'
+import { parse } from './parse.ts'
+import { readYaml } from './yaml.ts'
+
+const content = (source: string) => JSON.parse(JSON.stringify(readYaml(source).content)) as unknown
+
+test.each([
+  ['a: yes', { a: true }],
+  ['a: Off', { a: false }],
+  ['a: y', { a: 'y' }],
+  ['a: 1', { a: 1 }],
+  ['a: 1.5', { a: 1.5 }],
+  ['a: 1.0', { a: '1.0' }],
+  ['a: 12345678901234567890', { a: '12345678901234567890' }],
+  ['a: .inf', { a: '.inf' }],
+  ['a: ~', { a: null }],
+  ['a: "1"', { a: '1' }],
+  ['a: |\n  x\n  y', { a: 'x\ny\n' }],
+  ['a: 1\na: 2', { a: 2 }],
+  ['1: x\ntrue: y', { 1: 'x', true: 'y' }],
+  ['a: !custom x', { a: 'x' }],
+  ['---\na: 1\n---\nb: 2', { a: 1 }],
+  ['spec:\n---\nb: 2', { b: 2 }],
+])('%j', (source, expected) => expect(content(source)).toEqual(expected))
+
+test.each([
+  ['a: &x {k: 1, l: 1}\nb: {<<: *x, l: 2}', { k: 1, l: 2 }],
+  ['a: &x {k: 1, l: 1}\nb: {l: 2, <<: *x}', { k: 1, l: 2 }],
+  ['a: &x {k: 1}\nc: &y {k: 2, m: 3}\nb: {<<: [*x, *y]}', { k: 1, m: 3 }],
+  ['a: &x {k: {z: 1}}\nb: {<<: *x, k: {w: 1}}', { k: { w: 1 } }],
+  ['b: {"<<": 1}', { '<<': 1 }],
+  ['a: &x {k: 1}\nc: &y\n  <<: *x\n  n: 1\nb: {<<: *y}', { k: 1, n: 1 }],
+])('merge keys: %j', (source, expected) => expect((content(source) as { b: unknown }).b).toEqual(expected))
+
+test('anchors can be given anew, and are not known within themselves', () => {
+  expect(content('a: &x 1\nb: *x\nc: &x 2\nd: *x')).toEqual({ a: 1, b: 1, c: 2, d: 2 })
+  expect(errorsOf('a: &x [*x]')).toEqual(['(<unknown>): Unknown alias: x at line 1 column 8'])
+})
+
+test('keys of objects are nothing special', () => {
+  const data = readYaml('__proto__: {x: 1}\nconstructor: 1\njob: {}').content as Record<string, unknown>
+  expect(Object.keys(data)).toEqual(['__proto__', 'constructor', 'job'])
+  expect(errorsOf('__proto__: {script: x}\nconstructor: {script: x}')).toEqual([])
+  expect(errorsOf('a: {script: x, constructor: 1, extends: toString}')).toEqual([
+    'a: unknown keys in `extends` (toString)',
+  ])
+})
+
+test.each([
+  ['', 'Please provide content of .gitlab-ci.yml'],
+  ['  \n', 'Please provide content of .gitlab-ci.yml'],
+  ['# nothing', 'Invalid configuration format'],
+  ['- a', 'Invalid configuration format'],
+  ['text', 'Invalid configuration format'],
+  ['a: *b', '(<unknown>): Unknown alias: b at line 1 column 4'],
+  ['a: {<<: 1}', '(<unknown>): merge key << needs a map or a list of maps at line 1 column 5'],
+  ['a: !reference []', '(<unknown>): !reference needs a list of keys at line 1 column 4'],
+  ['spec: {inputs: {a: {}}}\n---\na: {script: x}', 'spec header is not supported yet'],
+])('%j: %s', (source, error) => expect(errorsOf(source)).toEqual([error]))
+
+test('syntax errors name their place', () => {
+  expect(errorsOf('a: 1\nb: [')[0]).toMatch(/^\(<unknown>\): .+ at line 2 column \d+$/)
+})
+
+describe('hostile files end soon', () => {
+  const mega = 2_000_000
+  const lines = (count: number, line: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => line(i)).join('\n')
+  const tenOf = (text: string) => Array(10).fill(text).join(',')
+  test.each([
+    ['open lists', '['.repeat(mega)],
+    ['open maps', '{'.repeat(mega)],
+    ['dashes', '- '.repeat(mega / 2)],
+    ['questions', '? '.repeat(mega / 2)],
+    ['quotes', '"'.repeat(mega)],
+    ['wrong escapes', `"${'\\x'.repeat(mega / 2)}"`],
+    ['anchors', '&a '.repeat(mega / 3)],
+    ['documents', '---\n'.repeat(mega / 4)],
+    ['indents', lines(1900, (i) => `${' '.repeat(i)}a:`)],
+    ['too long', `a: ${'x'.repeat(3_000_000)}`],
+    [
+      'alias bomb',
+      `a0: &a0 [${tenOf('x')}]\n${lines(20, (i) => `a${i + 1}: &a${i + 1} [${tenOf(`*a${i}`)}]`)}`,
+    ],
+    [
+      'merge bomb',
+      `a0: &a0 {x: 1}\n${lines(2000, (i) => `a${i + 1}: &a${i + 1} {<<: [${tenOf(`*a${i}`)}], k${i}: 1}`)}`,
+    ],
+    ['reference bomb', `a0: [x]\n${lines(9, (i) => `a${i + 1}: [${tenOf(`!reference [a${i}]`)}]`)}`],
+    [
+      'extends bomb',
+      `l: &l [${Array.from({ length: 500 }, (_, i) => `.b${i}`).join(',')}]\n` +
+        `${lines(500, (i) => `.b${i}: {k${i}: 1}`)}\n${lines(10_000, (i) => `j${i}: {extends: *l}`)}`,
+    ],
+    ['parallel bomb', lines(10_000, (i) => `j${i}: {script: x, parallel: 200}`)],
+    ['needs bomb', `p: {script: x, parallel: 200}\n${lines(6000, (i) => `j${i}: {script: x, needs: [p]}`)}`],
+  ])('%s', (_, source) => {
+    const start = performance.now()
+    expect(errorsOf(source).length).toBeGreaterThan(0)
+    expect(performance.now() - start).toBeLessThan(10_000)
+  })
+})
+
+const yaml = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'medium' },
+    fc.string(),
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    tie('list'),
+    tie('map'),
+  ),
+  list: fc.array(tie('value'), { maxLength: 4 }),
+  map: fc.dictionary(
+    fc.constantFrom(
+      ...[
+        'script',
+        'stage',
+        'rules',
+        'needs',
+        'if',
+        'changes',
+        'paths',
+        'when',
+        'variables',
+        'image',
+        'name',
+        'key',
+      ],
+      ...[
+        'cache',
+        'artifacts',
+        'reports',
+        'parallel',
+        'matrix',
+        'trigger',
+        'include',
+        'extends',
+        'only',
+        'refs',
+        'job',
+      ],
+      ...[
+        'environment',
+        'retry',
+        'max',
+        'services',
+        'default',
+        'workflow',
+        'inherit',
+        'allow_failure',
+        'x',
+        '.y',
+      ],
+    ),
+    tie('value'),
+    { maxKeys: 6 },
+  ),
+}))
+
+test('never throws, whatever the text', () => {
+  fc.assert(fc.property(fc.string(), (source) => void parse(source)))
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom(...'a:-[]{},&*!?|>"\'%#\n \t<') }),
+      (source) => void parse(source),
+    ),
+  )
+  fc.assert(
+    fc.property(yaml.map, (map) => void parse(JSON.stringify({ ...map, job: map['x'] }))),
+    { numRuns: 2000 },
+  )
+})

@@ -1,0 +1,40 @@
+/**
+ * The CI core: from a configuration file to the jobs of a pipeline, and from the states of jobs to what happens next.
+ * Pure functions over plain data; the areas around it gather what they need and store what they answer.
+ */
+
+export type * from './types.ts'
+
+// Compiling: `parse` the file, gather what the config asks for, `compile` it for one pipeline.
+export { parse, mergedYaml, type ParseOptions, type ParseResult } from './config/parse.ts'
+export { listIncludes, type IncludedFile, type IncludeRequest, type Includes } from './config/include.ts'
+export type { JobConfig, ParsedConfig } from './config/config.ts'
+export type { GlobalVariable } from './entries/variables.ts'
+export { compile } from './compile/compile.ts'
+export { otherTreeKey } from './compile/rules.ts'
+export { environmentVariables, jobPredefinedVariables } from './compile/environment.ts'
+export { parseDuration } from './text/duration.ts'
+export { reportTypes } from './entries/reports.ts'
+
+// Running: states of jobs and pipelines.
+export { next, isPlayable, isRetryable, type JobEvent } from './status/transitions.ts'
+export { whichJobsProceed, type SchedulableJob, type Turn } from './status/scheduling.ts'
+export { compositeStatus, hasWarnings, type StatusPart } from './status/composite.ts'
+export * from './status/groups.ts'
+export {
+  failureText,
+  jobDetailedStatus,
+  pipelineDetailedStatus,
+  type DetailedStatus,
+  type JobFacts,
+} from './status/detailed.ts'
+export { failureReasons, neverRetried, type FailureReason } from './status/failure-reasons.ts'
+export { countsForDuration, meanCoverage, runningSeconds, type Interval } from './status/calculations.ts'
+export { extractCoverage } from './status/coverage.ts'
+
+// Variables.
+export { orderBySpecificity, scopeMatches, scopeSpecificity, variablesFor } from './variables/scope.ts'
+export { mergeVariables } from './variables/merge.ts'
+export { expandText, expandVariables } from './variables/expand.ts'
+export { isMaskable } from './variables/mask.ts'
+export { environmentSlug, guessTier, refSlug } from './variables/slug.ts'

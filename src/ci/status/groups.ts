@@ -1,0 +1,60 @@
+import type { Status } from '../types.ts'
+
+/** Every status, in the order of a job's life. */
+export const statuses = [
+  'created',
+  'waiting_for_resource',
+  'waiting_for_callback',
+  'preparing',
+  'pending',
+  'running',
+  'success',
+  'failed',
+  'canceling',
+  'canceled',
+  'skipped',
+  'manual',
+  'scheduled',
+] as const satisfies readonly Status[]
+
+/** Something is going on, or will without anybody's help. */
+export const alive = [
+  'created',
+  'waiting_for_resource',
+  'waiting_for_callback',
+  'preparing',
+  'pending',
+  'running',
+] as const satisfies readonly Status[]
+
+export const notStarted = [
+  'created',
+  'waiting_for_resource',
+  'waiting_for_callback',
+  'preparing',
+  'pending',
+  'manual',
+  'scheduled',
+] as const satisfies readonly Status[]
+
+export const cancelable = [...alive, 'manual', 'scheduled'] as const satisfies readonly Status[]
+export const completed = ['success', 'failed', 'canceled', 'skipped'] as const satisfies readonly Status[]
+export const blocked = ['manual'] as const satisfies readonly Status[]
+/** Nothing moves any more unless somebody acts. */
+export const stopped = [...completed, ...blocked] as const satisfies readonly Status[]
+
+export const isAlive = within(alive)
+export const isNotStarted = within(notStarted)
+export const isCancelable = within(cancelable)
+export const isCompleted = within(completed)
+export const isStopped = within(stopped)
+
+/** What answers and hooks say about a pipeline: they know eleven statuses. */
+export function reportedPipelineStatus(status: Status): Status {
+  return status === 'canceling' ? 'running' : status
+}
+
+function within(group: readonly Status[]): (status: Status) => boolean {
+  const set = new Set(group)
+  return (status) => set.has(status)
+}
