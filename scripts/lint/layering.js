@@ -30,7 +30,12 @@ export const layering = {
       if (to === undefined || from.room === 'main.ts') return
       if (to.room !== from.room && !layers[from.room]?.includes(to.room)) {
         context.report({ node, messageId: 'layer', data: { from: from.room, to: to.room } })
-      } else if (to.area !== undefined && to.area !== from.area && from.room === 'areas' && to.rest !== 'index.ts') {
+      } else if (
+        to.area !== undefined &&
+        to.area !== from.area &&
+        from.room === 'areas' &&
+        to.rest !== 'index.ts'
+      ) {
         context.report({ node, messageId: 'face', data: { file: specifier } })
       }
     }

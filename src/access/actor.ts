@@ -68,6 +68,11 @@ export function checkToken(token: TokenFacts, now: Date): void {
   }
 }
 
+/** The same as a question, for protocols that have one answer for every token that is no good. */
+export function isTokenUsable({ revoked, expiresAt }: TokenFacts, now: Date): boolean {
+  return !revoked && (expiresAt === null || expiresAt > now.toISOString().slice(0, 10))
+}
+
 /** Refuses a token none of whose scopes the endpoint takes. */
 export function checkScopes(held: readonly string[], acceptable: readonly string[]): void {
   if (!acceptable.some((scope) => held.includes(scope))) throw insufficientScope(acceptable)

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Reader } from '../kernel/db/index.ts'
 import type { Loaded, Read } from '../kernel/endpoint/endpoint.ts'
 import { loaded } from '../kernel/endpoint/read.ts'
+import { digestToken } from '../kernel/lib/secrets.ts'
 import type { Actor, TokenFacts, User } from './actor.ts'
 import type { Credentials } from './credentials.ts'
 import type { AnyKind, Lookup } from './subjects.ts'
@@ -63,6 +64,17 @@ export async function enter<Subject, Row = never>(
   return credentials.kind === 'none' ? { ...entrance, actor: { user: null, token: null, job: null } } : entrance
 }
 
+/** As `enter`, for the user in whose name an administrator acts; his credentials are checked already. */
+export function enterInNameOf<Subject, Row = never>(
+  db: Reader,
+  kind: AnyKind,
+  user: User,
+  lookup: Lookup,
+  read?: Read<Row>,
+): Promise<Entrance<Subject, Row>> {
+  return enterFrom(db, kind, sql`select ${userColumns}, ${none} from users u where u.id = ${user.id}`, lookup, read)
+}
+
 /**
  * A user and a subject as they are now, for work that goes on after the request that caused it: it carries its user
  * and asks again. Undefined when one of them is gone.
@@ -79,13 +91,52 @@ export async function enterAs<Subject>(
   return actor === undefined || subject === undefined ? undefined : { actor, subject }
 }
 
+/** What HTTP Basic carries: a token as the password, under any name; or the name or address of a user and his password. */
+export interface Login {
+  readonly username: string
+  readonly password: string
+}
+
+/** The name under which a job token is given where only a password can be. */
+export const jobLogin = 'gitlab-ci-token'
+
+/** A token wins over the user of that name: a password is asked for only where there is no such token. */
+function loginSource({ username, password }: Login): RawBuilder<unknown> {
+  const digest = digestToken(password)
+  return sql`
+    select found.*, null::text as password_digest
+    from (${actorSource({ kind: 'token', digest, sudo: undefined })}) found
+    union all
+    select ${userColumns}, ${none}, u.password_digest from users u
+    where (lower(u.username) = ${username.toLowerCase()} or lower(u.email) = ${username.toLowerCase()})
+      and u.kind = 'human' and u.password_digest is not null
+      and not exists (select from personal_access_tokens t where t.digest = ${digest})
+    limit 1`
+}
+
+/** As `enter`, for HTTP Basic. `matches` compares a password with the digest that is kept of it. */
+export async function enterByLogin<Subject>(
+  db: Reader,
+  kind: AnyKind,
+  login: Login,
+  lookup: Lookup,
+  matches: (password: string, digest: string) => Promise<boolean>,
+): Promise<Entrance<Subject, never>> {
+  if (login.username === jobLogin) {
+    return enter(db, kind, { kind: 'job', digest: digestToken(login.password), sudo: undefined }, lookup)
+  }
+  const { passwordDigest, ...entrance } = await enterFrom<Subject, never>(db, kind, loginSource(login), lookup)
+  const proven = passwordDigest === undefined || (await matches(login.password, passwordDigest))
+  return proven ? entrance : { ...entrance, actor: undefined }
+}
+
 async function enterFrom<Subject, Row>(
   db: Reader,
   kind: AnyKind,
   actor: RawBuilder<unknown>,
   lookup: Lookup,
   read?: Read<Row>,
-): Promise<Entrance<Subject, Row>> {
+): Promise<Entrance<Subject, Row> & { readonly passwordDigest: string | undefined }> {
   const subjectSource = kind.find?.(lookup) ?? sql`select 0::bigint as id`
   const result = await sql<Record<string, unknown>>`
     select to_json(actor) as actor, to_json(subject) as subject, membership.role,
@@ -109,6 +160,8 @@ async function enterFrom<Subject, Row>(
     visible: row['visible'] as boolean,
     redirect: subjectRow?.['redirect'] === true,
     loaded: loaded<Row>(row['loaded']),
+    // Only a login by password has one; it is not proven yet.
+    passwordDigest: (known?.['password_digest'] as string | null | undefined) ?? undefined,
   }
 }
 

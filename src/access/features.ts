@@ -1,4 +1,4 @@
-import { FeatureLevel } from './levels.ts'
+import { FeatureLevel, Role } from './levels.ts'
 
 /** Features of a project that can be limited to members or switched off, with the level of a new project. */
 export const defaultFeatureLevels = {
@@ -25,3 +25,8 @@ export const defaultFeatureLevels = {
 
 export type Feature = keyof typeof defaultFeatureLevels
 export const features = Object.keys(defaultFeatureLevels) as Feature[]
+
+/** Whether a feature is open to somebody with this role in a project that he sees. */
+export function isOpenTo(level: number, role: number): boolean {
+  return level >= FeatureLevel.enabled || (level > FeatureLevel.disabled && role >= Role.guest)
+}

@@ -8,7 +8,7 @@ import type { Logger } from '../kernel/log/index.ts'
 import { checkAccount, checkScopes, checkToken, type Actor } from './actor.ts'
 import { machineSecret, readCredentials, type Credentials } from './credentials.ts'
 import { decide } from './decide.ts'
-import { enter, findUser, type Entrance } from './enter.ts'
+import { enter, enterInNameOf, findUser, type Entrance } from './enter.ts'
 import type { AnyKind, AnySubject } from './subjects.ts'
 
 export interface Passed {
@@ -65,22 +65,22 @@ export class Gate {
         : { kind: 'none', digest: undefined, sudo: undefined }
     if (checks[0] === 'credentials') needsCredentials(credentials, endpoint, machine !== undefined)
 
-    const entrance = await enter<AnySubject, unknown>(
-      this.#db.reader,
-      kind,
-      credentials,
-      {
-        id: call.path['id'],
-        secretDigest: machine && machineSecret(machine, request.headers, call.bag),
-      },
-      'value' in params ? endpoint.read?.({ params: params.value as never, page: call.page }) : undefined,
-    )
-    const { subject } = entrance
-    let actor = entrance.actor
+    const lookup = {
+      id: call.path['id'],
+      secretDigest: machine && machineSecret(machine, request.headers, call.bag),
+    }
+    const read = 'value' in params ? endpoint.read?.({ params: params.value as never, page: call.page }) : undefined
+    let entrance = await enter<AnySubject, unknown>(this.#db.reader, kind, credentials, lookup, read)
+    let { actor, subject } = entrance
     for (const check of checks) {
       switch (check) {
         case 'credentials':
           actor = await this.#checkCredentials(endpoint, credentials, entrance, machine !== undefined)
+          if (credentials.sudo !== undefined && actor.user !== null) {
+            // Role, visibility and rows are those of the user in whose name the administrator acts.
+            entrance = await enterInNameOf(this.#db.reader, kind, actor.user, lookup, read)
+            subject = entrance.subject
+          }
           break
         case 'params':
           if ('faults' in params) throw invalidParameters(params.faults)
@@ -118,6 +118,7 @@ export class Gate {
     needsCredentials(credentials, endpoint, machine)
     if (actor === undefined) throw unauthorized()
     if (token !== undefined) {
+      if (token.revoked && isRotation(endpoint)) await this.#revokeFamily(token.id)
       checkToken(token, new Date())
       this.#noteUse(token.id, token.lastUsedAt)
     }
@@ -147,17 +148,37 @@ export class Gate {
     return new Answer(301, { location, 'content-type': 'text/plain' }, body)
   }
 
+  /**
+   * A token that was rotated is used to rotate again: somebody else has one of the line, so all of them end. Other
+   * calls with an old token are only refused: a forgotten script does no harm.
+   */
+  async #revokeFamily(id: number): Promise<void> {
+    await sql`
+      update personal_access_tokens t set revoked = true from personal_access_tokens old
+      where old.id = ${id} and coalesce(old.family_id, old.id) in (t.id, t.family_id) and not t.revoked`.execute(
+      this.#db.writer,
+    )
+  }
+
   /** Off the request's path: a slow write never delays an answer, and a lost one costs nothing. */
   #noteUse(id: number, lastUsedAt: Date | null): void {
     const now = Date.now()
     if (lastUsedAt !== null && now - lastUsedAt.getTime() < lastUseInterval) return
     const recently = new Date(now - lastUseInterval)
     sql`
-      update personal_access_tokens set last_used_at = now()
-      where id = ${id} and (last_used_at is null or last_used_at < ${recently})`
+      with used as (
+        update personal_access_tokens set last_used_at = now()
+        where id = ${id} and (last_used_at is null or last_used_at < ${recently}) returning user_id)
+      update users u set last_activity_on = (now() at time zone 'utc')::date from used
+      where u.id = used.user_id and u.last_activity_on is distinct from (now() at time zone 'utc')::date`
       .execute(this.#db.writer)
       .catch((error: unknown) => this.#log.warn({ err: error }, 'could not note the use of a token'))
   }
+}
+
+/** Where a token is replaced by a new one. */
+function isRotation({ method, path }: Endpoint): boolean {
+  return method === 'POST' && path.endsWith('/rotate')
 }
 
 function needsCredentials(credentials: Credentials, endpoint: Endpoint, machine: boolean): void {

@@ -11,15 +11,18 @@ export {
   checkScopes,
   checkToken,
   isAdministrator,
+  isTokenUsable,
   userOf,
   type Actor,
   type User,
 } from './actor.ts'
 export { bearer, jobTokenPrefix, type Credentials } from './credentials.ts'
 export { abilities, decide, isVisible, may, require, type Ability, type Decision } from './decide.ts'
-export { enter, enterAs, findUser } from './enter.ts'
-export { defaultFeatureLevels, features, type Feature } from './features.ts'
+export { enter, enterAs, enterByLogin, findUser, jobLogin, type Entrance, type Login } from './enter.ts'
+export { find, findGroup } from './find.ts'
+export { defaultFeatureLevels, features, isOpenTo, type Feature } from './features.ts'
 export { Gate, scopesOf, type GateCall, type Passed } from './gate.ts'
+export { isAssignable, isBelow, isLastOwner, mayGrant, ownedGroups } from './granting.ts'
 export {
   FeatureLevel,
   Role,
@@ -44,3 +47,15 @@ export {
   type RunnerSubject,
 } from './subjects.ts'
 export { admits, mayStartRepository, opensToDevelopers, type AccessEntry } from './ref-access.ts'
+export {
+  actorRow,
+  groupLevels,
+  groupVisible,
+  knownGroups,
+  memberGroups,
+  memberProjects,
+  projectLevels,
+  projectVisible,
+  visibleGroupParts,
+  visibleProjectParts,
+} from './visible.ts'

@@ -1,10 +1,16 @@
+import { members } from '../areas/members/index.ts'
+import { gitHttp } from '../areas/git-http/index.ts'
 import { metadata } from '../areas/metadata/index.ts'
+import { groups } from '../areas/groups/index.ts'
+import { projects } from '../areas/projects/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
+import { tokens } from '../areas/tokens/index.ts'
+import { users } from '../areas/users/index.ts'
 import { variables } from '../areas/variables/index.ts'
 import type { Area } from './area.ts'
 import type { Services } from './services.ts'
 
 /** Every area of the service. */
 export function areas(services: Services): Area[] {
-  return [metadata(services), variables(services), protectedBranches(services)]
+  return [metadata(services), groups(services), projects(services), users(services), tokens(services), members(services), variables(services), protectedBranches(services), gitHttp(services)]
 }

@@ -57,7 +57,8 @@ export interface ScopedVariable extends Variable {
   environmentScope?: string
 }
 
-/** What a pipeline is compiled for. The shell gathers it; `config.needs` says which of the costly parts matter. */
+/** What a pipeline is compiled for. The shell gathers it; `usesChanges`, `usesExists` and their like in the
+ * parsed config say which of the costly parts matter. */
 export interface CompileContext {
   source: PipelineSource
   /** Short name, `main` or `v1.0`. */

@@ -1,5 +1,129 @@
+import { constants } from 'node:fs'
+import { access, mkdir, statfs, writeFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import path from 'node:path'
 import { Command } from 'commander'
+import { sql } from 'kysely'
+import { openDatabase } from '../app/service.ts'
+import { checkGit } from '../git/index.ts'
+import { readConfig, type Config } from '../kernel/config/index.ts'
+import { findRunningPostgres } from '../kernel/db/embedded/index.ts'
+import { Database } from '../kernel/db/index.ts'
+import { createLogger } from '../kernel/log/index.ts'
+import { explain } from './trouble.ts'
 
+/** What a check found: fine, or what is wrong and how to mend it. */
+type Finding = { readonly fine: string } | { readonly wrong: string }
+
+interface Check {
+  readonly name: string
+  readonly run: (config: Config) => Promise<Finding>
+}
+
+const gibibyte = 1024 ** 3
+
+const checks: readonly Check[] = [
+  { name: 'runtime', run: async () => ({ fine: `Node ${process.version}` }) },
+  {
+    name: 'git',
+    run: async () => ({ fine: `git ${await checkGit()}` }),
+  },
+  {
+    name: 'folder',
+    async run({ dataDirectory }) {
+      await mkdir(dataDirectory, { recursive: true, mode: 0o711 })
+      const probe = path.join(dataDirectory, `doctor-${process.pid}`)
+      await writeFile(probe, '', { flag: 'wx' })
+      await rm(probe)
+      await access(dataDirectory, constants.R_OK | constants.X_OK)
+      return { fine: `${dataDirectory} can be written` }
+    },
+  },
+  {
+    name: 'disk',
+    async run({ dataDirectory }) {
+      const { bavail, bsize } = await statfs(dataDirectory)
+      const free = (bavail * bsize) / gibibyte
+      return free < 1
+        ? { wrong: `only ${free.toFixed(2)} GiB are free below ${dataDirectory}; free some, or choose another disk with DATA_DIR` }
+        : { fine: `${free.toFixed(1)} GiB free` }
+    },
+  },
+  {
+    name: 'database',
+    async run(config) {
+      const log = createLogger('silent')
+      await using stack = new AsyncDisposableStack()
+      const running =
+        config.databaseUrl === undefined
+          ? await findRunningPostgres(path.join(config.dataDirectory, 'postgres'))
+          : undefined
+      const connection = running ?? (await openDatabase(config, log, stack))
+      const db = stack.use(new Database({ connection, size: 1, log }))
+      const { rows } = await sql<{ version: string; number: number }>`
+        select current_setting('server_version') as version, current_setting('server_version_num')::int as number`.execute(
+        db.reader,
+      )
+      const { version, number } = rows[0]!
+      if (number < 150_000) return { wrong: `PostgreSQL ${version} is too old; 15 or newer is needed` }
+      const kind = config.databaseUrl !== undefined ? 'external' : running === undefined ? 'embedded' : 'embedded, in use by the service'
+      return { fine: `PostgreSQL ${version}, ${kind}` }
+    },
+  },
+  {
+    name: 'port',
+    async run({ port, host }) {
+      const server = createServer()
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      server.once('error', reject)
+      server.listen(port, host, resolve)
+      try {
+        await promise
+        return { fine: `${host}:${port} is free` }
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE' && (await isGuildhall(host, port))) {
+          return { fine: `${host}:${port} is ours: the service runs` }
+        }
+        throw error
+      } finally {
+        server.close()
+      }
+    },
+  },
+  {
+    name: 'permissions',
+    async run({ roles }) {
+      if (process.getuid?.() === 0) return { fine: 'root: the database and jobs run as users of their own' }
+      return roles.has('runner')
+        ? { fine: 'ordinary user: jobs of the built-in runner run as this user too; start as root to keep them apart' }
+        : { fine: 'ordinary user' }
+    },
+  },
+]
+
+async function isGuildhall(host: string, port: number): Promise<boolean> {
+  try {
+    const answer = await fetch(`http://${host}:${port}/-/health`, { signal: AbortSignal.timeout(2000) })
+    return (await answer.text()) === 'Guildhall OK'
+  } catch {
+    return false
+  }
+}
+
+/** Looks at everything the service needs, and says of each thing whether it is right or how to mend it. */
 export function doctorCommand(): Command {
   return new Command('doctor')
+    .description('say what is wrong with git, database, disk, ports and permissions, and how to mend it')
+    .action(async () => {
+      const config = readConfig(process.env)
+      for (const { name, run } of checks) {
+        const finding = await run(config).catch((error: unknown): Finding => {
+          const told = explain(error, config)
+          return { wrong: told instanceof Error ? told.message : String(told) }
+        })
+        const line = 'fine' in finding ? `ok     ${name}: ${finding.fine}` : `WRONG  ${name}: ${finding.wrong}`
+        process.stdout.write(`${line}\n`)
+        if ('wrong' in finding) process.exitCode = 1
+      }
+    })
 }

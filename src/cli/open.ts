@@ -1,14 +1,18 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import { openDatabase } from '../app/service.ts'
 import { migrations } from '../../migrations/index.ts'
+import { openDatabase } from '../app/service.ts'
 import { readConfig, type Config } from '../kernel/config/index.ts'
+import { findRunningPostgres } from '../kernel/db/embedded/index.ts'
 import { Database, migrate } from '../kernel/db/index.ts'
 import { createLogger } from '../kernel/log/index.ts'
 import { migrateTasks } from '../tasks/index.ts'
 import { explain } from './trouble.ts'
 
-/** Opens the database for a command that works beside, or without, the service, and brings it to the newest version. */
+/**
+ * Opens the database for one command, brings it to the newest version and closes it again. The embedded one is joined
+ * where the service runs it, and started for the time of the command where not.
+ */
 export async function withDatabase<T>(
   work: (db: Database, config: Config, applied: readonly string[]) => Promise<T>,
 ): Promise<T> {
@@ -16,8 +20,12 @@ export async function withDatabase<T>(
   const log = createLogger('warn')
   try {
     await using stack = new AsyncDisposableStack()
-    await mkdir(path.join(config.dataDirectory), { recursive: true, mode: 0o711 })
-    const connection = await openDatabase(config, log, stack)
+    await mkdir(config.dataDirectory, { recursive: true, mode: 0o711 })
+    const running =
+      config.databaseUrl === undefined
+        ? await findRunningPostgres(path.join(config.dataDirectory, 'postgres'))
+        : undefined
+    const connection = running ?? (await openDatabase(config, log, stack))
     const db = stack.use(new Database({ connection, size: 2, log }))
     const applied = await migrate(db.writer, migrations)
     await migrateTasks(connection)

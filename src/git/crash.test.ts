@@ -71,9 +71,8 @@ test('killed while the pack comes in: nothing is there but a quarantine, which i
   await kill(child)
   expect(await serverMain()).toBe(old)
   expect(await recoverRepository(world.repository)).toEqual([])
-  expect(await recoverRepository(world.repository, { uploadsOlderThan: -1 })).toMatchObject(
-    [/^objects\/tmp_objdir-incoming-/].map((x) => expect.stringMatching(x) as string),
-  )
+  const removed = await recoverRepository(world.repository, { uploadsOlderThan: -1 })
+  expect(removed.map((name) => name.slice(0, -6))).toEqual(['objects/tmp_objdir-incoming-'])
   expect(await leftovers()).toEqual([])
   expect(await git(world.repository.path, 'fsck', '--strict')).toBe('')
 })

@@ -114,10 +114,15 @@ async function push(
   for (const message of refusals(outcome))
     await channel.message(withPrefix(message, options.messagePrefix ?? ''))
   await report(channel, request, 'ok', outcome)
-  const lines = outcome.applied.length > 0 ? await options.afterwards?.(outcome, pushOptions) : undefined
-  if (lines !== undefined && lines.length > 0)
-    await channel.message(lines.map((line) => `${line}\n`).join(''))
-  return { ...outcome, pushOptions, packBytes, problem: undefined }
+  let problem: string | undefined
+  if (outcome.applied.length > 0 && options.afterwards !== undefined) {
+    const lines = await options.afterwards(outcome, pushOptions).catch((error: unknown): string[] => {
+      problem = error instanceof Error ? error.message : 'no lines for the user'
+      return []
+    })
+    if (lines.length > 0) await channel.message(lines.map((line) => `${line}\n`).join(''))
+  }
+  return { ...outcome, pushOptions, packBytes, problem }
 }
 
 interface NotTaken {

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
 import { chown, lstat, mkdir, open, readdir, stat } from 'node:fs/promises'
 import { once } from 'node:events'
-import os from 'node:os'
 import path from 'node:path'
 import type { JobUser } from './job-user.ts'
 
@@ -37,7 +36,7 @@ export function jobFolder(
     files: `${project}.tmp`,
     home: path.join(root, 'home'),
     temporary: path.join(root, 'tmp'),
-    userName: user === undefined ? os.userInfo().username : `job-${user.uid}`,
+    userName: user === undefined ? 'runner' : `job-${user.uid}`,
   }
 }
 

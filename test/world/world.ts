@@ -7,7 +7,7 @@ import { inject } from 'vitest'
 import { startService, type Service } from '../../src/app/service.ts'
 import { readConfig } from '../../src/kernel/config/index.ts'
 import { Client, Person, type Reply } from './client.ts'
-import { copyDatabase } from './databases.ts'
+import { copyDatabase, type ServerConnection } from './databases.ts'
 
 export const rootToken = 'root-token-of-the-tests'
 
@@ -113,10 +113,13 @@ export function expectStatus(reply: Reply, status: number): Json {
 }
 
 /** Starts a service on a database and a folder of its own. `environment` as in the configuration. */
-export async function startWorld(environment: Readonly<Record<string, string>> = {}): Promise<World> {
+export async function startWorld(
+  environment: Readonly<Record<string, string>> = {},
+  server: ServerConnection = inject('postgres'),
+): Promise<World> {
   const stack = new AsyncDisposableStack()
   try {
-    const database = stack.use(await copyDatabase(inject('postgres')))
+    const database = stack.use(await copyDatabase(server))
     const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-world-'))
     stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }))
     const config = readConfig({

@@ -40,6 +40,33 @@ const ownJob: ProjectCondition = {
   holds: (actor: Actor, subject) => actor.job?.projectId === subject.id,
 }
 
+const settableLevels: Readonly<Record<string, number>> = {
+  developer: Role.developer,
+  maintainer: Role.maintainer,
+  owner: Role.owner,
+}
+
+/** A role that a setting of the project names, Developer unless changed; any other word leaves it to nobody. */
+function levelOf(setting: string): ProjectCondition {
+  return {
+    label: `${setting} (Developer unless changed)`,
+    holds(_, subject) {
+      const chosen = subject.settings[setting] ?? 'developer'
+      const level = typeof chosen === 'string' ? settableLevels[chosen] : undefined
+      return level !== undefined && subject.role >= level
+    },
+  }
+}
+
+const anyJob: ProjectCondition = { label: 'a job', holds: (actor) => actor.job !== null }
+
+/** A job reaches its own project, and others only where everybody may. */
+const foreignJob: ProjectCondition = {
+  label: 'a job of another project, and this one is private',
+  holds: (actor, subject) =>
+    actor.job !== null && actor.job.projectId !== subject.id && subject.visibility === Visibility.private,
+}
+
 const developer = [member(Role.developer)]
 const maintainer = [member(Role.maintainer)]
 const owner = [member(Role.owner)]
@@ -51,11 +78,15 @@ export type ProjectAbility =
   | 'read_project_member'
   | 'read_code'
   | 'push_code'
+  | 'download_code'
+  | 'upload_code'
   | 'read_pipeline'
   | 'read_job'
   | 'read_job_debug_trace'
   | 'create_pipeline'
   | 'update_pipeline'
+  | 'cancel_pipeline'
+  | 'set_pipeline_variables'
   | 'read_pipeline_variables'
   | 'destroy_pipeline'
   | 'erase_any_job'
@@ -78,11 +109,20 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_project_member: { allow: [signedIn] },
   read_code: { allow: codeReaders, never: [off('repository')] },
   push_code: { allow: developer, never: [archived, off('repository')] },
+  /** Over git. A job that uploads would be a way around what its user may do by hand. */
+  download_code: { allow: codeReaders, never: [off('repository'), foreignJob] },
+  upload_code: { allow: developer, never: [archived, off('repository'), anyJob] },
   read_pipeline: { allow: pipelineReaders, never: [off('builds')] },
   read_job: { allow: pipelineReaders, never: [off('builds')] },
   read_job_debug_trace: { allow: developer, never: [off('builds')] },
   create_pipeline: { allow: developer, never: [archived, off('builds')] },
   update_pipeline: { allow: [...developer, ownJob], never: [archived, off('builds')] },
+  cancel_pipeline: {
+    allow: [levelOf('ci_restrict_pipeline_cancellation_role'), ownJob],
+    never: [archived, off('builds')],
+  },
+  /** Depends on the project: `no_one_allowed` leaves it to nobody. */
+  set_pipeline_variables: { allow: [levelOf('ci_pipeline_variables_minimum_override_role')], never: [archived] },
   read_pipeline_variables: { allow: maintainer, never: [off('builds')] },
   destroy_pipeline: { allow: owner, never: [archived, off('builds')] },
   erase_any_job: { allow: maintainer, never: [archived, off('builds')] },

@@ -1,14 +1,7 @@
 /** What a path may look like (supporting resources, 4.5); each function gives the faults of a new or changed one. */
 
-const topLevelWords = new Set(
-  `- .well-known 404.html 422.html 500.html 502.html 503.html admin api apple-touch-icon.png assets dashboard
-  deploy.html explore favicon.ico favicon.png groups health_check help import jwt login o oauth profile projects public
-  robots.txt s search sitemap sitemap.xml sitemap.xml.gz slash-command-logo.png snippets unsubscribes uploads users v2`.split(
-    /\s+/,
-  ),
-)
-
-const innerWords = new Set(
+/** Last parts of addresses below a group or project that the service itself uses. */
+export const reservedInside: ReadonlySet<string> = new Set(
   '- badges blame blob builds commits create create_dir edit files find_file new preview raw refs tree update wikis'.split(' '),
 )
 
@@ -24,15 +17,15 @@ const groupText =
 const projectText =
   "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'"
 
-/** `subgroup`: the words reserved are those of projects. */
-export function groupPathFaults(path: string, subgroup: boolean): string[] {
+/** `reserved`: in lower case; those of the top level, or for a subgroup `reservedInside`. */
+export function groupPathFaults(path: string, reserved: ReadonlySet<string>): string[] {
   if (path === '') return ["can't be blank"]
   const faults: string[] = []
   if (path.length < 2) faults.push('is too short (minimum is 2 characters)')
   if (path.length > 255) faults.push('is too long (maximum is 255 characters)')
   if (!groupShape.test(path) || badEnd.test(path)) faults.push(groupText)
   else if (!registrySafe.test(path)) faults.push(safeText)
-  if ((subgroup ? innerWords : topLevelWords).has(path.toLowerCase())) faults.push(`${path} is a reserved name`)
+  if (reserved.has(path.toLowerCase())) faults.push(`${path} is a reserved name`)
   return faults
 }
 
@@ -42,7 +35,7 @@ export function projectPathFaults(path: string): string[] {
   if (path.length > 255) faults.push('is too long (maximum is 255 characters)')
   if (!projectShape.test(path) || badEnd.test(path)) faults.push(projectText)
   else if (!registrySafe.test(path)) faults.push(safeText)
-  if (innerWords.has(path.toLowerCase())) faults.push(`${path} is a reserved name`)
+  if (reservedInside.has(path.toLowerCase())) faults.push(`${path} is a reserved name`)
   return faults
 }
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Actor } from '../../access/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import {
+  allowAll,
   branchName,
   branchRef,
   isZero,
@@ -10,6 +11,7 @@ import {
   reconcile,
   setDefaultBranch,
   updateRefs,
+  type PreparedChange,
   type PushResult,
   type RefGuard,
   type RefJournal,
@@ -17,15 +19,10 @@ import {
   type UpdateOutcome,
 } from '../../git/index.ts'
 import type { Events } from '../../tasks/index.ts'
-import type { RepositoryPlaces } from './places.ts'
+import type { PlacedProject, RepositoryPlaces } from './places.ts'
 
 /** What the door must know of a project; `ProjectSubject` fits. */
-export interface DoorProject {
-  readonly id: number
-  readonly storage: string
-  readonly defaultBranch: string | null
-  readonly repositoryEmpty: boolean
-}
+export type DoorProject = PlacedProject
 
 /** Who moves a ref, and how: over git, or through the API and the pages (`web`), which some rules treat differently. */
 export interface Mover<Project extends DoorProject = DoorProject> {
@@ -80,12 +77,29 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
     })
   }
 
+  /** Brings in what the service itself has made: no rule is asked, but all that follows a push follows it. */
+  async bring({ actor, project }: Pick<Mover, 'actor' | 'project'>, change: PreparedChange): Promise<void> {
+    const { rejected } = await updateRefs(this.#places.of(project), change.updates, {
+      from: 'service',
+      guard: allowAll,
+      journal: this.#journal({ actor, project, via: 'web' }, []),
+      quarantine: change.quarantine,
+      atomic: true,
+    })
+    if (rejected[0] !== undefined) throw new Error(`a change of our own was rejected: ${rejected[0].message}`)
+  }
+
   /** Takes a push in; see `git/receive-pack.ts`. */
   async receive(
     mover: Mover<Project>,
     input: Readable,
     output: Writable,
-    options: { signal?: AbortSignal; messagePrefix: string },
+    options: {
+      signal?: AbortSignal
+      messagePrefix: string
+      /** Lines for the user once refs have moved. */
+      afterwards?: () => Promise<readonly string[]>
+    },
   ): Promise<PushResult> {
     const pushOptions: string[] = []
     const rules = this.#rules.guard(mover)
@@ -101,7 +115,7 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
     })
   }
 
-  #journal({ actor, project }: Mover<Project>, pushOptions: readonly string[]): RefJournal<Prepared> {
+  #journal({ actor, project }: Mover, pushOptions: readonly string[]): RefJournal<Prepared> {
     const userId = actor.user?.id ?? null
     return {
       prepare: async (updates) => {

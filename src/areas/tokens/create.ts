@@ -1,7 +1,7 @@
 import type { Tx } from '../../kernel/db/index.ts'
 import { digestToken, newToken } from '../../kernel/lib/secrets.ts'
 
-export interface NewAccessToken {
+export interface NewToken {
   readonly userId: number
   readonly name: string
   readonly description?: string | null
@@ -12,10 +12,12 @@ export interface NewAccessToken {
   /** The token itself where it is given from outside; else one is made. */
   readonly secret?: string
   readonly impersonation?: boolean
+  /** The first token of the line that this one was rotated from. */
+  readonly familyId?: number
 }
 
 /** Keeps the digest only: `secret` is to be shown once. A given secret that is there already stays as it is. */
-export async function createAccessToken(tx: Tx, token: NewAccessToken): Promise<{ id: number; secret: string }> {
+export async function createAccessToken(tx: Tx, token: NewToken): Promise<{ id: number; secret: string }> {
   const secret = token.secret ?? newToken(token.prefix)
   const digest = digestToken(secret)
   const row = await tx
@@ -28,6 +30,7 @@ export async function createAccessToken(tx: Tx, token: NewAccessToken): Promise<
       scopes: [...token.scopes],
       expires_at: token.expiresAt,
       impersonation: token.impersonation ?? false,
+      family_id: token.familyId ?? null,
     })
     .onConflict((on) => on.column('digest').doUpdateSet({ digest }))
     .returning('id')

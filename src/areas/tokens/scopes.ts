@@ -21,3 +21,5 @@ export const tokenScopes = [
 
 export type TokenScope = (typeof tokenScopes)[number]
 export const administratorScopes: readonly TokenScope[] = ['sudo', 'admin_mode', 'read_service_ping']
+/** What people may make tokens with for themselves through the API. */
+export const selfIssuedScopes = ['k8s_proxy', 'self_rotate'] as const satisfies readonly TokenScope[]

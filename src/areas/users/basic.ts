@@ -7,7 +7,9 @@ export const BasicUser = Fields({
   username: Text(),
   public_email: Nullable(Text()),
   name: Text(),
-  state: Text({ description: 'active, blocked, ldap_blocked, deactivated, banned or blocked_pending_approval' }),
+  state: Text({
+    description: 'active, blocked, ldap_blocked, deactivated, banned or blocked_pending_approval',
+  }),
   locked: Flag({ description: 'Shut out for a while after too many failed sign-ins' }),
   avatar_url: Nullable(Text()),
   web_url: Text(),

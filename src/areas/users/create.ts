@@ -1,13 +1,17 @@
 import { sql } from 'kysely'
 import { onConstraint, type Tx } from '../../kernel/db/index.ts'
-import { conflict } from '../../kernel/errors/index.ts'
+import { emailTaken, usernameTaken } from './rules.ts'
 
 export interface NewUser {
   readonly username: string
   readonly name: string
   readonly email: string
+  readonly publicEmail?: string | null
+  readonly commitEmail?: string | null
+  readonly kind?: 'human' | 'project_bot' | 'service_account'
   readonly admin?: boolean
   readonly external?: boolean
+  readonly privateProfile?: boolean
   readonly canCreateGroup: boolean
   readonly projectsLimit: number
   readonly passwordDigest?: string
@@ -25,8 +29,12 @@ export async function createUser(tx: Tx, user: NewUser): Promise<{ id: number; n
       username: user.username,
       name: user.name,
       email: user.email,
+      public_email: user.publicEmail ?? null,
+      commit_email: user.commitEmail ?? null,
+      kind: user.kind ?? 'human',
       admin: user.admin ?? false,
       external: user.external ?? false,
+      private_profile: user.privateProfile ?? false,
       can_create_group: user.canCreateGroup,
       projects_limit: user.projectsLimit,
       password_digest: user.passwordDigest ?? null,
@@ -37,8 +45,8 @@ export async function createUser(tx: Tx, user: NewUser): Promise<{ id: number; n
     })
     .returning('id')
     .executeTakeFirstOrThrow()
-    .catch(onConstraint('users_email', () => conflict('Email has already been taken')))
-    .catch(onConstraint('users_username', () => conflict('Username has already been taken')))
+    .catch(onConstraint('users_email', emailTaken))
+    .catch(onConstraint('users_username', usernameTaken))
   const { rows } = await sql<{ id: number }>`
     with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
     insert into namespaces (id, kind, owner_id, name, path, full_path, traversal_ids)
@@ -46,10 +54,11 @@ export async function createUser(tx: Tx, user: NewUser): Promise<{ id: number; n
     select next.id, 'user', ${id}, ${user.name}, ${user.username}, ${user.username}, array[next.id] from next
     returning id`.execute(tx)
   const namespaceId = rows[0]!.id
-  await tx
-    .insertInto('routes')
-    .values({ path_key: user.username.toLowerCase(), namespace_id: namespaceId })
-    .execute()
-    .catch(onConstraint('routes_pkey', () => conflict('Username has already been taken')))
+  // The name that something else had once leads to the new owner from now on.
+  const route = await sql`
+    insert into routes as r (path_key, namespace_id) values (${user.username.toLowerCase()}, ${namespaceId})
+    on conflict (path_key) do update set namespace_id = excluded.namespace_id, project_id = null, redirect = false
+    where r.redirect`.execute(tx)
+  if (route.numAffectedRows !== 1n) throw usernameTaken()
   return { id, namespaceId }
 }

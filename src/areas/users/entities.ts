@@ -123,7 +123,8 @@ export interface UserDetailRow extends UserRow {
 }
 
 export function profileUser(row: UserRow, externalUrl: string, { hidden }: { hidden: boolean }) {
-  const text = (field: (typeof profileFields)[number]): string | null => (row.profile[field] as string | undefined) ?? null
+  const text = (field: (typeof profileFields)[number]): string | null =>
+    (row.profile[field] as string | undefined) ?? null
   return {
     ...basicUser(row, externalUrl),
     ...(!hidden && { created_at: row.created_at }),

@@ -1,1 +1,20 @@
+import type { Database } from '../../kernel/db/index.ts'
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Settings } from '../../settings/index.ts'
+import { readingEndpoints } from './routes/reading.ts'
+import { stateEndpoints } from './routes/states.ts'
+import { writingEndpoints } from './routes/writing.ts'
+
+export { basicUser, BasicUser, basicUserJson, type BasicUserEntity, type BasicUserRow } from './basic.ts'
 export { createUser, type NewUser } from './create.ts'
+export { matchesPassword } from './password.ts'
+export { reservedTopLevel } from './reserved.ts'
+
+/** People and their accounts. */
+export function users(services: { db: Database; settings: Settings; externalUrl: () => string }): {
+  endpoints: Endpoint[]
+} {
+  return {
+    endpoints: [...readingEndpoints(services), ...writingEndpoints(services), ...stateEndpoints(services)],
+  }
+}

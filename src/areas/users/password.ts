@@ -31,6 +31,8 @@ function derive(password: string, salt: Buffer, length: number, { N, r, p }: Par
   const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r }
   return new Promise((resolve, reject) => {
     // One spelling of a character: keyboards differ in how they compose it.
-    scrypt(password.normalize('NFC'), salt, length, options, (error, key) => (error ? reject(error) : resolve(key)))
+    scrypt(password.normalize('NFC'), salt, length, options, (error, key) =>
+      error ? reject(error) : resolve(key),
+    )
   })
 }

@@ -24,7 +24,11 @@ export interface PasswordRules {
 }
 
 /** Refuses, with the texts of the supporting resources (3.1), what breaks a rule; all faults at once. */
-export function check(state: UserState, password: string | undefined, { minimumLength }: PasswordRules): void {
+export function check(
+  state: UserState,
+  password: string | undefined,
+  { minimumLength }: PasswordRules,
+): void {
   const faults: Record<string, string[]> = {}
   const fault = (attribute: string, text: string): void => {
     faults[attribute] = [...(faults[attribute] ?? []), text]
@@ -35,11 +39,16 @@ export function check(state: UserState, password: string | undefined, { minimumL
   checkUsername(state.username, fault)
   if (state.projectsLimit < 0) fault('projects_limit', 'must be greater than or equal to 0')
   for (const [field, value] of Object.entries(state.profile)) {
-    const longest = field === 'bio' || field === 'location' || field === 'organization' ? longestText : longestProfileText
+    const longest =
+      field === 'bio' || field === 'location' || field === 'organization' ? longestText : longestProfileText
     if (typeof value === 'string' && value.length > longest) fault(field, tooLong(longest))
   }
   const website = state.profile['website_url']
-  if (typeof website === 'string' && website !== '' && !/^https?:$/.test(URL.parse(website)?.protocol ?? '')) {
+  if (
+    typeof website === 'string' &&
+    website !== '' &&
+    !/^https?:$/.test(URL.parse(website)?.protocol ?? '')
+  ) {
     fault('website_url', 'is not a valid URL')
   }
   if (Object.keys(faults).length > 0) throw invalid(faults)
@@ -58,7 +67,12 @@ function checkEmails({ email, publicEmail, commitEmail }: UserState, fault: Faul
   if (commitEmail !== null && !owns(commitEmail)) fault('commit_email', 'is not an email you own')
 }
 
-function checkPassword(password: string, { username, name, email }: UserState, minimum: number, fault: Fault): void {
+function checkPassword(
+  password: string,
+  { username, name, email }: UserState,
+  minimum: number,
+  fault: Fault,
+): void {
   if (password.length < minimum) fault('password', `is too short (minimum is ${minimum} characters)`)
   if (password.length > longestPassword) fault('password', tooLong(longestPassword))
   const lower = password.toLowerCase()
@@ -77,7 +91,10 @@ function checkName(name: string, fault: Fault): void {
 }
 
 function checkUsername(username: string, fault: Fault): void {
-  if (username === '') return fault('username', "can't be blank")
+  if (username === '') {
+    fault('username', "can't be blank")
+    return
+  }
   if (username.length < 2) fault('username', 'is too short (minimum is 2 characters)')
   if (username.length > longestText) fault('username', tooLong(longestText))
   const lower = username.toLowerCase()
@@ -96,7 +113,10 @@ export const emailTaken = (): Error => conflict('Email has already been taken')
 export const usernameTaken = (): Error => conflict('Username has already been taken')
 
 /** Whether a new user without a word about it is external: by setting, unless the address is an internal one. */
-export function startsExternal(email: string, settings: { byDefault: boolean; internalPattern: string | null }): boolean {
+export function startsExternal(
+  email: string,
+  settings: { byDefault: boolean; internalPattern: string | null },
+): boolean {
   if (!settings.byDefault) return false
   if (settings.internalPattern === null || settings.internalPattern === '') return true
   return compilePattern(settings.internalPattern, 'i')?.test(email) !== true
@@ -130,7 +150,8 @@ export function nextState(act: StateAct, account: Account, dormancy: { days: num
       if (state === 'deactivated') throw forbidden('Deactivated users cannot be unblocked by the API')
       return 'active'
     case 'activate':
-      if (shutOut.has(state)) throw refused(403, 'Error occurred. A blocked user must be unblocked to be activated')
+      if (shutOut.has(state))
+        throw refused(403, 'Error occurred. A blocked user must be unblocked to be activated')
       return 'active'
     case 'deactivate':
       if (shutOut.has(state)) throw refused(403, 'Error occurred. A blocked user cannot be deactivated')
@@ -143,7 +164,8 @@ export function nextState(act: StateAct, account: Account, dormancy: { days: num
       }
       return 'deactivated'
     case 'ban':
-      if (state !== 'active' || account.kind === 'internal') throw refused(403, `You cannot ban ${state} users.`)
+      if (state !== 'active' || account.kind === 'internal')
+        throw refused(403, `You cannot ban ${state} users.`)
       return 'banned'
     case 'unban':
       if (state !== 'banned') throw refused(403, `You cannot unban ${state} users.`)

@@ -9,6 +9,7 @@ export interface IncludeRequest {
   location: string
 }
 
+/** A gathered file. */
 export interface IncludedFile {
   /** Its path in the repository. */
   location: string

@@ -18,6 +18,7 @@ export interface ParseOptions {
   includes?: Includes
 }
 
+/** The errors are in order; the first is the one a failed pipeline shows. */
 export type ParseResult = { config: ParsedConfig } | { errors: string[] }
 
 const mostSteps = 2_000_000

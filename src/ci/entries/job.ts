@@ -97,6 +97,8 @@ export function readJob(name: string, value: unknown, jobs: Spot): JobEntry | un
   const spot = jobs.child(name)
   if (!isMap(value) || kindOf(value) === null) return jobs.failHere(entryText.notAJob(name))
   if (name.length > 255) return spot.failHere(`name ${entryText.tooLong(255)}`)
+  const runs = ['script', 'run'].filter((key) => has(value, key))
+  if (runs.length > 0 && has(value, 'trigger')) return spot.fail(entryText.together([...runs, 'trigger']))
   if (kindOf(value) === 'job')
     return readFields(jobFields, value, spot, (given, at) => checkJob(name, given, at))
 
@@ -119,7 +121,6 @@ function isMirror(given: unknown): boolean {
 }
 
 function checkJob(name: string, value: DataMap, spot: Spot): void {
-  if (has(value, 'trigger')) spot.fail(entryText.together(['script', 'trigger']))
   const scripts = scriptKeys.filter((key) => has(value, key))
   if (has(value, 'run') && scripts.length > 0) spot.fail(entryText.together(['run', ...scripts]))
   checkWithRules(value, spot)

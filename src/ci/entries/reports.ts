@@ -32,6 +32,7 @@ const catalogue = {
 export type ReportType = keyof typeof catalogue
 export type ArtifactFormat = 'gzip' | 'zip' | 'raw'
 
+/** The catalogue by type name. */
 export const reportTypes: ReadonlyMap<string, { format: ArtifactFormat; fileName: string }> = new Map(
   Object.entries(catalogue).map(([type, [format, fileName]]) => [type, { format, fileName }]),
 )

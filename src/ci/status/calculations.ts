@@ -1,5 +1,6 @@
 import type { Status } from '../types.ts'
 
+/** When a job ran; for one that still runs, until now. */
 export interface Interval {
   /** Milliseconds of the same clock. */
   startedAt: number

@@ -1,5 +1,6 @@
 import type { Status } from '../types.ts'
 
+/** A job, as far as it counts for the whole. */
 export interface StatusPart {
   status: Status
   allowFailure: boolean

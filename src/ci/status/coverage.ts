@@ -1,10 +1,10 @@
-import { compilePattern } from '../text/regex.ts'
+import { compilePattern, type Match } from '../text/regex.ts'
 
 const longestLine = 100_000
 
 /**
  * The coverage that a job printed: the last line with a match of its `coverage` pattern, the last match therein, the
- * first number of that. Null when there is none or the pattern is wrong. Colours and other control sequences of a
+ * first number of that (of its group, if it has one). Null when there is none or the pattern is wrong. Colours and other control sequences of a
  * terminal do not get in the way.
  */
 export function extractCoverage(trace: string, coverage: string): number | null {
@@ -14,9 +14,18 @@ export function extractCoverage(trace: string, coverage: string): number | null 
   while (end >= 0) {
     const start = trace.lastIndexOf('\n', end - 1) + 1
     const line = plain(trace.slice(start, Math.min(end, start + longestLine)))
-    const number = /\d+(?:\.\d+)?/.exec(pattern.last(line) ?? '')
-    if (number !== null) return Number(number[0])
+    const match = pattern.last(line)
+    const number = match && numberIn(match)
+    if (number !== null) return number
     end = start - 1
+  }
+  return null
+}
+
+/** The first number that lies in the group, or partly: `\d+(\.\d+)?%` means all of `84.5`. */
+function numberIn({ text, from, to }: Match): number | null {
+  for (const { 0: digits, index } of text.matchAll(/\d+(?:\.\d+)?/g)) {
+    if (index < to && index + digits.length > from) return Number(digits)
   }
   return null
 }

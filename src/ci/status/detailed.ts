@@ -46,6 +46,7 @@ export function pipelineDetailedStatus(status: Status, warnings: boolean): Detai
   return detailed(looks[status === 'canceling' ? 'running' : status])
 }
 
+/** What a job's appearance depends on. */
 export interface JobFacts {
   status: Status
   allowFailure: boolean
@@ -60,15 +61,16 @@ export interface JobFacts {
   startsIn?: number | null
 }
 
+/** As the pages and the API show a job; the tooltip adds the reason of a failure, or the time of a delay. */
 export function jobDetailedStatus(job: JobFacts): DetailedStatus {
   const { status, allowFailure, retried = false } = job
-  const status_ = detailed(lookOfJob(job))
-  let tooltip = status_.tooltip
+  const shown = detailed(lookOfJob(job))
+  let { tooltip } = shown
   if (status === 'failed') {
     const reason = failureText(job.failureReason ?? 'unknown_failure')
     tooltip = `Failed - (${reason})${allowFailure ? ' (allowed to fail)' : ''}`
   } else if (status === 'scheduled') tooltip = `delayed manual action (${clock(job.startsIn ?? 0)})`
-  return { ...status_, tooltip: retried ? `${tooltip} (retried)` : tooltip }
+  return { ...shown, tooltip: retried ? `${tooltip} (retried)` : tooltip }
 }
 
 function lookOfJob({ status, allowFailure, stops = false, playable = true }: JobFacts): Look {

@@ -27,6 +27,7 @@ export const alive = [
   'running',
 ] as const satisfies readonly Status[]
 
+/** No runner has seen it yet; parked jobs included. */
 export const notStarted = [
   'created',
   'waiting_for_resource',
@@ -37,12 +38,16 @@ export const notStarted = [
   'scheduled',
 ] as const satisfies readonly Status[]
 
+/** `cancel` does something. */
 export const cancelable = [...alive, 'manual', 'scheduled'] as const satisfies readonly Status[]
+/** Over. A pipeline or job in one of these may only be started anew. */
 export const completed = ['success', 'failed', 'canceled', 'skipped'] as const satisfies readonly Status[]
+/** Waits for a person. */
 export const blocked = ['manual'] as const satisfies readonly Status[]
 /** Nothing moves any more unless somebody acts. */
 export const stopped = [...completed, ...blocked] as const satisfies readonly Status[]
 
+// The same as questions.
 export const isAlive = within(alive)
 export const isNotStarted = within(notStarted)
 export const isCancelable = within(cancelable)

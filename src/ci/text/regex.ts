@@ -7,8 +7,15 @@ import { RE2JS } from 're2js'
 export interface Pattern {
   /** Whether it matches anywhere in the text. */
   test(text: string): boolean
-  /** The last match in the text: its first group, or all of it; null without a match. */
-  last(text: string): string | null
+  /** The last match in the text and, within it, the first group (without one all of it); null without a match. */
+  last(text: string): Match | null
+}
+
+export interface Match {
+  text: string
+  /** Where the group lies in the text of the match. */
+  from: number
+  to: number
 }
 
 const longestPattern = 4_096
@@ -25,8 +32,13 @@ export function compilePattern(source: string, flags = ''): Pattern | null {
       test: (text) => compiled.test(text),
       last(text) {
         const matcher = compiled.matcher(text)
-        let found: string | null = null
-        while (matcher.find()) found = (matcher.groupCount() > 0 ? matcher.group(1) : null) ?? matcher.group()
+        let found: Match | null = null
+        while (matcher.find()) {
+          const [start, end] = [matcher.start(), matcher.end()]
+          const grouped = matcher.groupCount() > 0 && matcher.start(1) >= 0
+          const [from, to] = grouped ? [matcher.start(1), matcher.end(1)] : [start, end]
+          found = { text: text.slice(start, end), from: from - start, to: to - start }
+        }
         return found
       },
     }

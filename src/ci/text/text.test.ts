@@ -61,9 +61,10 @@ test('patterns are of RE2 and bounded', () => {
 })
 
 test('the last match counts', () => {
-  expect(compilePattern('\\d+%')!.last('1% 22% x')).toBe('22%')
-  expect(compilePattern('(\\d+)%')!.last('1% 22% x')).toBe('22')
-  expect(compilePattern('x*')!.last('')).toBe('')
+  expect(compilePattern('\\d+%')!.last('1% 22% x')).toEqual({ text: '22%', from: 0, to: 3 })
+  expect(compilePattern('a(\\d+)%')!.last('a1% a22% x')).toEqual({ text: 'a22%', from: 1, to: 3 })
+  expect(compilePattern('a(\\d+)?%')!.last('a%')).toEqual({ text: 'a%', from: 0, to: 2 })
+  expect(compilePattern('x*')!.last('')).toEqual({ text: '', from: 0, to: 0 })
   expect(compilePattern('y')!.last('x')).toBeNull()
 })
 

@@ -24,8 +24,8 @@ const control = /^(begin|commit|rollback|savepoint|release|set|start|listen|unli
 export class Client extends pg.Client {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- pg declares seven overloads; all pass through here.
   override query(...args: any[]): any {
-    countStatement()
     const [text, values] = args as [unknown, unknown]
+    countStatement(typeof text === 'string' ? text : ((text as { text?: string }).text ?? ''))
     if (typeof text === 'string' && Array.isArray(values) && !control.test(text)) {
       const name = statementName(text)
       if (name !== undefined) {

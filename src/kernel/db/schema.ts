@@ -237,6 +237,7 @@ export interface PersonalAccessTokens {
   description: string | null;
   digest: string;
   expires_at: string | null;
+  family_id: number | null;
   id: Generated<number>;
   impersonation: Generated<boolean>;
   last_used_at: Timestamp | null;
@@ -266,6 +267,7 @@ export interface Projects {
   name: string;
   namespace_id: number;
   path: string;
+  readme_path: string | null;
   refs_version: Generated<number>;
   repository_empty: Generated<boolean>;
   settings: Generated<Json>;

@@ -9,6 +9,7 @@ export {
 } from './endpoint.ts'
 export { openApiDocument } from './openapi.ts'
 export { requireUnmodified } from './conditional.ts'
+export { mergedPage, mergedRows, type MergedSource } from './merged-page.ts'
 export { page, rows } from './read.ts'
 export { Registry, type Route } from './registry.ts'
 export { apiPrefix, createServer, mountEndpoints, requestFacts, send } from './server.ts'

@@ -57,6 +57,12 @@ export class Components {
     return [schema.type].flat().includes('null') ? { anyOf: [reference, { type: 'null' }] } : reference
   }
 
+  /** A named component of its own, as a reference. */
+  add(name: string, schema: Schema): Schema {
+    this.schemas[name] = schema
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
   #inline(schema: Schema): Schema {
     const written = { ...schema }
     if (schema.properties !== undefined) {

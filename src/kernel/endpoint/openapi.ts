@@ -1,6 +1,6 @@
 import { requiredOnInput } from './coerce.ts'
 import type { Endpoint } from './endpoint.ts'
-import { operationIds, tagOf } from './openapi-names.ts'
+import { operationIds, pascal, tagOf } from './openapi-names.ts'
 import { Components, type Schema } from './openapi-schemas.ts'
 import { pathParamNames } from './path.ts'
 import type { Registry, Route } from './registry.ts'
@@ -51,7 +51,7 @@ function operation(route: Route, name: string, components: Components, options: 
     tags: [tagOf(endpoint)],
     summary: endpoint.summary,
     ...(endpoint.description !== undefined && { description: endpoint.description }),
-    ...describeParams(route),
+    ...describeParams(route, pascal(name), components),
     responses: { ...success(route, components), ...refusals(route) },
     security: security(endpoint),
     'x-ability': { on: kindOf(endpoint), may: endpoint.may as string },
@@ -69,21 +69,35 @@ function isMachine(endpoint: Endpoint): boolean {
   return kindOf(endpoint) === 'runner' || kindOf(endpoint) === 'job'
 }
 
+const nameable = new Set(['project', 'group'])
+const idOrPath = 'Id, or full path with its slashes as %2F'
+
 /** Path and query parameters, and the body. */
-function describeParams(route: Route): { parameters?: Json[]; requestBody?: Json } {
+function describeParams(
+  route: Route,
+  name: string,
+  components: Components,
+): { parameters?: Json[]; requestBody?: Json } {
   const { endpoint, params } = route
   const properties = params.properties as Record<string, Schema>
   const required = new Set(requiredOnInput(params))
   const inPath = new Set(pathParamNames(endpoint.path))
   const stream = endpoint.body === 'stream'
   const inQuery = endpoint.method === 'GET' || endpoint.method === 'DELETE' || stream
-  const pathParameters = [...inPath].map((name) => parameter(name, 'path', properties[name]!, true))
+  const pathParameters = [...inPath].map((name) => {
+    const named = name === 'id' && nameable.has(kindOf(endpoint))
+    return parameter(name, 'path', { ...(named && { description: idOrPath }), ...properties[name] }, true)
+  })
   const others = Object.entries(properties).filter(([name]) => !inPath.has(name))
   const queryParameters = inQuery
     ? others.map(([name, schema]) => parameter(name, 'query', schema, required.has(name)))
     : []
   const parameters = [...pathParameters, ...queryParameters]
-  const body = stream ? streamBody : inQuery ? undefined : requestBody(others, required)
+  const body = stream
+    ? streamBody
+    : inQuery
+      ? undefined
+      : requestBody(others, required, (schema) => components.add(`${name}Body`, schema))
   return { ...(parameters.length > 0 && { parameters }), ...(body !== undefined && { requestBody: body }) }
 }
 
@@ -108,14 +122,15 @@ const streamBody = { content: { 'application/octet-stream': { schema: {} } } }
 function requestBody(
   params: readonly (readonly [string, Schema])[],
   required: ReadonlySet<string>,
+  named: (schema: Schema) => Schema,
 ): Json | undefined {
   if (params.length === 0) return undefined
   const needed = params.map(([name]) => name).filter((name) => required.has(name))
-  const schema: Schema = {
+  const schema = named({
     type: 'object',
     properties: Object.fromEntries(params),
     ...(needed.length > 0 && { required: needed }),
-  }
+  })
   const isFile = ([, { format }]: readonly [string, Schema]): boolean => format === 'binary'
   const types = !params.some(isFile)
     ? ['application/json', 'application/x-www-form-urlencoded']

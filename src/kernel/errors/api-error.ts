@@ -1,7 +1,7 @@
 /** The JSON an error answers with: one of the three shapes clients know (`message`, `error`, or both parts of OAuth). */
 export type ErrorBody =
   | { message: string | string[] | Record<string, string[] | string> }
-  | { error: string; error_description?: string; scope?: string }
+  | { error: string | string[]; error_description?: string; scope?: string }
 
 /**
  * A refusal in the API's form. The constructors in `refusals.ts` are the closed list of them; anything else that is
@@ -13,7 +13,7 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>
 
   constructor(status: number, body: ErrorBody, headers: Readonly<Record<string, string>> = {}) {
-    super('message' in body ? JSON.stringify(body.message) : body.error)
+    super('message' in body ? JSON.stringify(body.message) : String(body.error))
     this.name = 'ApiError'
     this.status = status
     this.body = body

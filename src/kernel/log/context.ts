@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { channel } from 'node:diagnostics_channel'
 
 /** What the log line of one request tells at its end. For logs and metrics only; nothing decides by it. */
 export interface RequestContext {
@@ -10,7 +11,18 @@ export interface RequestContext {
   actor?: string
 }
 
+/** What is told on the channel of statements. */
+export interface SentStatement {
+  readonly text: string
+  /** The request it was sent for; undefined for work beside requests. */
+  readonly requestId: string | undefined
+}
+
+/** The diagnostics channel that tells every SQL statement, for tests and for looking into a running program. */
+export const statementChannel = 'guildhall.sql'
+
 const storage = new AsyncLocalStorage<RequestContext>()
+const statements = channel(statementChannel)
 
 export function runInContext<T>(context: RequestContext, run: () => T): T {
   return storage.run(context, run)
@@ -21,7 +33,8 @@ export function requestContext(): RequestContext | undefined {
 }
 
 /** Called by the database for each statement it sends. */
-export function countStatement(): void {
+export function countStatement(text: string): void {
   const context = storage.getStore()
   if (context !== undefined) context.sqlCount += 1
+  if (statements.hasSubscribers) statements.publish({ text, requestId: context?.id } satisfies SentStatement)
 }

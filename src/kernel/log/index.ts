@@ -1,2 +1,9 @@
-export { countStatement, requestContext, runInContext, type RequestContext } from './context.ts'
+export {
+  countStatement,
+  requestContext,
+  runInContext,
+  statementChannel,
+  type RequestContext,
+  type SentStatement,
+} from './context.ts'
 export { createLogger, type Logger, type LogLevel } from './logger.ts'

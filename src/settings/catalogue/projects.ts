@@ -13,6 +13,10 @@ export const projectSettings = {
     about: 'Visibility of a new group whose creator names none.',
     effect: 'A group created without `visibility` has this one, lowered to its parent.',
   }),
+  restricted_visibility_levels: setting(ListOf(OneOf('private', 'internal', 'public')), [], {
+    about: 'Levels that only administrators may give to groups and projects.',
+    effect: 'Anybody else is refused; what has the level already keeps it.',
+  }),
   default_branch_name: setting(Nullable(Text({ maxLength: 255 })), null, {
     about: 'First branch of new repositories, unless the group or the request names one; null is `main`.',
     effect: 'HEAD of a new repository points to it.',

@@ -8,7 +8,8 @@ export const userSettings = {
     effect: 'An external user sees internal projects only as a member, and creates no groups or projects.',
   }),
   user_default_internal_regex: setting(Nullable(Text()), null, {
-    about: 'While new users default to external: e-mail addresses that make a new user internal, in any letter case.',
+    about:
+      'While new users default to external: e-mail addresses that make a new user internal, in any letter case.',
     effect: 'A user created with a matching address is not external.',
   }),
   user_defaults_to_private_profile: setting(Flag(), false, {

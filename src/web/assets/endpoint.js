@@ -1,5 +1,5 @@
 import { element } from './dom.js'
-import { example, typeText } from './schema.js'
+import { example, resolve, typeText } from './schema.js'
 import { tryForm } from './try.js'
 
 /** One endpoint as a line that opens; what is inside is made when it is first opened. */
@@ -28,7 +28,7 @@ function pathParts(path) {
 
 function detail(endpoint, api) {
   const { operation } = endpoint
-  const params = allParams(operation)
+  const params = allParams(operation, api.document)
   return element(
     'div',
     { className: 'detail' },
@@ -64,8 +64,8 @@ function facts(operation) {
 }
 
 /** Parameters of path, query and body alike: to the service they are one bag. */
-export function allParams({ parameters = [], requestBody }) {
-  const schema = Object.values(requestBody?.content ?? {})[0]?.schema ?? {}
+function allParams({ parameters = [], requestBody }, document) {
+  const schema = resolve(Object.values(requestBody?.content ?? {})[0]?.schema ?? {}, document)
   const inBody = Object.entries(schema.properties ?? {}).map(([name, property]) => ({
     name,
     in: 'body',

@@ -8,6 +8,7 @@ export function typeText(schema, document) {
   const named = types.map((one) => {
     if (one === 'array') return `list of ${typeText(items ?? {}, document)}`
     if (one === 'string') return { 'date-time': 'time', date: 'date', binary: 'file' }[format] ?? 'text'
+    if (one === 'object' && schema.properties) return `hash of ${Object.keys(schema.properties).join(', ')}`
     return { object: 'hash', boolean: 'true or false', number: 'number', null: 'null' }[one] ?? one
   })
   return named.join(' or ')

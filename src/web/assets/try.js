@@ -138,7 +138,7 @@ function inputFor({ name, schema, required }, operationId, document) {
   const listed = schema.enum ?? (type === 'boolean' ? [true, false] : undefined)
   if (listed !== undefined) {
     const choices = ['', ...listed].map((value) =>
-      element('option', { value: String(value) }, String(value ?? 'null')),
+      element('option', { value: String(value) }, value === '' ? 'not sent' : String(value ?? 'null')),
     )
     return element('select', { id, required }, choices)
   }

@@ -20,6 +20,7 @@ import { serverArguments } from './settings.ts'
 import { Supervisor } from './supervisor.ts'
 
 export type { Connection } from './database.ts'
+export { findRunningPostgres } from './attach.ts'
 export { EmbeddedPostgresError } from './error.ts'
 
 export interface EmbeddedPostgres extends AsyncDisposable {

@@ -1,0 +1,1 @@
+export declare const layers: Readonly<Record<string, readonly string[]>>

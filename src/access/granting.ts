@@ -1,0 +1,49 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Actor } from './actor.ts'
+import { isAdministrator } from './actor.ts'
+import { Role } from './levels.ts'
+
+/** Levels that a membership can have. Minimal access exists in top-level groups only, on paid plans. */
+const assignable: ReadonlySet<number> = new Set([
+  Role.guest,
+  Role.planner,
+  Role.reporter,
+  Role.developer,
+  Role.maintainer,
+  Role.owner,
+])
+
+export function isAssignable(level: number, { minimal }: { minimal: boolean }): boolean {
+  return assignable.has(level) || (minimal && level === Role.minimal)
+}
+
+/** Nobody gives, changes or takes away a level above his own in the place. */
+export function mayGrant(actor: Actor, place: { readonly role: number }, level: number): boolean {
+  return isAdministrator(actor) || place.role >= level
+}
+
+/** A direct membership may not be lower than one in a group above. */
+export function isBelow(level: number, inherited: number): boolean {
+  return level < inherited
+}
+
+/** Whether somebody else, no bot, is owner of a group: directly or of a group above it. `line` as of a subject. */
+function hasOtherOwner(line: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`exists (
+    select from effective_memberships(${line}, null) owner join users person on person.id = owner.user_id
+    where owner.user_id <> ${userId} and owner.access_level >= ${Role.owner} and person.kind <> 'project_bot')`
+}
+
+/** Whether the membership `m` of a group is that of its last owner. */
+export function isLastOwner(line: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`(m.access_level >= ${Role.owner} and not ${hasOtherOwner(line, sql`m.user_id`)})`
+}
+
+/** The groups that a user owns directly, alone or with others, as rows of `id` and `alone`. */
+export function ownedGroups(userId: number): RawBuilder<{ id: number; alone: boolean }> {
+  return sql`
+    select n.id, ${isLastOwner(sql`n.traversal_ids`)} as alone
+    from members m join namespaces n on n.id = m.namespace_id
+    where m.user_id = ${userId} and n.kind = 'group' and m.state = 'active' and m.access_level >= ${Role.owner}
+      and (m.expires_at is null or m.expires_at > (now() at time zone 'utc')::date)`
+}

@@ -1,0 +1,33 @@
+/** What a git client asks for under the address of a repository. */
+export type GitCall = 'info/refs' | 'git-upload-pack' | 'git-receive-pack'
+
+export interface GitAddress {
+  /** Of the project, without `.git`. */
+  readonly fullPath: string
+  readonly call: GitCall
+  /** Whether the address has `.git`, as it should. */
+  readonly suffixed: boolean
+}
+
+// What users, groups and projects may be called; so no text that the database would refuse gets further than this.
+const place = /^\/((?:[\p{L}\p{N}_.-]+\/)+[\p{L}\p{N}_.-]+?)(\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/u
+const longest = 2048
+
+/** The repository that a path means, at any depth of groups; undefined for addresses of something else. */
+export function readAddress(path: string): GitAddress | undefined {
+  if (path.length > longest) return undefined
+  const [, fullPath, suffix, call] = place.exec(decoded(path)) ?? []
+  if (fullPath === undefined) return undefined
+  const parts = fullPath.split('/')
+  // `-` marks pages of ours, and nobody can be called `api`.
+  if (parts[0]?.toLowerCase() === 'api' || parts.some((part) => /^[.-]+$/.test(part))) return undefined
+  return { fullPath, call: call as GitCall, suffixed: suffix !== undefined }
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return ''
+  }
+}

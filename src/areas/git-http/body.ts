@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http'
+import { pipeline, Transform, type Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { GitRefusal } from './refusal.ts'
+
+/** What clients send shrinks to a third at best; more than this is made to keep us busy. */
+const largestRatio = 200
+/** Bytes that are let through whatever their ratio. */
+const harmless = 1024 * 1024
+
+/** The body, unpacked when it was sent so. A body that swells too much breaks off. Throws for other encodings. */
+export function readBody(request: IncomingMessage): Readable {
+  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
+  if (encoding === 'identity') return request
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') {
+    throw new GitRefusal(415, `The encoding '${encoding.slice(0, 50)}' is not known here.`)
+  }
+  const gunzip = createGunzip()
+  let size = 0
+  const bounded = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length
+      const tooMuch = size > harmless && size > gunzip.bytesWritten * largestRatio
+      if (tooMuch) done(new Error('the body swells too much'))
+      else done(null, chunk)
+    },
+  })
+  // What is wrong with it the reader of the stream is told.
+  pipeline(request, gunzip, bounded, () => undefined)
+  return bounded
+}
+
+/** Refuses a call of a client that speaks something else. */
+export function checkContentType(request: IncomingMessage, expected: string): void {
+  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()
+  if (type !== expected) throw new GitRefusal(415, `Expected the content type ${expected}.`)
+}

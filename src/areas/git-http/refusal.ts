@@ -1,0 +1,12 @@
+/** Git clients show the text of an answer that is no success; so these are plain words. */
+export class GitRefusal extends Error {
+  readonly status: 401 | 403 | 404 | 413 | 415
+  readonly text: string
+
+  constructor(status: GitRefusal['status'], text: string) {
+    super(text)
+    this.name = 'GitRefusal'
+    this.status = status
+    this.text = text
+  }
+}

@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { parseProtocol, type Service } from '../../git/index.ts'
+import { requestContext } from '../../kernel/log/index.ts'
+import { readAddress, type GitAddress } from './address.ts'
+import { admit, type Admitted } from './admission.ts'
+import { checkContentType } from './body.ts'
+import { readLogin } from './login.ts'
+import { GitRefusal } from './refusal.ts'
+import { advertise, fetch, push, type GitServices } from './transfer.ts'
+
+/** Every repository is its own address, so these routes match all that no other route does, and look closer. */
+export function mountGit(server: FastifyInstance, services: GitServices): void {
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const [path = '', query = ''] = request.url.split('?', 2)
+    const address = readAddress(path)
+    if (address === undefined || (address.call === 'info/refs') !== (request.method !== 'POST')) {
+      reply.callNotFound()
+      return reply
+    }
+    const context = requestContext()
+    if (context !== undefined) context.endpoint = `git ${address.call}`
+    try {
+      return await answer(services, address, new URLSearchParams(query), request, reply)
+    } catch (error) {
+      if (error instanceof GitRefusal) return refuse(request, reply, error)
+      throw error
+    }
+  }
+  server.route({ method: ['GET', 'POST'], url: '/*', handler })
+}
+
+async function answer(
+  services: GitServices,
+  address: GitAddress,
+  query: URLSearchParams,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  const { fullPath, call, suffixed } = address
+  if (!suffixed) {
+    if (call !== 'info/refs') throw new GitRefusal(404, 'The address of a repository ends in .git.')
+    const rest = `info/refs${query.size > 0 ? `?${query}` : ''}`
+    const location = `${services.externalUrl()}/${encodeURI(fullPath)}.git/${rest}`
+    return reply.code(301).headers({ location, ...plain }).send(Buffer.from(`Moved to ${location}\n`))
+  }
+  if (request.method === 'HEAD') throw new GitRefusal(403, 'Use GET.')
+  const service = call === 'info/refs' ? query.get('service') : call
+  if (service !== 'git-upload-pack' && service !== 'git-receive-pack') {
+    throw new GitRefusal(403, 'Only the smart protocol of git is served here.')
+  }
+  const admitted = await admit(services, readLogin(request.headers.authorization), fullPath, service)
+  const context = requestContext()
+  if (context !== undefined && admitted.actor.user !== null) context.actor = admitted.actor.user.username
+  return serve(services, { service, call, fullPath }, admitted, request, reply)
+}
+
+async function serve(
+  services: GitServices,
+  { service, call, fullPath }: { service: Service; call: GitAddress['call']; fullPath: string },
+  admitted: Admitted,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  const header = request.headers['git-protocol']
+  const version = parseProtocol(Array.isArray(header) ? header.join(':') : header)
+  if (call === 'info/refs') {
+    const body = await advertise(services, admitted.project, service, version)
+    return reply.headers({ ...fresh, 'content-type': `application/x-${service}-advertisement` }).send(body)
+  }
+  checkContentType(request.raw, `application/x-${service}-request`)
+  const headers = { ...fresh, 'content-type': `application/x-${service}-result` }
+  if (service === 'git-upload-pack') await fetch(services, admitted.project, version, request, reply, headers)
+  else await push(services, admitted, fullPath, request, reply, headers)
+  return undefined
+}
+
+/** Answers that change with every push, and that no proxy may keep. */
+const fresh = {
+  'cache-control': 'no-cache, max-age=0, must-revalidate',
+  expires: 'Fri, 01 Jan 1980 00:00:00 GMT',
+  pragma: 'no-cache',
+}
+const plain = { 'content-type': 'text/plain; charset=utf-8' }
+
+function refuse(request: FastifyRequest, reply: FastifyReply, { status, text }: GitRefusal): FastifyReply {
+  // What is left of a refused body is not read: the connection ends with the answer.
+  if (!request.raw.complete && request.method === 'POST') void reply.header('connection', 'close')
+  if (status === 401) void reply.header('www-authenticate', 'Basic realm="Guildhall"')
+  return reply.code(status).headers(plain).send(Buffer.from(text))
+}

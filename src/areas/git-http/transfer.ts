@@ -1,0 +1,124 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ProjectSubject } from '../../access/index.ts'
+import {
+  advertiseRefs,
+  GitError,
+  listRefs,
+  repositoryExists,
+  uploadPack,
+  type ProtocolVersion,
+  type Service,
+} from '../../git/index.ts'
+import { requestFacts } from '../../kernel/endpoint/index.ts'
+import type { Logger } from '../../kernel/log/index.ts'
+import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import type { AdmissionServices, Admitted } from './admission.ts'
+import { readBody } from './body.ts'
+import { GitRefusal } from './refusal.ts'
+
+export interface GitServices extends AdmissionServices {
+  readonly log: Logger
+  readonly places: RepositoryPlaces
+  readonly door: RefDoor<ProjectSubject>
+}
+
+const messagePrefix = 'Guildhall: '
+
+type Headers = Readonly<Record<string, string>>
+
+export async function advertise(
+  { places }: GitServices,
+  project: ProjectSubject,
+  service: Service,
+  version: ProtocolVersion,
+): Promise<Buffer> {
+  const repository = await places.open(project)
+  const refs = await listRefs(repository, project.refsVersion).catch(async (error: unknown) => {
+    if (await repositoryExists(repository)) throw error
+    throw new GitRefusal(404, 'A repository for this project does not exist yet.')
+  })
+  return advertiseRefs(repository, service, { refs, version, http: true })
+}
+
+/** Answers a fetch; git's answer goes straight to the socket. */
+export async function fetch(
+  { places, log }: GitServices,
+  project: ProjectSubject,
+  version: ProtocolVersion,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  headers: Headers,
+): Promise<void> {
+  const repository = await places.open(project)
+  const input = readBody(request.raw)
+  const { signal } = requestFacts(request, reply)
+  await streaming(reply, headers, log, async (output) => {
+    const { complaint } = await uploadPack(repository, input, output, {
+      version,
+      statelessRpc: true,
+      refs: () => listRefs(repository, project.refsVersion),
+      signal,
+    })
+    if (complaint !== undefined) log.info({ project: project.id, complaint }, 'a fetch ended early')
+  })
+}
+
+/** Takes a push in. What is refused the client is told within the answer, whose status is 200 all the same. */
+export async function push(
+  services: GitServices,
+  { actor, project, moved }: Admitted,
+  askedPath: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  headers: Headers,
+): Promise<void> {
+  const { places, door, log, externalUrl } = services
+  await places.open(project)
+  const input = readBody(request.raw)
+  const { signal } = requestFacts(request, reply)
+  await streaming(reply, headers, log, async (output) => {
+    const { problem } = await door.receive({ actor, project, via: 'git' }, input, output, {
+      signal,
+      messagePrefix,
+      ...(moved && { afterwards: async () => movedNotice(askedPath, project.fullPath, externalUrl()) }),
+    })
+    if (problem !== undefined) log.info({ project: project.id, problem }, 'a push failed')
+  })
+}
+
+function movedNotice(from: string, to: string, base: string): string[] {
+  return [
+    '',
+    `Project '${from}' was moved to '${to}'.`,
+    '',
+    'Please update your Git remote:',
+    '',
+    `  git remote set-url origin ${base}/${to}.git`,
+    '',
+  ]
+}
+
+/**
+ * Lets `work` write the answer to the socket itself, with its back-pressure. A failure in the midst breaks the
+ * connection: half an answer must not look like a whole one.
+ */
+async function streaming(
+  reply: FastifyReply,
+  headers: Headers,
+  log: Logger,
+  work: (output: ServerResponse) => Promise<void>,
+): Promise<void> {
+  reply.hijack()
+  const output = reply.raw
+  output.writeHead(200, { ...headers, 'x-content-type-options': 'nosniff' })
+  try {
+    await work(output)
+    output.end()
+  } catch (error) {
+    output.destroy()
+    // The client went away, or we are stopping.
+    if (error instanceof GitError && error.failure === 'aborted') return
+    log.error({ err: error }, 'a git transfer failed')
+  }
+}

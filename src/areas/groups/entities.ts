@@ -1,0 +1,128 @@
+import { may, visibilityName, visibilityNames, type Actor } from '../../access/index.ts'
+import {
+  Fields,
+  Flag,
+  Id,
+  Int,
+  ListOf,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+  Timestamp,
+} from '../../kernel/endpoint/index.ts'
+import { Project, projectEntity, type ProjectRow } from '../projects/index.ts'
+import {
+  protectionKind,
+  ProtectionDefaults,
+  settingFields,
+  shownSettings,
+  type Protection,
+  type StoredSettings,
+} from './settings.ts'
+
+const groupFields = {
+  id: Id(),
+  web_url: Text(),
+  name: Text(),
+  path: Text(),
+  description: Nullable(Text()),
+  visibility: OneOf(visibilityNames, {}),
+  ...settingFields('everywhere'),
+  emails_disabled: Flag(),
+  default_branch_protection: Int(),
+  default_branch_protection_defaults: ProtectionDefaults,
+  avatar_url: Nullable(Text()),
+  full_name: Text(),
+  full_path: Text(),
+  created_at: Timestamp(),
+  parent_id: Nullable(Id()),
+  organization_id: Int(),
+  marked_for_deletion_on: Nullable(Text()),
+}
+
+export const Group = Fields(groupFields)
+
+export const GroupDetail = Fields({
+  ...groupFields,
+  shared_with_groups: ListOf(
+    Fields({
+      group_id: Id(),
+      group_name: Text(),
+      group_full_path: Text(),
+      group_access_level: Int(),
+      expires_at: Nullable(Text()),
+    }),
+  ),
+  runners_token: Optional(Nullable(Text({ description: 'For Owners' }))),
+  ...settingFields('detail'),
+  shared_runners_minutes_limit: Optional(Nullable(Int())),
+  extra_shared_runners_minutes_limit: Optional(Nullable(Int())),
+  projects: Optional(ListOf(Project)),
+  shared_projects: Optional(ListOf(Project)),
+})
+
+/** A group as answers need it, with the level of the caller. */
+export interface GroupRow {
+  readonly id: number
+  readonly parent_id: number | null
+  readonly line: readonly number[]
+  readonly name: string
+  readonly path: string
+  readonly full_path: string
+  readonly line_name: string
+  readonly description: string
+  readonly visibility: number
+  readonly settings: StoredSettings
+  readonly created_at: string
+  readonly role: number
+  /** Only where they are wanted. */
+  readonly projects?: readonly ProjectRow[] | null
+}
+
+/** What a group's entity hangs on besides its row. */
+export interface EntityContext {
+  readonly actor: Actor
+  /** Without a slash at the end. */
+  readonly externalUrl: string
+  readonly paid: boolean
+  /** Of the instance, for groups that have none of their own. */
+  readonly protection: Protection
+}
+
+export function group(row: GroupRow, { externalUrl, paid, protection: usual }: EntityContext): Record<string, unknown> {
+  const protection = row.settings.default_branch_protection_defaults ?? usual
+  const settings = shownSettings(row.settings, paid)
+  return {
+    id: row.id,
+    web_url: `${externalUrl}/groups/${row.full_path}`,
+    name: row.name,
+    path: row.path,
+    description: row.description,
+    visibility: visibilityName(row.visibility),
+    ...settings,
+    emails_disabled: settings.emails_enabled === false,
+    default_branch_protection: protectionKind(protection),
+    default_branch_protection_defaults: protection,
+    avatar_url: null,
+    full_name: row.line_name,
+    full_path: row.full_path,
+    created_at: row.created_at,
+    parent_id: row.parent_id,
+    organization_id: 1,
+    marked_for_deletion_on: null,
+  }
+}
+
+export function groupDetail(row: GroupRow, context: EntityContext): Record<string, unknown> {
+  const { actor, paid } = context
+  const subject = { ...row, kind: 'group' as const, parentId: row.parent_id, fullPath: row.full_path }
+  const projects = row.projects?.map((project) => projectEntity(project, 'full', context))
+  return {
+    ...group(row, context),
+    shared_with_groups: [],
+    runners_token: may(actor, 'admin_group', { ...subject, settings: { ...row.settings } }) ? null : undefined,
+    ...(paid && { shared_runners_minutes_limit: null, extra_shared_runners_minutes_limit: null }),
+    ...(projects !== undefined && { projects, shared_projects: [] }),
+  }
+}

@@ -1,0 +1,138 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
+import { countLimit, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { basicUserJson } from '../users/index.ts'
+import type { JobRow } from './entities.ts'
+
+/** All of a job that its JSON shows, for a job under the alias `j`. */
+const columns = sql`
+  j.id, j.kind, j.status, j.stage, j.name, j.ref, j.tag, j.coverage, j.allow_failure, j.created_at, j.queued_at,
+  j.started_at, j.finished_at, j.erased_at, j.failure_reason, j.retried, j.debug_trace, j.run_when, j.stage_index,
+  j.resource_group, j.user_id, ${basicUserJson('u')} as "user",
+  json_build_object('id', p.id, 'iid', p.iid, 'project_id', p.project_id, 'sha', p.sha, 'ref', p.ref,
+    'status', p.status, 'source', p.source, 'created_at', p.created_at, 'updated_at', p.updated_at) as pipeline,
+  coalesce((
+    select json_agg(json_build_object('file_type', a.file_type, 'size', a.size, 'filename', a.filename,
+      'file_format', a.file_format, 'expire_at', a.expire_at) order by a.id)
+    from ci_job_artifacts a where a.job_id = j.id), '[]') as artifacts,
+  case when r.id is not null then json_build_object('id', r.id, 'description', r.description, 'paused', r.paused,
+    'runner_type', r.runner_type, 'name', r.name, 'contacted_at', r.contacted_at, 'created_at', r.created_at) end
+    as runner,
+  case when m.id is not null then to_json(m) end as runner_manager, j.artifacts_expire_at, j.tag_list`
+
+const joins = sql`
+  join ci_pipelines p on p.id = j.pipeline_id left join users u on u.id = j.user_id
+  left join ci_runners r on r.id = j.runner_id left join ci_runner_managers m on m.id = j.runner_manager_id`
+
+/** Read together with the caller's access: `subject` is the project. */
+export function one(id: number): Read<JobRow> {
+  return rows(sql`
+    select ${columns} from ci_jobs j ${joins} where j.id = ${id} and j.project_id = subject.id and j.kind = 'build'`)
+}
+
+export async function find(db: Reader, id: number): Promise<JobRow | undefined> {
+  const result = await sql<{ row: JobRow }>`
+    select to_json(x) as row from (select ${columns} from ci_jobs j ${joins} where j.id = ${id}) x`.execute(db)
+  return result.rows[0]?.row
+}
+
+export interface JobList {
+  readonly scope: readonly string[] | undefined
+  /** Keyset pages: the last id of the page before. */
+  readonly before?: number | undefined
+}
+
+/** The jobs of a project, newest first; the rows of the page are joined to what their JSON shows, no others. */
+export function ofProject({ scope, before }: JobList, { limit, offset }: PageInput, keyset: boolean): Read<JobRow> {
+  const where = sql`
+    from ci_jobs j where j.project_id = subject.id and j.kind = 'build' ${inScope(scope)}
+      ${before === undefined ? sql`` : sql`and j.id < ${before}`}`
+  return jobPage(where, sql`j.id desc`, { limit, offset }, !keyset)
+}
+
+/** Jobs that a runner was given, newest first. */
+export function ofRunner(
+  { runnerId, status, readable }: { runnerId: number; status: string | undefined; readable: RawBuilder<unknown> },
+  { limit, offset }: PageInput,
+): Read<JobRow & { project_path: string; project_storage: string; project_id: number }> {
+  const where = sql`
+    from ci_jobs j where j.runner_id = ${runnerId} and ${readable} ${inScope(status === undefined ? undefined : [status])}`
+  return jobPage(where, sql`j.id desc`, { limit, offset }, true) as never
+}
+
+function jobPage(
+  where: RawBuilder<unknown>,
+  order: RawBuilder<unknown>,
+  { limit, offset }: { limit: number; offset: number },
+  counts: boolean,
+): Read<JobRow> {
+  const counted = counts ? sql`(select count(*) from (select ${where} limit ${countLimit + 1}) c)` : sql`null`
+  return {
+    kind: 'page',
+    sql: sql`(
+      select json_build_object('rows', coalesce(json_agg(x), '[]'::json), 'total',
+        case
+          when count(*) between 1 and ${limit} or ${offset}::int = 0 and count(*) = 0 then ${offset}::int + count(*)
+          else ${counted}
+        end)
+      from (
+        select ${columns}, j.project_id, pr.full_path as project_path, pr.storage as project_storage
+        from (select j.id ${where} order by ${order} limit ${limit + 1} offset ${offset}) page
+        join ci_jobs j on j.id = page.id join projects pr on pr.id = j.project_id ${joins} order by ${order}) x)`,
+  }
+}
+
+/** One row where the pipeline exists; the page of its jobs in it. */
+export function ofPipeline(
+  pipelineId: number,
+  { kind, scope, retried }: { kind: 'build' | 'bridge'; scope: readonly string[] | undefined; retried: boolean },
+  { limit, offset }: PageInput,
+): Read<{ total: number; jobs: JobRow[] }> {
+  const where = sql`
+    from ci_jobs j where j.pipeline_id = one.id and j.kind = ${kind} ${inScope(scope)}
+      ${retried ? sql`` : sql`and not j.retried`}`
+  return rows(sql`
+    select (select count(*) from (select ${where} limit ${countLimit + 1}) c) as total, coalesce((
+      select json_agg(x) from (
+        select ${columns} from (select j.id ${where} order by j.id desc limit ${limit} offset ${offset}) page
+        join ci_jobs j on j.id = page.id ${joins} order by j.id desc) x), '[]') as jobs
+    from ci_pipelines one where one.id = ${pipelineId} and one.project_id = subject.id`)
+}
+
+function inScope(scope: readonly string[] | undefined): RawBuilder<unknown> {
+  return scope === undefined || scope.length === 0 ? sql`` : sql`and j.status = any (${[...scope]}::text[])`
+}
+
+/** The job that a job token belongs to. */
+export function ofToken(): Read<JobRow & { project_path: string; project_storage: string; project_id: number }> {
+  return rows(sql`
+    select ${columns}, j.project_id, pr.full_path as project_path, pr.storage as project_storage
+    from ci_jobs j join projects pr on pr.id = j.project_id ${joins} where j.id = actor.job_id`)
+}
+
+/** Forgets what a job left behind. The files are removed afterwards; answers their digests. */
+export async function eraseJob(tx: Tx, id: number): Promise<string[]> {
+  const artifacts = await sql<{ digest: string }>`
+    delete from ci_job_artifacts a where a.job_id = ${id} returning a.digest`.execute(tx)
+  await sql`
+    update ci_jobs j set erased_at = now(), updated_at = now(), artifacts_expire_at = null
+    where j.id = ${id}`.execute(tx)
+  return artifacts.rows.map(({ digest }) => digest)
+}
+
+export async function setPlayed(
+  tx: Tx,
+  id: number,
+  userId: number,
+  manualVariables: readonly { key: string; secret: string }[],
+): Promise<void> {
+  await sql`
+    update ci_jobs j set user_id = ${userId}, scheduled_at = null,
+      manual_variables = coalesce(${manualVariables.length === 0 ? null : JSON.stringify(manualVariables)}::jsonb,
+        j.manual_variables)
+    where j.id = ${id}`.execute(tx)
+}
+
+export async function markDebugTrace(db: Writer, id: number): Promise<void> {
+  await sql`update ci_jobs j set debug_trace = true where j.id = ${id} and not j.debug_trace`.execute(db)
+}

@@ -1,0 +1,64 @@
+import {
+  DateOnly,
+  Fields,
+  Flag,
+  Id,
+  Int,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+  Timestamp,
+} from '../../kernel/endpoint/index.ts'
+import { basicUser, type BasicUserRow } from '../users/index.ts'
+
+const creator = {
+  id: Id(),
+  username: Text(),
+  name: Text(),
+  state: Text(),
+  avatar_url: Nullable(Text()),
+  web_url: Text(),
+}
+
+export const Member = Fields({
+  id: Id({ description: 'Id of the user' }),
+  username: Text(),
+  name: Text(),
+  state: Text({ description: 'State of the user' }),
+  locked: Flag(),
+  avatar_url: Nullable(Text()),
+  web_url: Text(),
+  access_level: Int(),
+  created_at: Timestamp(),
+  created_by: Nullable(Fields(creator)),
+  expires_at: Nullable(DateOnly({ description: 'The membership ends at 00:00 UTC of this day' })),
+  membership_state: Optional(OneOf(['active', 'awaiting'], { description: 'Paid plans' })),
+})
+
+/** The outcome of adding several users at once. */
+export const Outcome = Fields({
+  status: OneOf('success', 'error'),
+  message: Optional(Text()),
+  reason: Optional(Text()),
+})
+
+export interface MemberRow extends BasicUserRow {
+  readonly access_level: number
+  readonly created_at: Date | string
+  readonly expires_at: string | null
+  readonly membership_state: string
+  readonly created_by: BasicUserRow | null
+}
+
+/** What a member looks like here; `paid` shows whether the membership waits for a seat. */
+export function memberEntity({ externalUrl, paid }: { externalUrl: () => string; paid: boolean }) {
+  return (row: MemberRow) => ({
+    ...basicUser(row, externalUrl()),
+    access_level: row.access_level,
+    created_at: row.created_at,
+    created_by: row.created_by && basicUser(row.created_by, externalUrl()),
+    expires_at: row.expires_at,
+    ...(paid && { membership_state: row.membership_state }),
+  })
+}

@@ -1,0 +1,82 @@
+import { endpoint, group, project } from '../../../access/index.ts'
+import { Fields, Id, ListOf, OneOf, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import { Member, memberEntity } from '../entities.ts'
+import * as lists from '../lists.ts'
+import type { Place } from '../place.ts'
+
+const filters = {
+  query: Optional(Text({ description: 'Part of the name or username, or a whole public e-mail address' })),
+  user_ids: Optional(ListOf(Id(), { commaSeparated: true, description: 'Only these users' })),
+}
+
+export function readingEndpoints(
+  kind: Place['kind'],
+  services: { externalUrl: () => string; paid: boolean },
+): Endpoint[] {
+  const on = kind === 'group' ? group : project
+  const may = kind === 'group' ? 'read_group_member' : 'read_project_member'
+  const member = memberEntity(services)
+
+  return [
+    endpoint({
+      method: 'GET',
+      path: `/${kind}s/:id/members`,
+      summary: `List the direct members of a ${kind}`,
+      on,
+      may,
+      paged: true,
+      params: Fields({
+        ...filters,
+        skip_users: Optional(ListOf(Id(), { commaSeparated: true, description: 'All but these users' })),
+      }),
+      answers: ListOf(Member),
+      read: ({ params, page }) => lists.direct(kind, params, page),
+      handle: async ({ rows }) => rows.map(member),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `/${kind}s/:id/members/all`,
+      summary: `List all members of a ${kind}, inherited ones too`,
+      description: 'Each user once, with the highest access level.',
+      on,
+      may,
+      paged: true,
+      params: Fields({
+        ...filters,
+        state: Optional(OneOf(['awaiting', 'active'], { description: 'State of the membership' })),
+      }),
+      answers: ListOf(Member),
+      read: ({ params, page }) => lists.all(kind, params, page),
+      handle: async ({ rows }) => rows.map(member),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `/${kind}s/:id/members/:user_id`,
+      summary: `Get a direct member of a ${kind}`,
+      on,
+      may,
+      params: Fields({ user_id: Id() }),
+      answers: Member,
+      record: true,
+      refuses: { 404: 'No direct member' },
+      read: ({ params }) => lists.oneDirect(kind, params.user_id),
+      handle: async ({ rows }) => member(rows[0]!),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `/${kind}s/:id/members/all/:user_id`,
+      summary: `Get a member of a ${kind}, an inherited one too`,
+      on,
+      may,
+      params: Fields({ user_id: Id() }),
+      answers: Member,
+      record: true,
+      refuses: { 404: 'No member' },
+      read: ({ params }) => lists.oneOfAll(kind, params.user_id),
+      handle: async ({ rows }) => member(rows[0]!),
+    }),
+  ]
+}

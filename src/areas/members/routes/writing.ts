@@ -1,0 +1,153 @@
+import { endpoint, group, project, userOf } from '../../../access/index.ts'
+import type { Database } from '../../../kernel/db/index.ts'
+import {
+  DateTime,
+  Either,
+  Fields,
+  Flag,
+  Id,
+  Int,
+  Nullable,
+  Optional,
+  requireUnmodified,
+  Text,
+  type Endpoint,
+} from '../../../kernel/endpoint/index.ts'
+import { forbidden, recordNotFound } from '../../../kernel/errors/index.ts'
+import { addOne, addSeveral, type Addition } from '../add.ts'
+import { Member, memberEntity, Outcome } from '../entities.ts'
+import { placeOf, requireAdministration, type Place } from '../place.ts'
+import * as rules from '../rules.ts'
+import * as store from '../store.ts'
+
+const accessLevel = Int({ description: '10, 15, 20, 30, 40 or 50; on paid plans 5 in top-level groups' })
+const expiresAt = Optional(
+  Nullable(DateTime({ description: 'Day on which the membership ends, at 00:00 UTC' })),
+)
+
+function day(moment: Date | null | undefined): string | null {
+  return moment?.toISOString().slice(0, 10) ?? null
+}
+
+interface Services {
+  readonly db: Database
+  readonly externalUrl: () => string
+  readonly paid: boolean
+}
+
+export function writingEndpoints(kind: Place['kind'], services: Services): Endpoint[] {
+  const { db, paid } = services
+  const on = kind === 'group' ? group : project
+  const may = kind === 'group' ? 'admin_group_member' : 'admin_project_member'
+  const member = memberEntity(services)
+  const circumstances = (place: Place) => ({
+    minimal: paid && place.kind === 'group' && place.above.length === 0,
+    now: new Date(),
+  })
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: `/${kind}s/:id/members`,
+      summary: `Add members to a ${kind}`,
+      description: 'Several, separated by commas, get one answer: what went well is kept.',
+      on,
+      may,
+      params: Fields({
+        user_id: Optional(Text({ description: 'Id of a user, or several' })),
+        username: Optional(Text({ description: 'Name of a user, or several' })),
+        access_level: accessLevel,
+        expires_at: expiresAt,
+        invite_source: Optional(Text()),
+      }),
+      rules: { mutuallyExclusive: [['user_id', 'username']], atLeastOneOf: [['user_id', 'username']] },
+      answers: Either(Member, Outcome),
+      refuses: { 405: 'The group keeps its projects from having members', 409: 'Already a member' },
+      async handle(call) {
+        const { params } = call
+        const place = placeOf(kind === 'group' ? call.group : call.project)
+        const named = params.user_id ?? params.username ?? ''
+        const addition: Addition = {
+          actor: call.actor,
+          place,
+          wish: { accessLevel: params.access_level, expiresAt: day(params.expires_at) },
+          circumstances: circumstances(place),
+        }
+        const by = params.user_id === undefined ? 'username' : 'id'
+        return named.includes(',')
+          ? addSeveral(db, addition, by, named.split(','))
+          : member(await addOne(db, addition, by, named))
+      },
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path: `/${kind}s/:id/members/:user_id`,
+      summary: `Change a member of a ${kind}`,
+      on,
+      may,
+      params: Fields({ user_id: Id(), access_level: accessLevel, expires_at: expiresAt }),
+      answers: Member,
+      refuses: { 403: 'The last owner', 404: 'No direct member' },
+      async handle(call) {
+        const { actor, params } = call
+        const place = placeOf(kind === 'group' ? call.group : call.project)
+        return db.transaction(async (tx) => {
+          await store.lockOwners(tx, place)
+          const before = await store.lockMember(tx, place, params.user_id)
+          if (before === undefined) throw recordNotFound()
+          if (before.fixed) throw forbidden()
+          rules.refuseAbove(actor, place, before.access_level, params.access_level)
+          const [candidate] = await store.candidates(tx, place, { ids: [params.user_id] })
+          if (candidate === undefined) throw recordNotFound()
+          const wish = {
+            accessLevel: params.access_level,
+            expiresAt: params.expires_at === undefined ? before.expires_at : day(params.expires_at),
+          }
+          rules.refuseFaults(rules.faultsOf(wish, candidate, circumstances(place)))
+          return member(await store.change(tx, before.id, wish))
+        })
+      },
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: `/${kind}s/:id/members/:user_id`,
+      summary: `Remove a member from a ${kind}, or leave it`,
+      on,
+      may: 'leave',
+      params: Fields({
+        user_id: Id(),
+        skip_subresources: Optional(
+          Flag({ description: 'Keep direct memberships in what lies below the group' }),
+        ),
+        unassign_issuables: Optional(Flag({ description: 'Take the user off issues and merge requests' })),
+      }),
+      answers: null,
+      refuses: {
+        403: 'The last owner',
+        404: 'No direct member',
+        412: 'Changed since the date in If-Unmodified-Since',
+      },
+      async handle(call) {
+        const { actor, params } = call
+        const subject = kind === 'group' ? call.group : call.project
+        const place = placeOf(subject)
+        const leaves = userOf(actor).id === params.user_id
+        if (!leaves) requireAdministration(actor, subject)
+        await db.transaction(async (tx) => {
+          await store.lockOwners(tx, place)
+          const before = await store.lockMember(tx, place, params.user_id)
+          if (before === undefined) throw recordNotFound()
+          if (before.fixed) throw forbidden()
+          if (!leaves) rules.refuseAbove(actor, place, before.access_level)
+          requireUnmodified(call.request, before.updated_at)
+          await store.remove(tx, before.id)
+          if (kind === 'group' && params.skip_subresources !== true) {
+            await store.removeBelow(tx, place.id, params.user_id)
+          }
+        })
+      },
+    }),
+  ]
+}

@@ -1,0 +1,148 @@
+import { sql, type RawBuilder } from 'kysely'
+import { isLastOwner } from '../../access/index.ts'
+import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
+import { notFound } from '../../kernel/errors/index.ts'
+import { basicUserJson } from '../users/index.ts'
+import type { MemberRow } from './entities.ts'
+import { placeColumn, type Place } from './place.ts'
+import type { Candidate, Wish } from './rules.ts'
+
+const today = sql`(now() at time zone 'utc')::date`
+const unexpired = (alias: string): RawBuilder<unknown> =>
+  sql`(${sql.ref(`${alias}.expires_at`)} is null or ${sql.ref(`${alias}.expires_at`)} > ${today})`
+
+/** Nobody may change the membership `m`: the last owner of a group, the holder of a personal project. */
+function fixed({ kind, line }: Place): RawBuilder<boolean> {
+  return kind === 'group'
+    ? isLastOwner(sql`${line}::bigint[]`)
+    : sql`exists (
+        select from namespaces n
+        where n.id = any (${line}::bigint[]) and n.kind = 'user' and n.owner_id = m.user_id)`
+}
+
+/** Whom a call names: ids, or names in any letter case. */
+export type Named = { readonly ids: readonly number[] } | { readonly usernames: readonly string[] }
+
+/** The users that there are of those named, with what they have here and above. */
+export async function candidates(db: Reader, place: Place, named: Named): Promise<Candidate[]> {
+  const condition =
+    'ids' in named
+      ? sql`u.id = any (${named.ids}::bigint[])`
+      : sql`lower(u.username) = any (${named.usernames.map((name) => name.toLowerCase())}::text[])`
+  const result = await sql<Candidate>`
+    select u.id, u.username, u.kind,
+      (select json_build_object('access_level', m.access_level, 'fixed', ${fixed(place)}) from members m
+        where m.user_id = u.id and ${placeColumn(place.kind)} = ${place.id} and ${unexpired('m')}) as direct,
+      (select json_build_object('access_level', m.access_level, 'group', n.name)
+        from members m join namespaces n on n.id = m.namespace_id
+        where m.user_id = u.id and m.namespace_id = any (${place.above}::bigint[]) and ${unexpired('m')}
+        order by m.access_level desc, m.id limit 1) as inherited
+    from users u where ${condition} order by u.id`.execute(db)
+  return result.rows
+}
+
+const shown = sql`
+  u.id, u.username, u.public_email, u.name, u.state, m.access_level, m.created_at, m.expires_at,
+  m.state as membership_state, (select ${basicUserJson('c')} from users c where c.id = m.created_by_id) as created_by`
+
+/**
+ * Makes users members, in one statement. Who is one already keeps what he has unless `replace` is set; a membership
+ * that has expired counts for nothing. Gives the rows that were written.
+ */
+export async function put(
+  db: Writer,
+  place: Place,
+  userIds: readonly number[],
+  { accessLevel, expiresAt, createdById, replace }: Wish & { createdById: number; replace: boolean },
+): Promise<MemberRow[]> {
+  const column = sql.raw(place.kind === 'group' ? 'namespace_id' : 'project_id')
+  const result = await sql<MemberRow>`
+    with m as (
+      insert into members as old (user_id, ${column}, access_level, expires_at, created_by_id)
+      select unnest(${userIds}::bigint[]), ${place.id}, ${accessLevel}, ${expiresAt}::date, ${createdById}
+      on conflict (user_id, ${column}) do update set
+        access_level = excluded.access_level,
+        expires_at = excluded.expires_at,
+        state = case when old.expires_at <= ${today} then 'active' else old.state end,
+        created_by_id = case when old.expires_at <= ${today} then excluded.created_by_id else old.created_by_id end,
+        created_at = case when old.expires_at <= ${today} then now() else old.created_at end,
+        updated_at = now()
+      where ${replace} or old.expires_at <= ${today}
+      returning *)
+    select ${shown} from m join users u on u.id = m.user_id order by u.id`
+    .execute(db)
+    // Deleted in this very moment.
+    .catch(onConstraint('members_user_id_fkey', () => notFound('User')))
+    .catch(onConstraint('members_project_id_fkey', () => notFound('Project')))
+    .catch(onConstraint('members_namespace_id_fkey', () => notFound('Group')))
+  return result.rows
+}
+
+/** Holds still the owners of a group and of those above, until the transaction ends: nobody else changes them. */
+export async function lockOwners(tx: Tx, place: Place): Promise<void> {
+  if (place.kind === 'project') return
+  await sql`
+    select from namespaces n where n.id = any (${place.line}::bigint[]) order by n.id for no key update`.execute(
+    tx,
+  )
+}
+
+export interface LockedMember {
+  readonly id: number
+  readonly access_level: number
+  readonly expires_at: string | null
+  readonly updated_at: Date
+  /** The last owner of the group, or the holder of the personal namespace: nobody changes or removes him. */
+  readonly fixed: boolean
+}
+
+/** The direct membership of a user, which nobody else changes until the transaction ends. */
+export async function lockMember(tx: Tx, place: Place, userId: number): Promise<LockedMember | undefined> {
+  const result = await sql<LockedMember>`
+    select m.id, m.access_level, m.expires_at, m.updated_at, ${fixed(place)} as fixed
+    from members m
+    where m.user_id = ${userId} and ${placeColumn(place.kind)} = ${place.id} and ${unexpired('m')}
+    for update of m`.execute(tx)
+  return result.rows[0]
+}
+
+export async function change(tx: Tx, id: number, { accessLevel, expiresAt }: Wish): Promise<MemberRow> {
+  const result = await sql<MemberRow>`
+    with m as (
+      update members set access_level = ${accessLevel}, expires_at = ${expiresAt}::date, updated_at = now()
+      where id = ${id} returning *)
+    select ${shown} from m join users u on u.id = m.user_id`.execute(tx)
+  return result.rows[0]!
+}
+
+export async function remove(tx: Tx, id: number): Promise<void> {
+  await tx.deleteFrom('members').where('members.id', '=', id).execute()
+}
+
+/** The direct memberships of a user in everything that lies below a group. */
+export async function removeBelow(tx: Tx, groupId: number, userId: number): Promise<void> {
+  await sql`
+    delete from members m
+    where m.user_id = ${userId} and m.id in (
+      select b.id from members b left join projects p on p.id = b.project_id
+      join namespaces n on n.id = coalesce(b.namespace_id, p.namespace_id)
+      where b.user_id = ${userId} and n.traversal_ids @> array[${groupId}::bigint]
+        and b.namespace_id is distinct from ${groupId})`.execute(tx)
+}
+
+/** Whether the group of a project keeps its projects from having members of their own. */
+export async function isLocked(db: Reader, { kind, line }: Place): Promise<boolean> {
+  if (kind === 'group') return false
+  const result = await sql<{ locked: boolean }>`
+    select coalesce((n.settings ->> 'membership_lock')::boolean, false) as locked
+    from namespaces n where n.id = ${line.at(-1) ?? null}`.execute(db)
+  return result.rows[0]?.locked === true
+}
+
+/** Deletes memberships whose day has come. A group keeps the row of its last owner. */
+export async function removeExpired(db: Writer): Promise<void> {
+  const line = sql`(select n.traversal_ids from namespaces n where n.id = m.namespace_id)`
+  await sql`
+    delete from members m
+    where m.expires_at <= ${today} and (m.namespace_id is null or not ${isLastOwner(line)})`.execute(db)
+}

@@ -1,0 +1,190 @@
+import { type Actor, type ProjectSubject } from '../../access/index.ts'
+import type { CompiledPipeline, PipelineSource, Status } from '../../ci/index.ts'
+import { findCommit, zeroOid, type Commit, type Oid, type Repository } from '../../git/index.ts'
+import type { Database } from '../../kernel/db/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Settings } from '../../settings/index.ts'
+import type { RepositoryPlaces } from '../repository/index.ts'
+import { ciSettings } from './ci-settings.ts'
+import { compilePipeline, type Refused } from './compile-pipeline.ts'
+import { ConfigSource } from './config-source.ts'
+import { AlreadyCreated, insertPipeline, type Inserted, type NewPipelineRow } from './create-store.ts'
+import { advance, type MachineJob } from './machine.ts'
+import { predefinedVariables } from './predefined.ts'
+import type { PipelineProcess } from './process-pipeline.ts'
+import type { RefProtection } from './ref-protection.ts'
+import { checkVariables, hasSkipMarker } from './rules.ts'
+import { pipelineSecretContext, projectFacts } from './variable-source.ts'
+
+export interface GivenVariable {
+  readonly key: string
+  readonly value: string
+  readonly variable_type: 'env_var' | 'file'
+}
+
+export interface PipelineRequest {
+  readonly project: ProjectSubject
+  readonly actor: Actor
+  readonly source: PipelineSource
+  readonly ref: string
+  readonly tag: boolean
+  readonly sha: Oid
+  /** Left out: forty zeros. */
+  readonly beforeSha?: string
+  readonly variables?: readonly GivenVariable[]
+  /** Of the event that causes it: asked for again, nothing more is made. */
+  readonly eventKey?: string
+  /** Somebody asked for no jobs. */
+  readonly skip?: boolean
+  /** Whether the message of the commit may ask for that. */
+  readonly honoursSkip?: boolean
+  /** A wrong configuration makes a failed pipeline that says so, instead of a refusal. */
+  readonly storesErrors?: boolean
+}
+
+/** `refused` says why in the words of the API; null: an earlier call with this `eventKey` did it. */
+export type PipelineOutcome = { readonly id: number; readonly iid: number } | { readonly refused: string | null }
+
+export interface CreatorServices {
+  readonly db: Database
+  readonly cipher: Cipher
+  readonly settings: Settings
+  readonly places: RepositoryPlaces
+  readonly externalUrl: () => string
+  readonly refProtection: RefProtection
+  readonly process: PipelineProcess
+}
+
+const longestErrors = 100 * 1024
+
+/** Makes pipelines, whoever asks for them: a push, the API, a trigger, a schedule. */
+export class PipelineCreator {
+  readonly #services: CreatorServices
+
+  constructor(services: CreatorServices) {
+    this.#services = services
+  }
+
+  async create(request: PipelineRequest): Promise<PipelineOutcome> {
+    const { places, db, refProtection } = this.#services
+    const { project, actor, ref, tag, variables = [] } = request
+    const wrong = checkVariables(actor, project, variables)
+    if (wrong !== undefined) return { refused: wrong }
+
+    const repository = places.of(project)
+    const [protectedRef, commit] = await Promise.all([
+      refProtection.isProtected(db.reader, project.id, { name: ref, tag }),
+      findCommit(repository, request.sha),
+    ])
+    if (commit === undefined) return { refused: 'Commit not found' }
+    if (request.skip === true || (request.honoursSkip === true && hasSkipMarker(commit.message))) {
+      return this.#store(request, protectedRef, 'skipped')
+    }
+    const compiled = await this.#compile(request, repository, commit, protectedRef)
+    if (!('refused' in compiled)) return this.#store(request, protectedRef, compiled)
+    if (request.storesErrors !== true || compiled.failureReason === null) return { refused: compiled.refused }
+    return this.#store(request, protectedRef, compiled)
+  }
+
+  async #compile(
+    request: PipelineRequest,
+    repository: Repository,
+    commit: Commit,
+    protectedRef: boolean,
+  ): Promise<CompiledPipeline | Refused> {
+    const { db, cipher, externalUrl, settings } = this.#services
+    const { project, ref, tag, sha, source, beforeSha = zeroOid } = request
+    const { facts, variables } = await projectFacts(db.reader, cipher, project.id, { protectedRef })
+    const { configPath } = ciSettings(project)
+    const about = { source, ref, tag, sha, beforeSha, protected: protectedRef }
+    const given = (request.variables ?? []).map(({ key, value, variable_type }) => ({
+      key,
+      value,
+      file: variable_type === 'file',
+      masked: false,
+    }))
+    const limit = settings.values.ci_max_total_yaml_size_bytes
+    return compilePipeline(repository, new ConfigSource(repository, sha, limit), {
+      ...about,
+      sha,
+      projectPath: project.fullPath,
+      configPath,
+      predefined: predefinedVariables(externalUrl(), project, facts, about, commit, configPath),
+      given: [...variables, ...given],
+    })
+  }
+
+  async #store(
+    request: PipelineRequest,
+    protectedRef: boolean,
+    made: CompiledPipeline | Refused | 'skipped',
+  ): Promise<PipelineOutcome> {
+    const { db, cipher, process } = this.#services
+    const jobs = made === 'skipped' || 'refused' in made ? [] : made.jobs
+    const first = advance(
+      jobs.map((job, id): MachineJob => ({
+        id,
+        name: job.name,
+        kind: job.bridge === null ? 'build' : 'bridge',
+        stage_index: job.stageIndex,
+        needs: job.needs?.map(({ name }) => name) ?? null,
+        run_when: job.when,
+        status: 'created',
+        allow_failure: job.allowFailure,
+        start_in: job.startIn,
+        resource_group: job.resourceGroup,
+        started_at: null,
+        finished_at: null,
+        coverage: null,
+      })),
+      new Date(),
+    )
+    const turned = new Map(first.changed.map(({ job, status }) => [job.id, status]))
+    const row = pipelineRow(request, protectedRef, made, first.pipeline)
+    const variables = (request.variables ?? []).map(({ key, value, variable_type }) => ({
+      key,
+      secret: cipher.seal(value, pipelineSecretContext),
+      variable_type,
+      raw: false,
+    }))
+    const statuses = jobs.map((job, index) => ({ job, status: turned.get(index) ?? 'created' }))
+    try {
+      return await db.transaction(async (tx) => {
+        const inserted: Inserted = await insertPipeline(tx, row, variables, statuses)
+        await process.announceNew(tx, request.project, row, inserted)
+        return { id: inserted.id, iid: inserted.iid }
+      })
+    } catch (error) {
+      if (error instanceof AlreadyCreated) return { refused: null }
+      throw error
+    }
+  }
+}
+
+function pipelineRow(
+  request: PipelineRequest,
+  protectedRef: boolean,
+  made: CompiledPipeline | Refused | 'skipped',
+  computed: NewPipelineRow['state'],
+): NewPipelineRow {
+  const refused = made !== 'skipped' && 'refused' in made ? made : undefined
+  const compiled = made !== 'skipped' && !('refused' in made) ? made : undefined
+  const status: Status = made === 'skipped' ? 'skipped' : refused !== undefined ? 'failed' : computed.status
+  return {
+    projectId: request.project.id,
+    userId: request.actor.user?.id ?? null,
+    source: request.source,
+    ref: request.ref,
+    tag: request.tag,
+    sha: request.sha,
+    beforeSha: request.beforeSha ?? zeroOid,
+    protected: protectedRef,
+    name: compiled?.workflowName ?? null,
+    yamlErrors: refused?.failureReason === 'config_error' ? refused.refused.slice(0, longestErrors) : null,
+    failureReason: refused?.failureReason ?? null,
+    eventKey: request.eventKey ?? null,
+    cancelOnNewCommit: compiled?.autoCancel.onNewCommit ?? 'conservative',
+    cancelOnJobFailure: compiled?.autoCancel.onJobFailure ?? 'none',
+    state: { ...computed, status },
+  }
+}

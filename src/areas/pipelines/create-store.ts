@@ -1,0 +1,142 @@
+import { sql } from 'kysely'
+import type { CompiledJob, Status } from '../../ci/index.ts'
+import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { jobsChannel } from './channels.ts'
+import type { PipelineState } from './machine.ts'
+
+/** Pipelines counted together; see `ci_pipeline_blocks`. */
+export const blockSize = 2000
+
+export interface NewPipelineRow {
+  readonly projectId: number
+  readonly userId: number | null
+  readonly source: string
+  readonly ref: string
+  readonly tag: boolean
+  readonly sha: string
+  readonly beforeSha: string
+  readonly protected: boolean
+  readonly name: string | null
+  readonly yamlErrors: string | null
+  readonly failureReason: string | null
+  readonly eventKey: string | null
+  readonly cancelOnNewCommit: string
+  readonly cancelOnJobFailure: string
+  readonly state: PipelineState
+}
+
+export interface NewVariableRow {
+  readonly key: string
+  readonly secret: string
+  readonly variable_type: string
+  readonly raw: boolean
+}
+
+export interface InsertedJob {
+  readonly id: number
+  readonly name: string
+  readonly kind: string
+  readonly status: Status
+  readonly scheduled_at: string | null
+}
+
+export interface Inserted {
+  readonly id: number
+  readonly iid: number
+  readonly jobs: readonly InsertedJob[]
+}
+
+/** A pipeline for the same event is there already. */
+export class AlreadyCreated extends Error {}
+
+/**
+ * Everything of a new pipeline in one statement: the project's counter, the pipeline with the status that its jobs
+ * make, its variables and jobs, and the news for runners that something waits.
+ */
+export async function insertPipeline(
+  tx: Tx,
+  row: NewPipelineRow,
+  variables: readonly NewVariableRow[],
+  jobs: readonly { job: CompiledJob; status: Status }[],
+): Promise<Inserted> {
+  const listed = row.source === 'parent_pipeline' ? 0 : 1
+  const { status } = row.state
+  const finished = status === 'success' || status === 'failed' || status === 'canceled'
+  const { rows } = await sql<Inserted>`
+    with counter as (
+      insert into project_counters as c (project_id, kind, last_iid, live)
+      values (${row.projectId}, 'pipeline', 1, ${listed})
+      on conflict (project_id, kind) do update set last_iid = c.last_iid + 1, live = c.live + excluded.live
+      returning c.last_iid as iid
+    ), block as (
+      insert into ci_pipeline_blocks as b (project_id, block, live)
+      select ${row.projectId}, counter.iid / ${blockSize}::int, ${listed} from counter
+      on conflict (project_id, block) do update set live = b.live + excluded.live
+    ), pipeline as (
+      insert into ci_pipelines (project_id, iid, user_id, status, source, ref, tag, sha, before_sha, protected, name,
+        yaml_errors, failure_reason, event_key, has_warnings, cancel_on_new_commit, cancel_on_job_failure, finished_at)
+      select ${row.projectId}, counter.iid, ${row.userId}, ${status}, ${row.source}, ${row.ref}, ${row.tag}, ${row.sha},
+        ${row.beforeSha}, ${row.protected}, ${row.name}, ${row.yamlErrors}, ${row.failureReason}, ${row.eventKey},
+        ${row.state.hasWarnings}, ${row.cancelOnNewCommit}, ${row.cancelOnJobFailure},
+        case when ${finished} then now() end
+      from counter returning id, iid, project_id
+    ), variable as (
+      insert into ci_pipeline_variables (project_id, pipeline_id, key, secret, variable_type, raw)
+      select pipeline.project_id, pipeline.id, v.key, v.secret, v.variable_type, v.raw
+      from pipeline, jsonb_to_recordset(${JSON.stringify(variables)}) v
+        (key text, secret text, variable_type text, raw boolean)
+    ), job as (
+      insert into ci_jobs (project_id, pipeline_id, kind, name, stage, stage_index, status, run_when, allow_failure,
+        definition, needs, start_in, interruptible, resource_group, tag_list, timeout, artifact_access, ref, tag,
+        protected, user_id, queued_at, scheduled_at)
+      select pipeline.project_id, pipeline.id, n.kind, n.name, n.stage, n.stage_index, n.status, n.run_when,
+        n.allow_failure, n.definition, n.needs, n.start_in, n.interruptible, n.resource_group, n.tag_list, n.timeout,
+        n.artifact_access, ${row.ref}, ${row.tag}, ${row.protected}, ${row.userId},
+        case when n.status = 'pending' then now() end,
+        case when n.status = 'scheduled' then now() + make_interval(secs => n.start_in) end
+      from pipeline, jsonb_to_recordset(${JSON.stringify(jobs.map(jobRow))}) n
+        (place integer, kind text, name text, stage text, stage_index integer, status text, run_when text,
+        allow_failure boolean, definition jsonb, needs text[], start_in integer, interruptible boolean,
+        resource_group text, tag_list text[], timeout integer, artifact_access text)
+      order by n.place
+      returning id, name, kind, status, scheduled_at
+    )
+    select pipeline.id, pipeline.iid,
+      coalesce((select json_agg(job order by job.id) from job), '[]') as jobs,
+      ${jobs.some(({ status: to }) => to === 'pending') ? sql`pg_notify(${jobsChannel}, '')` : sql`null`} as told
+    from pipeline`
+    .execute(tx)
+    .catch(onConstraint('ci_pipelines_event', () => new AlreadyCreated()))
+  return rows[0]!
+}
+
+function jobRow({ job, status }: { job: CompiledJob; status: Status }, place: number): Record<string, unknown> {
+  return {
+    place,
+    kind: job.bridge === null ? 'build' : 'bridge',
+    name: job.name,
+    stage: job.stage,
+    stage_index: job.stageIndex,
+    status,
+    run_when: job.when,
+    allow_failure: job.allowFailure,
+    definition: job,
+    needs: job.needs?.map(({ name }) => name) ?? null,
+    start_in: job.startIn,
+    interruptible: job.interruptible,
+    resource_group: job.resourceGroup,
+    tag_list: job.tags,
+    timeout: job.timeout,
+    artifact_access: job.artifactAccess,
+  }
+}
+
+/** Whether an event has made its pipeline already. */
+export async function hasPipelineFor(db: Reader, eventKey: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('ci_pipelines as p')
+    .select('p.id')
+    .where('p.event_key', '=', eventKey)
+    .executeTakeFirst()
+  return row !== undefined
+}

@@ -1,0 +1,67 @@
+import type { Database } from '../../kernel/db/index.ts'
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Settings } from '../../settings/index.ts'
+import type { Events, Task } from '../../tasks/index.ts'
+import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
+import { PipelineCreator } from './create-pipeline.ts'
+import { onPush } from './on-push.ts'
+import { PipelineProcess } from './process-pipeline.ts'
+import type { RefProtection } from './ref-protection.ts'
+import { readingEndpoints } from './routes-reading.ts'
+import { writingEndpoints } from './routes-writing.ts'
+import { pipelineTasks } from './tasks.ts'
+
+export { jobsChannel } from './channels.ts'
+export { ciSettings, type CiSettings } from './ci-settings.ts'
+export {
+  PipelineCreator,
+  type GivenVariable,
+  type PipelineOutcome,
+  type PipelineRequest,
+} from './create-pipeline.ts'
+export {
+  PipelineDetail,
+  pipelineDetail,
+  PipelineReference,
+  PipelineSummary,
+  pipelineSummary,
+  type PipelineRow,
+  type PipelineSummaryRow,
+} from './entities.ts'
+export { findRef, type FoundRef } from './find-ref.ts'
+export type { MachineJob } from './machine.ts'
+export { predefinedVariables, type PipelineFacts, type ProjectFacts } from './predefined.ts'
+export { PipelineProcess, taskNames, type JobEvent, type PipelineEvent } from './process-pipeline.ts'
+export type { JobEnd } from './process-store.ts'
+export type { PipelineRef, RefProtection } from './ref-protection.ts'
+export { danglingSources, skippedAfter } from './rules.ts'
+export { pipelineSecretContext, projectFacts, type StoredVariable } from './variable-source.ts'
+
+export interface PipelineServices {
+  readonly db: Database
+  readonly events: Events
+  readonly cipher: Cipher
+  readonly settings: Settings
+  readonly places: RepositoryPlaces
+  readonly externalUrl: () => string
+  readonly refProtection: RefProtection
+}
+
+/** Pipelines of projects; `creator` and `process` are for other areas that start or move them. */
+export function pipelines(services: PipelineServices): {
+  endpoints: Endpoint[]
+  tasks: Task[]
+  creator: PipelineCreator
+  process: PipelineProcess
+} {
+  const process = new PipelineProcess(services)
+  const creator = new PipelineCreator({ ...services, process })
+  services.events.subscribe<PushEvent>('push', 'pipelines', (event) => onPush(services, creator, event))
+  return {
+    endpoints: [...readingEndpoints(services), ...writingEndpoints(services, creator, process)],
+    tasks: pipelineTasks(services, process),
+    creator,
+    process,
+  }
+}

@@ -1,0 +1,248 @@
+import { sql } from 'kysely'
+import type { ProjectSubject } from '../../access/index.ts'
+import type { Status } from '../../ci/index.ts'
+import type { Database, Tx } from '../../kernel/db/index.ts'
+import { enqueue, type Events } from '../../tasks/index.ts'
+import { ciSettings } from './ci-settings.ts'
+import type { Inserted, NewPipelineRow } from './create-store.ts'
+import { advance, type MachineJob } from './machine.ts'
+import * as store from './process-store.ts'
+import { danglingSources, isRetriedByItself } from './rules.ts'
+
+/** Events of kind `pipeline`, one for each change of status; `job` brings all jobs that one step changed. */
+export interface PipelineEvent {
+  readonly pipelineId: number
+  readonly status: Status
+}
+export interface JobEvent {
+  readonly pipelineId: number
+  readonly jobs: readonly { readonly id: number; readonly status: Status }[]
+}
+
+export const taskNames = {
+  startDelayed: 'ci:start-delayed-job',
+  grantResource: 'ci:grant-resource',
+  runBridge: 'ci:run-bridge',
+  cancelRedundant: 'ci:cancel-redundant-pipeline',
+  removeFiles: 'ci:remove-job-files',
+} as const
+
+type Changed = { readonly id: number; readonly status: Status }
+
+/**
+ * What happens to pipelines once they are there. Every step locks the pipeline's row, changes jobs, asks the pure
+ * machine what follows, and writes the news of it, in one transaction.
+ */
+export class PipelineProcess {
+  readonly #db: Database
+  readonly #events: Events
+
+  constructor({ db, events }: { db: Database; events: Events }) {
+    this.#db = db
+    this.#events = events
+  }
+
+  /** Looks whose turn it is. Nothing happens where nothing changed. */
+  async advance(pipelineId: number): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      const pipeline = await store.lockPipeline(tx, pipelineId)
+      if (pipeline !== undefined) await this.advanceLocked(tx, pipeline, [])
+    })
+  }
+
+  /** Ends a job; false when it had ended, or was never in one of the statuses of `from`. */
+  async end(
+    job: { readonly id: number; readonly pipelineId: number },
+    end: store.JobEnd,
+    from?: readonly string[],
+  ): Promise<boolean> {
+    return this.#db.transaction(async (tx) => {
+      const pipeline = await store.lockPipeline(tx, job.pipelineId)
+      const ended = pipeline && (await store.endJob(tx, job.id, job.pipelineId, end, from))
+      if (pipeline === undefined || ended === undefined) return false
+      const changed: Changed[] = [ended]
+      if (ended.status === 'failed') {
+        if (isRetriedByItself(ended, end)) {
+          await store.cloneJobs(tx, [ended.id], null)
+        } else if (!ended.allow_failure && pipeline.cancel_on_job_failure === 'all') {
+          changed.push(...(await store.cancelJobs(tx, pipeline.id)))
+        }
+      }
+      await this.#freeResource(tx, ended.project_id, ended.resource_group)
+      await this.advanceLocked(tx, pipeline, changed)
+      return true
+    })
+  }
+
+  drop(job: { id: number; pipelineId: number }, reason: string, from?: readonly string[]): Promise<boolean> {
+    return this.end(job, { to: 'failed', reason, exitCode: null, coverage: null }, from)
+  }
+
+  /** Cancels what can be canceled of a pipeline, or of these jobs of it; `force` ends what is being canceled. */
+  async cancel(
+    pipelineId: number,
+    options: { ids?: readonly number[]; interruptibleOnly?: boolean; canceledBy?: number } = {},
+  ): Promise<void> {
+    await this.#db.transaction(async (tx) => {
+      const pipeline = await store.lockPipeline(tx, pipelineId)
+      if (pipeline === undefined) return
+      const canceled = await store.cancelJobs(tx, pipelineId, options)
+      for (const { resource_group, status } of canceled) {
+        if (status === 'canceled') await this.#freeResource(tx, pipeline.project_id, resource_group)
+      }
+      if (options.canceledBy !== undefined && canceled.length > 0) {
+        await tx
+          .updateTable('ci_pipelines as p')
+          .set({ auto_canceled_by_id: options.canceledBy })
+          .where('p.id', '=', pipelineId)
+          .execute()
+      }
+      await this.advanceLocked(tx, pipeline, canceled)
+    })
+  }
+
+  /**
+   * New jobs for these; the skipped ones after them wait again (`all`: all skipped ones). Answers the new jobs' ids.
+   */
+  async retry(
+    pipelineId: number,
+    choose: (jobs: readonly MachineJob[]) => { ids: readonly number[]; reopen: readonly number[] | 'all' },
+    userId: number,
+  ): Promise<number[]> {
+    return this.#db.transaction(async (tx) => {
+      const pipeline = await store.lockPipeline(tx, pipelineId)
+      if (pipeline === undefined) return []
+      const { ids, reopen } = choose(await store.latestJobs(tx, pipelineId))
+      if (ids.length === 0) return []
+      const made = await store.cloneJobs(tx, ids, userId)
+      await store.reopenSkipped(tx, pipelineId, reopen === 'all' ? undefined : reopen)
+      await this.advanceLocked(tx, pipeline, [])
+      return made.map(({ id }) => id)
+    })
+  }
+
+  /** Puts a job that waits for somebody or something into the queue; false when it does not wait any more. */
+  async enqueueJob(
+    pipelineId: number,
+    jobId: number,
+    from: readonly string[],
+    status: 'pending' | 'waiting_for_resource',
+    prepare?: (tx: Tx) => Promise<void>,
+  ): Promise<boolean> {
+    const done = await this.change(pipelineId, async (tx, pipeline) => {
+      const jobs = await store.latestJobs(tx, pipelineId)
+      const job = jobs.find(({ id }) => id === jobId)
+      if (job === undefined || !from.includes(job.status)) return { result: false, changed: [] }
+      await prepare?.(tx)
+      const moved = await store.moveJobs(tx, [{ job, status }])
+      await this.#followUp(tx, pipeline.project_id, moved)
+      return { result: true, changed: moved }
+    })
+    return done ?? false
+  }
+
+  /** Any other change of jobs: `work` makes it, then the machine goes on. */
+  async change<T>(
+    pipelineId: number,
+    work: (tx: Tx, pipeline: store.LockedPipeline) => Promise<{ result: T; changed: readonly Changed[] }>,
+  ): Promise<T | undefined> {
+    return this.#db.transaction(async (tx) => {
+      const pipeline = await store.lockPipeline(tx, pipelineId)
+      if (pipeline === undefined) return undefined
+      const { result, changed } = await work(tx, pipeline)
+      await this.advanceLocked(tx, pipeline, changed)
+      return result
+    })
+  }
+
+  /** The pipeline's row is locked. `changed`: what the caller did to jobs, for the news. */
+  async advanceLocked(tx: Tx, before: store.LockedPipeline, changed: readonly Changed[]): Promise<void> {
+    const jobs = await store.latestJobs(tx, before.id)
+    // A pipeline without jobs has its status from its creation.
+    if (jobs.length === 0) return
+    const step = advance(jobs, new Date())
+    const moved = step.changed.length === 0 ? [] : await store.moveJobs(tx, step.changed)
+    await this.#followUp(tx, before.project_id, moved)
+
+    const after = step.pipeline
+    const startedAt = earliest(jobs)
+    if (
+      after.status !== before.status ||
+      after.hasWarnings !== before.has_warnings ||
+      after.coverage !== before.coverage ||
+      (before.started_at === null && startedAt !== null)
+    ) {
+      await store.changePipeline(tx, before.id, after, startedAt)
+    }
+    const status = after.status === before.status ? undefined : after.status
+    await this.#announce(tx, before, status, [...changed, ...moved])
+  }
+
+  /** What goes with a new pipeline, in the transaction that makes it. */
+  async announceNew(tx: Tx, project: ProjectSubject, row: NewPipelineRow, made: Inserted): Promise<void> {
+    const jobs = made.jobs.filter(({ status }) => status !== 'created')
+    await this.#announce(
+      tx,
+      { id: made.id, project_id: row.projectId, user_id: row.userId },
+      row.state.status,
+      jobs,
+    )
+    await this.#followUp(tx, row.projectId, jobs)
+    if (danglingSources.has(row.source) || !ciSettings(project).autoCancelPendingPipelines) return
+    if (made.jobs.length === 0) return
+    const { rows } = await sql<{ id: number }>`
+      select p.id from ci_pipelines p
+      where p.project_id = ${row.projectId} and p.ref = ${row.ref} and p.tag = ${row.tag} and p.id < ${made.id}
+        and p.sha <> ${row.sha} and p.created_at > now() - interval '7 days'
+        and p.source <> all (${[...danglingSources]}::text[]) and p.status in
+        ('created', 'waiting_for_resource', 'preparing', 'pending', 'running', 'canceling', 'manual', 'scheduled')
+      order by p.id desc limit 100`.execute(tx)
+    for (const { id } of rows) await enqueue(tx, taskNames.cancelRedundant, { pipeline: id, by: made.id })
+  }
+
+  async #announce(
+    tx: Tx,
+    pipeline: { readonly id: number; readonly project_id: number; readonly user_id: number | null },
+    status: Status | undefined,
+    jobs: readonly Changed[],
+  ): Promise<void> {
+    const about = { projectId: pipeline.project_id, userId: pipeline.user_id }
+    if (status !== undefined) {
+      const payload: PipelineEvent = { pipelineId: pipeline.id, status }
+      await this.#events.announce(tx, 'pipeline', { ...about, payload })
+    }
+    if (jobs.length > 0) {
+      const payload: JobEvent = {
+        pipelineId: pipeline.id,
+        jobs: jobs.map(({ id, status: to }) => ({ id, status: to })),
+      }
+      await this.#events.announce(tx, 'job', { ...about, payload })
+    }
+  }
+
+  /** Statuses that nobody leaves without being woken. */
+  async #followUp(
+    tx: Tx,
+    projectId: number,
+    jobs: readonly Pick<store.MovedJob, 'id' | 'kind' | 'status' | 'scheduled_at'>[],
+  ): Promise<void> {
+    for (const { id, kind, status, scheduled_at } of jobs) {
+      if (status === 'scheduled' && scheduled_at !== null) {
+        await enqueue(tx, taskNames.startDelayed, { job: id }, { runAt: new Date(scheduled_at) })
+      } else if (status === 'waiting_for_resource') {
+        await enqueue(tx, taskNames.grantResource, { project: projectId, job: id })
+      } else if (status === 'pending' && kind === 'bridge') {
+        await enqueue(tx, taskNames.runBridge, { job: id })
+      }
+    }
+  }
+
+  async #freeResource(tx: Tx, projectId: number, group: string | null): Promise<void> {
+    if (group !== null) await enqueue(tx, taskNames.grantResource, { project: projectId, group })
+  }
+}
+
+function earliest(jobs: readonly MachineJob[]): Date | null {
+  const times = jobs.flatMap(({ started_at }) => (started_at === null ? [] : [started_at.getTime()]))
+  return times.length === 0 ? null : new Date(Math.min(...times))
+}

@@ -1,0 +1,165 @@
+import { endpoint, may, project, type Actor } from '../../access/index.ts'
+import { forbidden } from '../../kernel/errors/index.ts'
+import {
+  DateTime,
+  Fields,
+  Flag,
+  Id,
+  ListOf,
+  OneOf,
+  Optional,
+  Page,
+  Text,
+  type Check,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
+import { listRefs } from '../../git/index.ts'
+import { sql } from 'kysely'
+import {
+  PipelineDetail,
+  pipelineDetail,
+  PipelineSummary,
+  pipelineSummary,
+  PipelineVariable,
+} from './entities.ts'
+import { findRef } from './find-ref.ts'
+import type { PipelineServices } from './index.ts'
+import { conditionsOf, list, orderOf } from './list.ts'
+import { danglingSources } from './rules.ts'
+import * as store from './store.ts'
+import { pipelineSecretContext } from './variable-source.ts'
+import { pipelineSources, pipelineStatuses } from './words.ts'
+
+/** A single pipeline: that it is there is told before whether it may be read (conventions, 1.6). */
+const recordFirst: readonly Check[] = ['params', 'credentials', 'subject', 'record', 'may']
+
+const filters = {
+  scope: Optional(
+    OneOf(['running', 'pending', 'finished', 'branches', 'tags'], {
+      description: '`branches` and `tags`: the newest pipeline of each that exists',
+    }),
+  ),
+  status: Optional(OneOf(pipelineStatuses, {})),
+  source: Optional(OneOf(pipelineSources, {})),
+  ref: Optional(Text()),
+  sha: Optional(Text()),
+  name: Optional(Text()),
+  username: Optional(Text({ description: 'Of the user who started the pipeline' })),
+  yaml_errors: Optional(Flag({ description: 'Only those with, or without, an invalid configuration' })),
+  updated_after: Optional(DateTime()),
+  updated_before: Optional(DateTime()),
+  created_after: Optional(DateTime()),
+  created_before: Optional(DateTime()),
+  order_by: OneOf(['id', 'status', 'ref', 'updated_at', 'user_id'], { default: 'id' }),
+  sort: OneOf(['asc', 'desc'], { default: 'desc' }),
+}
+
+export function readingEndpoints({ db, places, cipher, externalUrl }: PipelineServices): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/projects/:id/pipelines',
+      summary: 'List the pipelines of a project',
+      description: 'Child pipelines are left out unless `source` is `parent_pipeline`.',
+      on: project,
+      may: 'read_pipeline',
+      anonymous: true,
+      jobToken: true,
+      paged: true,
+      params: Fields(filters),
+      answers: ListOf(PipelineSummary),
+      // The refs that exist are known to git alone: these two scopes are read by the handler.
+      read: ({ params, page }) => list(ofRefs(params.scope) ? { order_by: 'id', sort: 'desc' } : params, page),
+      async handle({ project, params, rows, page }) {
+        const show = (row: (typeof rows)[number]) => pipelineSummary(row, project, externalUrl())
+        if (!ofRefs(params.scope)) return rows.map(show)
+        const snapshot = await listRefs(places.of(project), project.refsVersion)
+        const tag = params.scope === 'tags'
+        const names = (tag ? snapshot.tags : snapshot.branches).map(({ name }) => name)
+        const found = await store.newestOf(
+          db.reader,
+          project.id,
+          names,
+          {
+            tag,
+            conditions: sql.join([sql`true`, ...conditionsOf({ ...params, scope: undefined })], sql` and `),
+            order: orderOf(params),
+          },
+          page,
+        )
+        return new Page(found.rows.map(show), {
+          total: found.total,
+          hasMore: found.total > page.offset + page.limit,
+        })
+      },
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/projects/:id/pipelines/latest',
+      summary: 'Get the latest pipeline of the most recent commit on a ref',
+      on: project,
+      may: 'read_pipeline',
+      anonymous: true,
+      params: Fields({ ref: Optional(Text({ description: 'Branch or tag; the default branch unless given' })) }),
+      answers: PipelineDetail,
+      refuses: { 403: 'There is none for the commit' },
+      async handle({ project, params }) {
+        const name = params.ref ?? project.defaultBranch ?? ''
+        const ref = await findRef(places.of(project), project.refsVersion, name)
+        if (typeof ref === 'string') throw forbidden()
+        const row = await store.latestOf(db.reader, project.id, ref, [...danglingSources])
+        if (row === undefined) throw forbidden()
+        return pipelineDetail(row, project, externalUrl())
+      },
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/projects/:id/pipelines/:pipeline_id',
+      summary: 'Get a pipeline',
+      on: project,
+      may: 'read_pipeline',
+      anonymous: true,
+      jobToken: true,
+      checks: recordFirst,
+      record: true,
+      params: Fields({ pipeline_id: Id() }),
+      answers: PipelineDetail,
+      read: ({ params }) => store.one(params.pipeline_id),
+      handle: async ({ project, rows }) => pipelineDetail(rows[0]!, project, externalUrl()),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/projects/:id/pipelines/:pipeline_id/variables',
+      summary: 'Get the variables a pipeline was started with',
+      on: project,
+      // Who started it may read them too, which only the row tells: see below.
+      may: 'read_project',
+      anonymous: true,
+      checks: recordFirst,
+      record: true,
+      params: Fields({ pipeline_id: Id() }),
+      answers: ListOf(PipelineVariable),
+      read: ({ params }) => store.withVariables(params.pipeline_id),
+      async handle({ actor, project, rows }) {
+        const { user_id, variables } = rows[0]!
+        const own = isOwn(actor, user_id) && may(actor, 'create_pipeline', project)
+        if (!own && !may(actor, 'read_pipeline_variables', project)) throw forbidden()
+        return variables.map(({ secret, ...rest }) => ({
+          ...rest,
+          value: cipher.open(secret, pipelineSecretContext),
+        }))
+      },
+    }),
+  ]
+}
+
+function ofRefs(scope: string | undefined): boolean {
+  return scope === 'branches' || scope === 'tags'
+}
+
+function isOwn(actor: Actor, userId: number | null): boolean {
+  return actor.user !== null && actor.user.id === userId
+}

@@ -1,0 +1,187 @@
+import { endpoint, project, type Actor, type ProjectSubject } from '../../access/index.ts'
+import { isRetryable, type Status } from '../../ci/index.ts'
+import { forbidden, invalid, refused } from '../../kernel/errors/index.ts'
+import {
+  Fields,
+  Hash,
+  Id,
+  Json,
+  ListOf,
+  OneOf,
+  Optional,
+  requireUnmodified,
+  Text,
+  type Check,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
+import { enqueue } from '../../tasks/index.ts'
+import type { PipelineCreator } from './create-pipeline.ts'
+import { blockSize } from './create-store.ts'
+import { PipelineActed, PipelineDetail, pipelineDetail, type PipelineRow } from './entities.ts'
+import { findRef } from './find-ref.ts'
+import type { PipelineServices } from './index.ts'
+import { taskNames, type PipelineProcess } from './process-pipeline.ts'
+import * as store from './store.ts'
+
+const checks: readonly Check[] = ['credentials', 'params', 'subject', 'record', 'may']
+
+const longestName = 255
+
+export function writingEndpoints(
+  { db, places, externalUrl, refProtection }: PipelineServices,
+  creator: PipelineCreator,
+  process: PipelineProcess,
+): Endpoint[] {
+  /** Being allowed to run pipelines is not enough on a protected ref. */
+  const requireRef = async (actor: Actor, project: ProjectSubject, { ref, tag }: PipelineRow) => {
+    if (!(await refProtection.mayRun(db.reader, actor, project, { name: ref, tag }))) throw forbidden()
+  }
+  const now = async (project: ProjectSubject, id: number) => {
+    const row = await store.find(db.reader, id)
+    if (row === undefined) throw forbidden()
+    return pipelineDetail(row, project, externalUrl())
+  }
+  const about = { on: project, checks, record: true, params: Fields({ pipeline_id: Id() }) } as const
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/projects/:id/pipeline',
+      summary: 'Create a pipeline for the head of a branch or tag',
+      on: project,
+      may: 'create_pipeline',
+      checks: ['credentials', 'params', 'subject', 'may'],
+      params: Fields({
+        ref: Text({ blank: false, description: 'Branch or tag' }),
+        variables: Optional(
+          ListOf(
+            Fields({
+              key: Text(),
+              value: Text(),
+              variable_type: OneOf(['env_var', 'file'], { default: 'env_var' }),
+            }),
+          ),
+        ),
+        inputs: Optional(Hash(Json(), { description: 'Needs the flag ci_inputs_for_pipelines' })),
+      }),
+      answers: PipelineActed,
+      refuses: { 400: 'The pipeline cannot be created; `base` says why' },
+      async handle({ actor, project, params }) {
+        const found = await findRef(places.of(project), project.refsVersion, params.ref)
+        const ref = typeof found === 'string' ? { name: params.ref, tag: false } : found
+        if (!(await refProtection.mayRun(db.reader, actor, project, ref))) {
+          throw base(
+            `You do not have sufficient permission to run a pipeline on '${ref.name}'. ` +
+              'Please select a different branch or contact your administrator for assistance.',
+          )
+        }
+        if (found === 'missing') throw base('Reference not found')
+        if (found === 'ambiguous') throw base('Ref is ambiguous')
+        const made = await creator.create({
+          project,
+          actor,
+          source: 'api',
+          ref: found.name,
+          tag: found.tag,
+          sha: found.sha,
+          variables: params.variables ?? [],
+        })
+        if ('refused' in made) throw base(made.refused ?? '')
+        return now(project, made.id)
+      },
+    }),
+
+    endpoint({
+      ...about,
+      method: 'POST',
+      path: '/projects/:id/pipelines/:pipeline_id/retry',
+      summary: 'Retry the failed and canceled jobs of a pipeline',
+      may: 'update_pipeline',
+      answers: PipelineActed,
+      read: ({ params }) => store.one(params.pipeline_id),
+      async handle({ actor, project, rows }) {
+        const row = rows[0]!
+        await requireRef(actor, project, row)
+        await process.retry(
+          row.id,
+          (jobs) => {
+            const again = jobs.filter(({ status }) => status !== 'success' && isRetryable(status as Status))
+            return { ids: again.map(({ id }) => id), reopen: 'all' }
+          },
+          actor.user!.id,
+        )
+        return now(project, row.id)
+      },
+    }),
+
+    endpoint({
+      ...about,
+      method: 'POST',
+      path: '/projects/:id/pipelines/:pipeline_id/cancel',
+      summary: 'Cancel the jobs of a pipeline',
+      description: 'Answers 200 whatever state the pipeline is in.',
+      may: 'cancel_pipeline',
+      answers: PipelineActed,
+      status: 200,
+      read: ({ params }) => store.one(params.pipeline_id),
+      async handle({ actor, project, rows }) {
+        const row = rows[0]!
+        await requireRef(actor, project, row)
+        await process.cancel(row.id)
+        return now(project, row.id)
+      },
+    }),
+
+    endpoint({
+      ...about,
+      method: 'DELETE',
+      path: '/projects/:id/pipelines/:pipeline_id',
+      summary: 'Delete a pipeline with its jobs, logs and artifacts',
+      description: 'Its child pipelines stay.',
+      may: 'destroy_pipeline',
+      answers: null,
+      refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
+      read: ({ params }) => store.one(params.pipeline_id),
+      async handle({ rows, request }) {
+        const row = rows[0]!
+        requireUnmodified(request, new Date(row.updated_at))
+        await process.cancel(row.id)
+        await db.transaction(async (tx) => {
+          const jobs = await store.remove(tx, row.id, blockSize)
+          if (jobs.length > 0) await enqueue(tx, taskNames.removeFiles, { jobs })
+        })
+      },
+    }),
+
+    endpoint({
+      ...about,
+      method: 'PUT',
+      path: '/projects/:id/pipelines/:pipeline_id/metadata',
+      summary: 'Rename a pipeline',
+      may: 'update_pipeline',
+      jobToken: true,
+      params: Fields({ pipeline_id: Id(), name: Text({ maxLength: longestName }) }),
+      answers: PipelineDetail,
+      read: ({ params }) => store.one(params.pipeline_id),
+      async handle({ actor, project, rows, params }) {
+        const row = rows[0]!
+        await requireRef(actor, project, row)
+        const name = params.name.trim()
+        const wrong =
+          name === ''
+            ? 'short (minimum is 1 character)'
+            : name.length > longestName
+              ? `long (maximum is ${longestName} characters)`
+              : undefined
+        if (wrong !== undefined) throw refused(400, `Failed to update pipeline - Name is too ${wrong}`)
+        await store.rename(db.writer, row.id, name)
+        return now(project, row.id)
+      },
+    }),
+  ]
+}
+
+function base(text: string): Error {
+  return invalid({ base: [text] })
+}
+

@@ -1,0 +1,97 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
+import { rows, type Read } from '../../kernel/endpoint/index.ts'
+import { basicUserJson } from '../users/index.ts'
+import type { PipelineRow, PipelineSummaryRow } from './entities.ts'
+
+export const summaryColumns = sql`
+  p.id, p.iid, p.project_id, p.sha, p.ref, p.status, p.source, p.name, p.created_at, p.updated_at`
+
+const detailColumns = sql`
+  ${summaryColumns}, p.user_id, p.before_sha, p.tag, p.yaml_errors, p.has_warnings, p.coverage, p.duration,
+  p.started_at, p.finished_at, ${basicUserJson('u')} as "user"`
+
+const detailed = sql`select ${detailColumns} from ci_pipelines p left join users u on u.id = p.user_id`
+
+/** Read together with the caller's access: `subject` is the project. */
+export function one(id: number): Read<PipelineRow> {
+  return rows(sql`${detailed} where p.id = ${id} and p.project_id = subject.id`)
+}
+
+/** As it is now, after something was done to it. */
+export async function find(db: Reader, id: number): Promise<PipelineRow | undefined> {
+  const result = await sql<{ row: PipelineRow }>`select to_json(r) as row from (${detailed} where p.id = ${id}) r`.execute(db)
+  return result.rows[0]?.row
+}
+
+/** The newest pipeline of a commit on a ref that counts for "latest". */
+export async function latestOf(
+  db: Reader,
+  projectId: number,
+  ref: { name: string; tag: boolean; sha: string },
+  dangling: readonly string[],
+): Promise<PipelineRow | undefined> {
+  const result = await sql<{ row: PipelineRow }>`
+    select to_json(r) as row from (
+      ${detailed} where p.project_id = ${projectId} and p.sha = ${ref.sha} and p.ref = ${ref.name}
+        and p.tag = ${ref.tag} and p.source <> 'parent_pipeline' and p.source <> all (${[...dangling]}::text[])
+      order by p.id desc limit 1) r`.execute(db)
+  return result.rows[0]?.row
+}
+
+/** The newest pipeline of each of these refs, newest first. */
+export async function newestOf(
+  db: Reader,
+  projectId: number,
+  names: readonly string[],
+  { tag, conditions, order }: { tag: boolean; conditions: RawBuilder<unknown>; order: RawBuilder<unknown> },
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ rows: PipelineSummaryRow[]; total: number }> {
+  const result = await sql<{ rows: PipelineSummaryRow[]; total: number }>`
+    with newest as materialized (
+      select p.* from unnest(${[...names]}::text[]) ref (name) cross join lateral (
+        select n.* from ci_pipelines n
+        where n.project_id = ${projectId} and n.ref = ref.name and n.source <> 'parent_pipeline' and n.tag = ${tag}
+        order by n.id desc limit 1) p
+      where ${conditions})
+    select (select count(*) from newest) as total, coalesce(json_agg(r), '[]') as rows from (
+      select ${summaryColumns} from newest p order by ${order} limit ${limit} offset ${offset}) r`.execute(db)
+  return result.rows[0]!
+}
+
+export interface StoredPipelineVariable {
+  readonly key: string
+  readonly secret: string
+  readonly variable_type: string
+  readonly raw: boolean
+}
+
+/** One row for the pipeline; its variables in it. */
+export function withVariables(
+  id: number,
+): Read<{ user_id: number | null; variables: StoredPipelineVariable[] }> {
+  return rows(sql`
+    select p.user_id, coalesce((
+      select json_agg(json_build_object('key', v.key, 'secret', v.secret, 'variable_type', v.variable_type,
+        'raw', v.raw) order by v.id)
+      from ci_pipeline_variables v where v.pipeline_id = p.id and p.source <> 'schedule'), '[]') as variables
+    from ci_pipelines p where p.id = ${id} and p.project_id = subject.id`)
+}
+
+export async function rename(db: Writer, id: number, name: string): Promise<void> {
+  await sql`update ci_pipelines set name = ${name}, updated_at = now() where id = ${id}`.execute(db)
+}
+
+/** Removes a pipeline and what hangs on it; answers the jobs whose files are to be removed. */
+export async function remove(tx: Tx, id: number, blockSize: number): Promise<number[]> {
+  const jobs = await tx.selectFrom('ci_jobs as j').select('j.id').where('j.pipeline_id', '=', id).execute()
+  await sql`
+    with gone as (delete from ci_pipelines p where p.id = ${id} returning p.project_id, p.iid, p.source),
+    counter as (
+      update project_counters c set live = c.live - 1 from gone
+      where c.project_id = gone.project_id and c.kind = 'pipeline' and gone.source <> 'parent_pipeline')
+    update ci_pipeline_blocks b set live = b.live - 1 from gone
+    where b.project_id = gone.project_id and b.block = gone.iid / ${blockSize}::int
+      and gone.source <> 'parent_pipeline'`.execute(tx)
+  return jobs.map((job) => job.id)
+}

@@ -1,0 +1,100 @@
+import { sql } from 'kysely'
+import type { Database } from '../../kernel/db/index.ts'
+import type { Task } from '../../tasks/index.ts'
+import { taskNames, type PipelineProcess } from './process-pipeline.ts'
+import { lockPipeline, moveJobs } from './process-store.ts'
+
+/** Work that pipelines leave for later: delayed jobs, resource groups, trigger jobs, redundant pipelines. */
+export function pipelineTasks({ db }: { db: Database }, process: PipelineProcess): Task[] {
+  return [
+    { name: taskNames.startDelayed, run: (payload) => startDelayed(db, process, (payload as { job: number }).job) },
+    {
+      name: taskNames.grantResource,
+      run: (payload) => grantResource(db, process, payload as { project: number; job?: number; group?: string }),
+    },
+    { name: taskNames.runBridge, run: (payload) => runBridge(db, process, (payload as { job: number }).job) },
+    {
+      name: taskNames.cancelRedundant,
+      run: (payload) => cancelRedundant(db, process, payload as { pipeline: number; by: number }),
+    },
+  ]
+}
+
+interface JobRow {
+  readonly id: number
+  readonly pipeline_id: number
+  readonly resource_group: string | null
+}
+
+async function findJob(db: Database, id: number, status: string): Promise<JobRow | undefined> {
+  return db.reader
+    .selectFrom('ci_jobs as j')
+    .select(['j.id', 'j.pipeline_id', 'j.resource_group'])
+    .where('j.id', '=', id)
+    .where('j.status', '=', status)
+    .executeTakeFirst()
+}
+
+async function startDelayed(db: Database, process: PipelineProcess, id: number): Promise<void> {
+  const job = await findJob(db, id, 'scheduled')
+  if (job === undefined) return
+  const status = job.resource_group === null ? 'pending' : 'waiting_for_resource'
+  await process.enqueueJob(job.pipeline_id, id, ['scheduled'], status)
+}
+
+/** Gives a resource that nobody holds to the job that has waited for it the longest. */
+async function grantResource(
+  db: Database,
+  process: PipelineProcess,
+  { project, job, group: named }: { project: number; job?: number; group?: string },
+): Promise<void> {
+  const group = named ?? (job === undefined ? null : (await findJob(db, job, 'waiting_for_resource'))?.resource_group)
+  if (group === null || group === undefined) return
+  const { rows } = await sql<{ id: number; pipeline_id: number }>`
+    select j.id, j.pipeline_id from ci_jobs j
+    where j.project_id = ${project} and j.resource_group = ${group} and j.status = 'waiting_for_resource'
+    order by j.id limit 1`.execute(db.reader)
+  const next = rows[0]
+  if (next === undefined) return
+  await process.change(next.pipeline_id, async (tx) => {
+    // Only then the look, which must see what whoever held the lock before has done.
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`${project}:${group}`}, 7))`.execute(tx)
+    const free = await sql<{ free: boolean }>`
+      select not exists (
+        select from ci_jobs j where j.project_id = ${project} and j.resource_group = ${group}
+          and j.status in ('preparing', 'pending', 'running', 'canceling')) as free`.execute(tx)
+    if (free.rows[0]?.free !== true) return { result: undefined, changed: [] }
+    const waiting = await sql<{ id: number }>`
+      select j.id from ci_jobs j where j.id = ${next.id} and j.status = 'waiting_for_resource' for update`.execute(tx)
+    return {
+      result: undefined,
+      changed: waiting.rows.length === 0 ? [] : await moveJobs(tx, [{ job: next, status: 'pending' }]),
+    }
+  })
+}
+
+/** Downstream pipelines are not made yet: a trigger job says so instead of waiting for ever. */
+async function runBridge(db: Database, process: PipelineProcess, id: number): Promise<void> {
+  const job = await findJob(db, id, 'pending')
+  if (job !== undefined) {
+    await process.drop({ id, pipelineId: job.pipeline_id }, 'downstream_pipeline_creation_failed', ['pending'])
+  }
+}
+
+/** Cancels what a newer commit of the ref has made superfluous, as far as the old pipeline allows. */
+async function cancelRedundant(
+  db: Database,
+  process: PipelineProcess,
+  { pipeline: id, by }: { pipeline: number; by: number },
+): Promise<void> {
+  const mode = await db.transaction(async (tx) => {
+    const pipeline = await lockPipeline(tx, id)
+    if (pipeline?.cancel_on_new_commit !== 'conservative') return pipeline?.cancel_on_new_commit
+    const started = await sql`
+      select from ci_jobs j where j.pipeline_id = ${id} and not j.interruptible and j.started_at is not null
+      limit 1`.execute(tx)
+    return started.rows.length === 0 ? 'conservative' : 'none'
+  })
+  if (mode === undefined || mode === 'none') return
+  await process.cancel(id, { interruptibleOnly: mode === 'interruptible', canceledBy: by })
+}

@@ -1,0 +1,152 @@
+import {
+  decide,
+  defaultFeatureLevels,
+  findGroup,
+  isAdministrator,
+  type Actor,
+  type User,
+  type VisibilityName,
+} from '../../access/index.ts'
+import { branchRef, createRepository, deleteRepository } from '../../git/index.ts'
+import type { Database, Tx } from '../../kernel/db/index.ts'
+import type { SettingValues } from '../../settings/index.ts'
+import { claimPath, lockTree, PathTaken, slug } from '../namespaces/index.ts'
+import type { RepositoryPlaces } from '../repository/index.ts'
+import { changeLevels, storedLevels } from './feature-levels.ts'
+import * as rules from './rules.ts'
+import { allSettings, changeSettings, settingDefaults, storedSettings } from './settings.ts'
+import * as store from './store.ts'
+
+/** What a request says of a new project; settings and feature levels stand beside these under their own names. */
+export interface CreateParams {
+  readonly name?: string | undefined
+  readonly path?: string | undefined
+  readonly namespace_id?: number | undefined
+  readonly description?: string | null | undefined
+  readonly visibility?: VisibilityName | undefined
+  readonly default_branch?: string | null | undefined
+  readonly topics?: readonly string[] | undefined
+  readonly tag_list?: readonly string[] | undefined
+  readonly template_name?: string | undefined
+  readonly template_project_id?: number | undefined
+  readonly import_url?: string | undefined
+}
+
+/** Who creates, and for whom: his own namespace is where a project goes that names none. */
+export interface Creator {
+  /** Whose rights count. */
+  readonly actor: Actor
+  readonly user: User
+}
+
+export interface CreatedProject {
+  readonly id: number
+  readonly storage: string
+  readonly name: string
+  readonly description: string | null
+  readonly defaultBranch: string
+  readonly repositoryEmpty: true
+}
+
+/** A project with its path and an empty repository: all three or nothing. */
+export async function createProject(
+  services: { db: Database; places: RepositoryPlaces; settings: SettingValues },
+  creator: Creator,
+  params: CreateParams,
+): Promise<CreatedProject> {
+  const { db, places, settings } = services
+  rules.checkSource(params)
+  return db.transaction(async (tx) => {
+    const home = await lockHome(tx, creator, params.namespace_id)
+    const project = newProject(home, creator, params, settings)
+    const fullPath = `${home.full_path}/${project.path}`
+    rules.checkTaken(await store.findTaken(tx, { namespaceId: home.id, name: project.name, fullPath }))
+    const id = await store.insert(tx, project)
+    await claimPath(tx, fullPath, { projectId: id }).catch(telling(rules.pathTaken))
+    const repository = places.of({ id, storage: project.storage })
+    // A crash, or a database put back from a backup, may have left one of this id: nobody may find it in his project.
+    await deleteRepository(repository)
+    await createRepository(repository, { defaultBranch: branchRef(project.defaultBranch)! })
+    return { ...project, id, repositoryEmpty: true }
+  })
+}
+
+/** Turns `PathTaken` into the words of who asked for the path. */
+export function telling(refusal: () => Error): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof PathTaken ? refusal() : error
+  }
+}
+
+/** The namespace that the project goes to, held still. Whatever speaks against it, the refusal is the same. */
+async function lockHome(tx: Tx, { actor, user }: Creator, namespaceId: number | undefined): Promise<store.Home> {
+  const by = namespaceId === undefined ? { userId: user.id } : { namespaceId }
+  const before = await store.findHome(tx, by)
+  if (before === undefined) throw rules.invalidNamespace()
+  await lockTree(tx, before.line[0]!, 'share')
+  const home = await store.findHome(tx, by)
+  if (home === undefined) throw rules.invalidNamespace()
+  if (home.kind === 'group') {
+    const group = await findGroup(tx, actor, home.id)
+    if (group === undefined || !decide(actor, 'create_projects', group, true).allowed) throw rules.invalidNamespace()
+  } else {
+    if (home.owner_id !== user.id && !isAdministrator(actor)) throw rules.invalidNamespace()
+    rules.checkLimit(home.projects_limit ?? 0, home.projects)
+  }
+  return home
+}
+
+function newProject(
+  home: store.Home,
+  { actor, user }: Creator,
+  params: CreateParams,
+  settings: SettingValues,
+): store.NewProject {
+  const name = (params.name ?? params.path ?? '').trim()
+  const path = params.path ?? slug(name)
+  const description = params.description ?? null
+  const topics = [...new Set(params.topics ?? params.tag_list)]
+  const chosen = changeSettings(startingSettings(home, settings), params as Readonly<Record<string, unknown>>)
+  checkRunners(home, chosen.shared_runners_enabled)
+  const levels = changeLevels(defaultFeatureLevels, params as Readonly<Record<string, unknown>>)
+  rules.check({ name, path, description, topics, settings: chosen })
+
+  const visibility = rules.chooseVisibility(params.visibility, settings.default_project_visibility, home)
+  if (params.visibility !== undefined) {
+    rules.checkRestricted(visibility, settings.restricted_visibility_levels, isAdministrator(actor))
+  }
+  const defaultBranch = firstOf(params.default_branch, home.settings['default_branch'], settings.default_branch_name)
+  if (branchRef(defaultBranch) === undefined) throw rules.invalidBranch()
+  return {
+    home,
+    creatorId: user.id,
+    name,
+    path,
+    description,
+    visibility,
+    defaultBranch,
+    settings: storedSettings(chosen),
+    featureLevels: storedLevels(levels),
+    topics,
+    storage: 'default',
+  }
+}
+
+function firstOf(...names: unknown[]): string {
+  return names.find((name): name is string => typeof name === 'string' && name !== '') ?? 'main'
+}
+
+/** What a project begins with where the request says nothing. */
+function startingSettings(home: store.Home, { default_ci_config_path: configPath }: SettingValues) {
+  const runners = home.settings['shared_runners_setting'] ?? 'enabled'
+  return allSettings({
+    ...settingDefaults,
+    ci_config_path: configPath,
+    shared_runners_enabled: runners === 'enabled',
+  })
+}
+
+/** A group may have closed the runners of the instance to all that lies in it. */
+export function checkRunners(group: { readonly settings: Readonly<Record<string, unknown>> }, enabled: boolean): void {
+  if (enabled && group.settings['shared_runners_setting'] === 'disabled_and_unoverridable') throw rules.runnersRefused()
+}

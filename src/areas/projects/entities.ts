@@ -1,0 +1,285 @@
+import {
+  FeatureLevel,
+  isAdministrator,
+  isOpenTo,
+  may,
+  projectFromRow,
+  visibilityName,
+  visibilityNames,
+  type Actor,
+  type ProjectSubject,
+} from '../../access/index.ts'
+import {
+  Either,
+  Fields,
+  Flag,
+  Id,
+  Int,
+  Json,
+  ListOf,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+  Timestamp,
+} from '../../kernel/endpoint/index.ts'
+import { basicUser, BasicUser } from '../users/index.ts'
+import { levelFields, levelNames, type FeatureLevels } from './feature-levels.ts'
+import type { ProjectRow } from './rows.ts'
+import { allSettings, settingFields, shownSettings } from './settings.ts'
+
+const ProjectNamespace = Fields({
+  id: Id(),
+  name: Text(),
+  path: Text(),
+  kind: OneOf('user', 'group'),
+  full_path: Text(),
+  parent_id: Nullable(Id()),
+  avatar_url: Nullable(Text()),
+  web_url: Text(),
+})
+
+const basicFields = {
+  id: Id(),
+  description: Nullable(Text()),
+  name: Text(),
+  name_with_namespace: Text(),
+  path: Text(),
+  path_with_namespace: Text(),
+  created_at: Timestamp(),
+  default_branch: Optional(Nullable(Text({ description: 'Only where the code is readable' }))),
+  tag_list: ListOf(Text()),
+  topics: ListOf(Text()),
+  ssh_url_to_repo: Text(),
+  http_url_to_repo: Text(),
+  web_url: Text(),
+  readme_url: Nullable(Text()),
+  license_url: Optional(Nullable(Text({ description: 'Only on request' }))),
+  license: Optional(Nullable(Json({ description: 'Only on request' }))),
+  forks_count: Int(),
+  avatar_url: Nullable(Text()),
+  star_count: Int(),
+  last_activity_at: Timestamp(),
+  visibility: OneOf(visibilityNames, {}),
+  namespace: ProjectNamespace,
+  repository_storage: Optional(Text({ description: 'For administrators' })),
+}
+
+/** The form for visitors, and for lists that ask for it. */
+export const BasicProject = Fields(basicFields)
+
+const fullFields = {
+  ...basicFields,
+  forked_from_project: Nullable(BasicProject),
+  container_registry_image_prefix: Nullable(Text()),
+  _links: Fields({
+    self: Text(),
+    issues: Optional(Text()),
+    merge_requests: Optional(Text()),
+    repo_branches: Text(),
+    labels: Text(),
+    events: Text(),
+    members: Text(),
+    cluster_agents: Text(),
+  }),
+  packages_enabled: Flag(),
+  empty_repo: Flag(),
+  archived: Flag(),
+  owner: Optional(BasicUser),
+  marked_for_deletion_at: Nullable(Text()),
+  marked_for_deletion_on: Nullable(Text()),
+  repository_object_format: Text(),
+  issues_enabled: Flag(),
+  merge_requests_enabled: Flag(),
+  wiki_enabled: Flag(),
+  jobs_enabled: Flag(),
+  snippets_enabled: Flag(),
+  container_registry_enabled: Flag(),
+  service_desk_address: Nullable(Text()),
+  can_create_merge_request_in: Flag(),
+  ...levelFields,
+  emails_disabled: Flag(),
+  creator_id: Nullable(Id()),
+  mr_default_target_self: Nullable(Flag()),
+  import_url: Nullable(Text()),
+  import_type: Nullable(Text()),
+  import_status: Text(),
+  import_error: Nullable(Text()),
+  open_issues_count: Int(),
+  description_html: Text(),
+  updated_at: Timestamp(),
+  shared_with_groups: ListOf(
+    Fields({
+      group_id: Id(),
+      group_name: Text(),
+      group_full_path: Text(),
+      group_access_level: Int(),
+      expires_at: Nullable(Text()),
+    }),
+  ),
+  security_and_compliance_enabled: Optional(Flag()),
+  ...settingFields('everyone'),
+  restrict_user_defined_variables: Optional(Flag()),
+  runners_token: Optional(Nullable(Text())),
+  runner_token_expiration_interval: Optional(Nullable(Int())),
+  ...settingFields('maintainers'),
+}
+
+/** The whole of a project; some fields are for Maintainers. */
+export const Project = Fields(fullFields)
+
+const Access = Nullable(Fields({ access_level: Int(), notification_level: Int() }))
+
+/** The whole of a project, and what the caller is in it. */
+export const ProjectWithAccess = Fields({
+  ...fullFields,
+  permissions: Fields({ project_access: Access, group_access: Access }),
+})
+
+/** The forms a list may answer with. */
+export const AnyProject = Either(ProjectWithAccess, Project, BasicProject)
+
+export type ProjectForm = 'basic' | 'full' | 'with access'
+
+/** What a project's entity hangs on besides its row. */
+export interface EntityContext {
+  readonly actor: Actor
+  /** Without a slash at the end. */
+  readonly externalUrl: string
+  readonly paid: boolean
+  readonly license?: boolean | undefined
+}
+
+export function subjectOf(row: ProjectRow): ProjectSubject {
+  return projectFromRow(row as unknown as Readonly<Record<string, unknown>>, row.role)
+}
+
+export function project(row: ProjectRow, form: ProjectForm, context: EntityContext): Record<string, unknown> {
+  const subject = subjectOf(row)
+  const basic = basicEntity(row, subject, context)
+  if (form === 'basic') return basic
+  const full = { ...basic, ...fullEntity(row, subject, context) }
+  return form === 'full' ? full : { ...full, permissions: permissions(row) }
+}
+
+function basicEntity(row: ProjectRow, subject: ProjectSubject, { actor, externalUrl, license }: EntityContext) {
+  const web = `${externalUrl}/${row.full_path}`
+  const readsCode = may(actor, 'read_code', subject)
+  const readme = readsCode && row.readme_path !== null && row.default_branch !== null
+  return {
+    id: row.id,
+    description: row.description,
+    name: row.name,
+    name_with_namespace: `${row.line_name} / ${row.name}`,
+    path: row.path,
+    path_with_namespace: row.full_path,
+    created_at: row.created_at,
+    default_branch: readsCode ? row.default_branch : undefined,
+    tag_list: row.topics,
+    topics: row.topics,
+    ssh_url_to_repo: `git@${new URL(externalUrl).hostname}:${row.full_path}.git`,
+    http_url_to_repo: `${web}.git`,
+    web_url: web,
+    readme_url: readme ? `${web}/-/blob/${row.default_branch ?? ''}/${row.readme_path ?? ''}` : null,
+    license_url: license === true ? null : undefined,
+    license: license === true ? null : undefined,
+    forks_count: 0,
+    avatar_url: null,
+    star_count: 0,
+    last_activity_at: row.last_activity_at,
+    visibility: visibilityName(row.visibility),
+    namespace: namespaceEntity(row, externalUrl),
+    repository_storage: isAdministrator(actor) ? row.storage : undefined,
+  }
+}
+
+function namespaceEntity(row: ProjectRow, externalUrl: string) {
+  const folder = row.namespace_kind === 'group' ? 'groups/' : ''
+  return {
+    id: row.namespace_id,
+    name: row.namespace_name,
+    path: row.namespace_path,
+    kind: row.namespace_kind,
+    full_path: row.namespace_full_path,
+    parent_id: row.namespace_parent_id,
+    avatar_url: null,
+    web_url: `${externalUrl}/${folder}${row.namespace_full_path}`,
+  }
+}
+
+function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityContext) {
+  const { actor, externalUrl, paid } = context
+  const { features } = subject
+  const open = (feature: keyof FeatureLevels): boolean =>
+    isAdministrator(actor) ? features[feature] > FeatureLevel.disabled : isOpenTo(features[feature], subject.role)
+  const maintainers = may(actor, 'admin_project', subject)
+  const settings = allSettings(row.settings)
+  return {
+    forked_from_project: null,
+    container_registry_image_prefix: null,
+    _links: links(row.id, externalUrl, { issues: open('issues'), mergeRequests: open('merge_requests') }),
+    packages_enabled: features.package_registry > FeatureLevel.disabled,
+    empty_repo: row.repository_empty,
+    archived: row.archived,
+    owner: row.owner === null ? undefined : basicUser(row.owner, externalUrl),
+    marked_for_deletion_at: null,
+    marked_for_deletion_on: null,
+    repository_object_format: 'sha1',
+    issues_enabled: open('issues'),
+    merge_requests_enabled: open('merge_requests'),
+    wiki_enabled: open('wiki'),
+    jobs_enabled: open('builds'),
+    snippets_enabled: open('snippets'),
+    container_registry_enabled: open('container_registry'),
+    service_desk_address: null,
+    can_create_merge_request_in:
+      actor.user !== null && !row.archived && open('merge_requests') && may(actor, 'read_code', subject),
+    ...levelNames(features),
+    emails_disabled: !settings.emails_enabled,
+    creator_id: row.creator_id,
+    mr_default_target_self: null,
+    import_url: null,
+    import_type: null,
+    import_status: 'none',
+    import_error: null,
+    open_issues_count: 0,
+    description_html: paragraph(row.description),
+    updated_at: row.updated_at,
+    shared_with_groups: [],
+    security_and_compliance_enabled: paid ? open('security_and_compliance') : undefined,
+    ...shownSettings(settings, { maintainers, paid }),
+    ...(maintainers && {
+      restrict_user_defined_variables: settings.ci_pipeline_variables_minimum_override_role !== 'developer',
+      runners_token: null,
+      runner_token_expiration_interval: null,
+    }),
+  }
+}
+
+function links(id: number, externalUrl: string, has: { issues: boolean; mergeRequests: boolean }) {
+  const self = `${externalUrl}/api/v4/projects/${id}`
+  return {
+    self,
+    issues: has.issues ? `${self}/issues` : undefined,
+    merge_requests: has.mergeRequests ? `${self}/merge_requests` : undefined,
+    repo_branches: `${self}/repository/branches`,
+    labels: `${self}/labels`,
+    events: `${self}/events`,
+    members: `${self}/members`,
+    cluster_agents: `${self}/cluster_agents`,
+  }
+}
+
+/** Notifications go by the global setting of the user, 3. */
+function permissions(row: ProjectRow) {
+  const access = (level: number | null) =>
+    level === null ? null : { access_level: level, notification_level: 3 }
+  return { project_access: access(row.project_access), group_access: access(row.group_access) }
+}
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+function paragraph(text: string | null): string {
+  if (text === null || text.trim() === '') return ''
+  return `<p dir="auto">${text.replace(/[&<>"']/g, (character) => escapes[character]!)}</p>`
+}

@@ -1,0 +1,56 @@
+import { visibilityNames } from '../../access/index.ts'
+import { Fields, Flag, Id, ListOf, Nullable, OneOf, Optional, Text } from '../../kernel/endpoint/index.ts'
+import { levelParams } from './feature-levels.ts'
+import { settingParams } from './settings.ts'
+
+const topics = (description: string, deprecated: boolean) =>
+  Optional(ListOf(Text(), { commaSeparated: true, description, deprecated }))
+
+/** What can be said of a project whenever it is written. */
+const common = {
+  description: Optional(Nullable(Text({ description: 'At most 2000 characters' }))),
+  visibility: Optional(OneOf(visibilityNames, {})),
+  default_branch: Optional(Nullable(Text({ description: 'Where HEAD points' }))),
+  topics: topics('In this order', false),
+  tag_list: topics('Use `topics`', true),
+}
+
+const source = {
+  initialize_with_readme: Flag({ default: false, description: 'Begin with a commit that has a README' }),
+  template_name: Optional(Text()),
+  template_project_id: Optional(Id()),
+  import_url: Optional(Text()),
+}
+
+export const createParams = Fields({
+  name: Optional(Text({ maxLength: 255, description: 'By default the path' })),
+  path: Optional(Text({ maxLength: 255, description: 'By default made from the name' })),
+  namespace_id: Optional(Id({ description: "By default the caller's own namespace" })),
+  ...common,
+  ...source,
+  ...levelParams,
+  ...settingParams('create'),
+})
+
+export const createRules = {
+  atLeastOneOf: [['name', 'path']],
+  mutuallyExclusive: [['import_url', 'template_name', 'template_project_id']],
+} as const
+
+export const createForUserParams = Fields({
+  user_id: Id(),
+  name: Text({ maxLength: 255 }),
+  path: Optional(Text({ maxLength: 255 })),
+  ...common,
+  ...source,
+  ...levelParams,
+  ...settingParams('create'),
+})
+
+export const updateParams = Fields({
+  name: Optional(Text({ maxLength: 255 })),
+  path: Optional(Text({ maxLength: 255 })),
+  ...common,
+  ...levelParams,
+  ...settingParams('update'),
+})

@@ -1,0 +1,100 @@
+import { endpoint, findUser, instance, project, userOf, type User } from '../../access/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
+import type { Database } from '../../kernel/db/index.ts'
+import { Fields, Flag, Optional, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { notFound } from '../../kernel/errors/index.ts'
+import type { Settings } from '../../settings/index.ts'
+import type { RepositoryPlaces } from '../repository/index.ts'
+import { createProject, type CreateParams } from './create.ts'
+import * as entities from './entities.ts'
+import { BasicProject, Project, ProjectWithAccess, type EntityContext } from './entities.ts'
+import { commitReadme, readmePath, type Bring } from './first-commit.ts'
+import { createForUserParams, createParams, createRules } from './params.ts'
+import * as store from './store.ts'
+import { Either } from '../../kernel/endpoint/index.ts'
+import type { Actor } from '../../access/index.ts'
+
+export interface ProjectServices {
+  readonly db: Database
+  readonly settings: Settings
+  readonly places: RepositoryPlaces
+  readonly door: { readonly bring: Bring }
+  readonly externalUrl: () => string
+  readonly plan: Plan
+}
+
+export function contextOf({ externalUrl, plan }: Pick<ProjectServices, 'externalUrl' | 'plan'>, actor: Actor): EntityContext {
+  return { actor, externalUrl: externalUrl(), paid: plan !== 'free' }
+}
+
+export function projectEndpoints(services: ProjectServices): Endpoint[] {
+  const { db, settings } = services
+
+  const create = async (
+    creator: { actor: Actor; user: User },
+    params: CreateParams & { readonly initialize_with_readme: boolean },
+  ) => {
+    const made = await createProject({ ...services, settings: settings.values }, creator, params)
+    if (params.initialize_with_readme) {
+      await commitReadme(services, creator, made)
+      await store.setReadme(db.writer, made.id, readmePath)
+    }
+    return full(creator.actor, made.id)
+  }
+
+  const full = async (actor: Actor, id: number) =>
+    entities.project(await store.read(db.reader, actor, id), 'full', contextOf(services, actor))
+
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/projects/:id',
+      summary: 'Get a project',
+      description: 'Visitors get the short form; some fields are for Maintainers.',
+      on: project,
+      may: 'read_project',
+      anonymous: true,
+      params: Fields({
+        statistics: Optional(Flag()),
+        license: Optional(Flag({ description: 'With the fields `license` and `license_url`' })),
+      }),
+      answers: Either(ProjectWithAccess, BasicProject),
+      read: () => store.ofSubject(),
+      handle: async ({ actor, rows, params }) =>
+        entities.project(rows[0]!, actor.user === null ? 'basic' : 'with access', {
+          ...contextOf(services, actor),
+          license: params.license,
+        }),
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: '/projects',
+      summary: 'Create a project',
+      on: instance,
+      may: 'create_project',
+      params: createParams,
+      rules: createRules,
+      answers: Project,
+      refuses: { 400: 'A rule is broken', 403: 'The limit of personal projects is reached' },
+      handle: async ({ actor, params }) => create({ actor, user: userOf(actor) }, params),
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: '/projects/user/:user_id',
+      summary: 'Create a project in the personal namespace of a user',
+      on: instance,
+      may: 'admin_users',
+      params: createForUserParams,
+      rules: { mutuallyExclusive: createRules.mutuallyExclusive },
+      answers: Project,
+      refuses: { 404: 'No such user' },
+      async handle({ actor, params }) {
+        const user = await findUser(db.reader, String(params.user_id))
+        if (user === undefined) throw notFound('User')
+        return create({ actor, user }, params)
+      },
+    }),
+  ]
+}

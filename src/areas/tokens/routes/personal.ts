@@ -1,0 +1,143 @@
+import {
+  checkScopes,
+  endpoint,
+  instance,
+  isAdministrator,
+  userOf,
+  type Actor,
+} from '../../../access/index.ts'
+import type { Database } from '../../../kernel/db/index.ts'
+import {
+  DateOnly,
+  DateTime,
+  Fields,
+  Flag,
+  Id,
+  ListOf,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+  type Endpoint,
+} from '../../../kernel/endpoint/index.ts'
+import { badRequest, notFound, unauthorized, type ApiError } from '../../../kernel/errors/index.ts'
+import type { Settings } from '../../../settings/index.ts'
+import { AccessToken, NewAccessToken } from '../entities.ts'
+import { rotate } from '../rotate.ts'
+import * as store from '../store.ts'
+
+/** Whether a token of somebody else exists is for administrators to know. */
+function missing(actor: Actor): ApiError {
+  return isAdministrator(actor) ? notFound() : unauthorized()
+}
+
+export function personalEndpoints({ db, settings }: { db: Database; settings: Settings }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/personal_access_tokens',
+      summary: 'List personal access tokens',
+      description: 'One’s own; for administrators those of everybody.',
+      on: instance,
+      may: 'read_instance',
+      paged: true,
+      params: Fields({
+        user_id: Optional(Id({ description: 'For administrators, or one’s own id' })),
+        state: Optional(OneOf('active', 'inactive')),
+        revoked: Optional(Flag()),
+        search: Optional(Text({ description: 'Part of the name' })),
+        created_after: Optional(DateTime()),
+        created_before: Optional(DateTime()),
+        last_used_after: Optional(DateTime()),
+        last_used_before: Optional(DateTime()),
+        expires_after: Optional(DateOnly()),
+        expires_before: Optional(DateOnly()),
+        sort: Optional(OneOf(store.sortings, {})),
+      }),
+      answers: ListOf(AccessToken),
+      refuses: { 401: 'The tokens of somebody else' },
+      read: ({ params, page }) => store.list(params, page),
+      async handle({ actor, params, rows }) {
+        const others = params.user_id !== undefined && params.user_id !== userOf(actor).id
+        if (others && !isAdministrator(actor)) throw unauthorized()
+        return rows
+      },
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/personal_access_tokens/:id',
+      summary: 'Get a personal access token',
+      on: instance,
+      may: 'read_instance',
+      params: Fields({ id: Id() }),
+      answers: AccessToken,
+      refuses: { 401: 'Not the caller’s own', 404: 'For administrators: no such token' },
+      read: ({ params }) => store.visible(params.id),
+      async handle({ actor, rows: [row] }) {
+        if (row === undefined) throw missing(actor)
+        return row
+      },
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: '/personal_access_tokens/:id',
+      summary: 'Revoke a personal access token',
+      on: instance,
+      may: 'read_instance',
+      params: Fields({ id: Id() }),
+      answers: null,
+      refuses: {
+        400: 'Revoked already',
+        401: 'Not the caller’s own',
+        404: 'For administrators: no such token',
+      },
+      async handle({ actor, params }) {
+        await db.transaction(async (tx) => {
+          const token = await store.lock(tx, params.id)
+          if (token === undefined || !reaches(actor, token)) throw missing(actor)
+          if (token.revoked) throw badRequest('Token already revoked')
+          await store.revoke(tx, token.id)
+        })
+      },
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: '/personal_access_tokens/:id/rotate',
+      summary: 'Replace a personal access token by a new one',
+      description: 'The old token is revoked. A token with the scope `self_rotate` only may name itself.',
+      on: instance,
+      may: 'read_instance',
+      scopes: ['self_rotate'],
+      status: 200,
+      params: Fields({
+        id: Id(),
+        expires_at: Optional(Nullable(DateOnly({ description: 'In a week, when left out' }))),
+      }),
+      answers: NewAccessToken,
+      refuses: {
+        400: 'Revoked already',
+        401: 'Not the caller’s own',
+        404: 'For administrators: no such token',
+      },
+      async handle({ actor, params }) {
+        if (actor.token !== null && actor.token.id !== params.id) checkScopes(actor.token.scopes, ['api'])
+        const before = await store.find(db.reader, params.id)
+        if (before === undefined || !reaches(actor, before)) throw missing(actor)
+        const rotated = await rotate(db, params.id, {
+          expiresAt: params.expires_at,
+          endRequired: settings.values.require_personal_access_token_expiry,
+          prefix: settings.values.personal_access_token_prefix ?? '',
+        })
+        if (rotated === undefined) throw missing(actor)
+        return rotated
+      },
+    }),
+  ]
+}
+
+function reaches(actor: Actor, token: { readonly user_id: number }): boolean {
+  return isAdministrator(actor) || token.user_id === userOf(actor).id
+}

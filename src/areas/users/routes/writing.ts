@@ -1,0 +1,167 @@
+import { endpoint, instance, userOf } from '../../../access/index.ts'
+import type { Database, Tx } from '../../../kernel/db/index.ts'
+import { Fields, Flag, Id, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import { conflict, notFound } from '../../../kernel/errors/index.ts'
+import type { Settings } from '../../../settings/index.ts'
+import { createUser } from '../create.ts'
+import { adminUserDetail, AdminUserDetail } from '../entities.ts'
+import { changedProfile, emptyAsNull, userOptions } from '../params.ts'
+import { digestPassword } from '../password.ts'
+import * as rules from '../rules.ts'
+import * as store from '../store.ts'
+
+interface Services {
+  readonly db: Database
+  readonly settings: Settings
+  readonly externalUrl: () => string
+}
+
+const unconfirmed = 'Addresses count as confirmed, since no mail is sent'
+
+export function writingEndpoints({ db, settings, externalUrl }: Services): Endpoint[] {
+  const passwordRules = () => ({ minimumLength: settings.values.minimum_password_length })
+  const shown = async (tx: Tx, id: number) => adminUserDetail((await store.find(tx, id))!, externalUrl())
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/users',
+      summary: 'Create a user',
+      on: instance,
+      may: 'admin_users',
+      params: Fields({
+        email: Text(),
+        name: Text(),
+        username: Text({ description: 'Also the path of the personal namespace' }),
+        ...userOptions,
+        skip_confirmation: Optional(Flag({ description: unconfirmed })),
+      }),
+      rules: { atLeastOneOf: [['password', 'reset_password', 'force_random_password']] },
+      answers: AdminUserDetail,
+      refuses: { 409: 'The username or address is taken' },
+      async handle({ actor, params }) {
+        const { values } = settings
+        const email = params.email.trim()
+        const state = {
+          username: params.username.trim(),
+          name: params.name.trim(),
+          email,
+          publicEmail: emptyAsNull(params.public_email, null),
+          commitEmail: emptyAsNull(params.commit_email, null),
+          projectsLimit: params.projects_limit ?? values.default_projects_limit ?? 0,
+          profile: changedProfile({}, params),
+        }
+        const password =
+          params.force_random_password === true || params.reset_password === true
+            ? undefined
+            : params.password
+        refuseTaken(await store.taken(db.reader, state, null))
+        rules.check(state, password, passwordRules())
+        const passwordDigest = password === undefined ? undefined : await digestPassword(password)
+        return db.transaction(async (tx) => {
+          const { id } = await createUser(tx, {
+            ...state,
+            admin: params.admin ?? false,
+            external:
+              params.external ??
+              rules.startsExternal(email, {
+                byDefault: values.user_default_external,
+                internalPattern: values.user_default_internal_regex,
+              }),
+            privateProfile: params.private_profile ?? values.user_defaults_to_private_profile,
+            canCreateGroup: params.can_create_group ?? values.can_create_group,
+            createdById: userOf(actor).id,
+            note: emptyAsNull(params.note, null),
+            ...(passwordDigest !== undefined && { passwordDigest }),
+          })
+          return shown(tx, id)
+        })
+      },
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path: '/users/:id',
+      summary: 'Change a user',
+      on: instance,
+      may: 'admin_users',
+      params: Fields({
+        id: Id(),
+        email: Optional(Text()),
+        name: Optional(Text()),
+        username: Optional(
+          Text({ description: 'The old paths of the user’s projects keep leading to them' }),
+        ),
+        ...userOptions,
+        skip_reconfirmation: Optional(Flag({ description: unconfirmed })),
+      }),
+      answers: AdminUserDetail,
+      refuses: { 404: 'No such user', 409: 'The username or address is taken' },
+      async handle({ params }) {
+        const password = params.password === '' ? undefined : params.password
+        return db.transaction(async (tx) => {
+          const before = await store.lock(tx, params.id)
+          if (before === undefined) throw notFound('User')
+          const email = params.email?.trim() ?? before.email
+          // Addresses that were the former one's follow it.
+          const follow = (address: string | null) => (address === before.email ? email : address)
+          const state = {
+            username: params.username?.trim() ?? before.username,
+            name: params.name?.trim() ?? before.name,
+            email,
+            publicEmail: emptyAsNull(params.public_email, follow(before.public_email)),
+            commitEmail: emptyAsNull(params.commit_email, follow(before.commit_email)),
+            projectsLimit: params.projects_limit ?? before.projects_limit,
+            profile: changedProfile(before.profile, params),
+          }
+          refuseTaken(await store.taken(tx, state, { userId: before.id, namespaceId: before.namespace_id }))
+          rules.check(state, password, passwordRules())
+          await store.change(tx, before.id, {
+            username: state.username,
+            name: state.name,
+            email,
+            public_email: state.publicEmail,
+            commit_email: state.commitEmail,
+            admin: params.admin ?? before.admin,
+            external: params.external ?? before.external,
+            private_profile: params.private_profile ?? before.private_profile,
+            can_create_group: params.can_create_group ?? before.can_create_group,
+            projects_limit: state.projectsLimit,
+            profile: state.profile,
+            note: emptyAsNull(params.note, before.note),
+            password_digest: password === undefined ? undefined : await digestPassword(password),
+          })
+          return shown(tx, before.id)
+        })
+      },
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: '/users/:id',
+      summary: 'Delete a user',
+      description:
+        'The personal namespace and its projects go with the user. What the user did elsewhere stays, without a name.',
+      on: instance,
+      may: 'admin_users',
+      params: Fields({ id: Id(), hard_delete: Optional(Flag()) }),
+      answers: null,
+      refuses: { 404: 'No such user', 409: 'The user is the only owner of a group' },
+      async handle({ params }) {
+        await db.transaction(async (tx) => {
+          const user = await store.lock(tx, params.id)
+          if (user === undefined) throw notFound('User')
+          if (await store.ownsAlone(tx, user.id)) {
+            throw conflict('User cannot be removed while is the sole-owner of a group')
+          }
+          await store.remove(tx, user.id)
+        })
+      },
+    }),
+  ]
+}
+
+function refuseTaken(taken: { email: boolean; username: boolean }): void {
+  if (taken.email) throw rules.emailTaken()
+  if (taken.username) throw rules.usernameTaken()
+}

@@ -1,0 +1,246 @@
+import { sql, type RawBuilder } from 'kysely'
+import { ownedGroups } from '../../access/index.ts'
+import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { basicUserJson } from './basic.ts'
+import type { Profile, UserDetailRow, UserRow } from './entities.ts'
+import { emailTaken, usernameTaken } from './rules.ts'
+
+const columns = sql`
+  u.id, u.username, u.public_email, u.name, u.state, u.email, u.commit_email, u.kind, u.admin, u.external,
+  u.private_profile, u.can_create_group, u.projects_limit, u.profile, u.note, u.confirmed_at, u.last_activity_on,
+  u.created_at,
+  u.projects_limit > (
+    select count(*) from namespaces n join projects p on p.namespace_id = n.id
+    where n.owner_id = u.id and n.kind = 'user') as can_create_project,
+  (select n.id from namespaces n where n.owner_id = u.id and n.kind = 'user') as namespace_id,
+  (select ${basicUserJson('c')} from users c where c.id = u.created_by_id) as created_by`
+
+const detailColumns = sql`
+  ${columns}, coalesce((select max(m.access_level) from members m where m.user_id = u.id), 0) as highest_role`
+
+export interface Filters {
+  readonly username?: string | undefined
+  readonly search?: string | undefined
+  readonly public_email?: string | undefined
+  readonly active?: boolean | undefined
+  readonly blocked?: boolean | undefined
+  readonly external?: boolean | undefined
+  readonly humans?: boolean | undefined
+  readonly exclude_active?: boolean | undefined
+  readonly exclude_external?: boolean | undefined
+  readonly exclude_humans?: boolean | undefined
+  readonly exclude_internal?: boolean | undefined
+  readonly without_project_bots?: boolean | undefined
+  readonly admins?: boolean | undefined
+  readonly without_projects?: boolean | undefined
+  readonly created_after?: Date | undefined
+  readonly created_before?: Date | undefined
+  readonly order_by: 'id' | 'name' | 'username' | 'created_at' | 'updated_at'
+  readonly sort: 'asc' | 'desc'
+}
+
+/** Nothing for callers without credentials who name no user. Others than administrators see nobody who is shut out. */
+export function list(filters: Filters, input: PageInput): Read<UserRow> {
+  const { search } = filters
+  return page(
+    {
+      columns,
+      from: sql`from users u where ${sql.join(conditions(filters), sql` and `)}`,
+      order: search === undefined ? order(filters) : searchOrder(searched(search), order(filters)),
+    },
+    input,
+  )
+}
+
+function conditions(filters: Filters): RawBuilder<unknown>[] {
+  const {
+    username,
+    search,
+    public_email: publicEmail,
+    created_after: after,
+    created_before: before,
+  } = filters
+  return [
+    username === undefined ? sql`actor.id is not null` : sql`lower(u.username) = ${username.toLowerCase()}`,
+    sql`(actor.admin or u.state not in ('blocked', 'ldap_blocked', 'banned'))`,
+    ...(search === undefined ? [] : [matches(searched(search))]),
+    ...(publicEmail === undefined ? [] : [sql`lower(u.public_email) = ${publicEmail.toLowerCase()}`]),
+    ...flag(filters.active, sql`u.state = 'active' and u.kind <> 'internal'`),
+    ...flag(filters.blocked, sql`u.state in ('blocked', 'ldap_blocked')`),
+    ...flag(filters.external, sql`u.external`),
+    ...flag(filters.humans, sql`u.kind = 'human'`),
+    ...flag(filters.exclude_active, sql`u.state <> 'active'`),
+    ...flag(filters.exclude_external, sql`not u.external`),
+    ...flag(filters.exclude_humans, sql`u.kind <> 'human'`),
+    ...flag(filters.exclude_internal, sql`u.kind <> 'internal'`),
+    ...flag(filters.without_project_bots, sql`u.kind <> 'project_bot'`),
+    // For administrators; of others these are ignored.
+    ...flag(filters.admins, sql`(u.admin or actor.admin is not true)`),
+    ...flag(filters.without_projects, sql`(not ${inSomeProject} or actor.admin is not true)`),
+    ...(after === undefined ? [] : [sql`(u.created_at > ${after} or actor.admin is not true)`]),
+    ...(before === undefined ? [] : [sql`(u.created_at < ${before} or actor.admin is not true)`]),
+  ]
+}
+
+function flag(given: boolean | undefined, condition: RawBuilder<unknown>): RawBuilder<unknown>[] {
+  return given === true ? [condition] : []
+}
+
+const inSomeProject = sql`exists (
+  select from members m left join projects p on p.id = m.project_id
+  where m.user_id = u.id and (p.id is not null or exists (
+    select from namespaces n join projects q on q.namespace_id = n.id where n.traversal_ids @> array[m.namespace_id])))`
+
+function searched(search: string): string {
+  return search.replace(/^@/, '').toLowerCase()
+}
+
+/** Part of the name or username, or the whole public address; for administrators the whole address. */
+function matches(text: string): RawBuilder<unknown> {
+  return sql`(${text} <> '' and (position(${text} in lower(u.name)) > 0 or position(${text} in lower(u.username)) > 0
+    or lower(u.public_email) = ${text} or (actor.admin and lower(u.email) = ${text})))`
+}
+
+/** What is equal comes first. Administrators get the order they asked for, also in a search. */
+function searchOrder(text: string, asked: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    case when actor.admin then 0 when lower(u.public_email) = ${text} then 0 when lower(u.username) = ${text} then 1
+      when lower(u.name) = ${text} then 2 else 3 end,
+    case when not coalesce(actor.admin, false) then u.name end, ${asked}`
+}
+
+function order({ order_by: by, sort }: Filters): RawBuilder<unknown> {
+  const direction = sort === 'asc' ? sql`asc` : sql`desc`
+  return by === 'id' ? sql`u.id ${direction}` : sql`${sql.ref(`u.${by}`)} ${direction}, u.id ${direction}`
+}
+
+export function one(id: number): Read<UserDetailRow> {
+  return rows(sql`select ${detailColumns} from users u where u.id = ${id}`)
+}
+
+/** The caller's own row. */
+export function own(): Read<UserRow> {
+  return rows(sql`select ${columns} from users u where u.id = actor.id`)
+}
+
+export async function find(db: Reader, id: number): Promise<UserDetailRow | undefined> {
+  const result = await sql<UserDetailRow>`select ${detailColumns} from users u where u.id = ${id}`.execute(db)
+  return result.rows[0]
+}
+
+/** What of a name and address somebody else has: a user, or for the name also a group. */
+export async function taken(
+  db: Reader,
+  { username, email }: { username: string; email: string },
+  except: { userId: number; namespaceId: number | null } | null,
+): Promise<{ username: boolean; email: boolean }> {
+  const result = await sql<{ username: boolean; email: boolean }>`
+    select
+      exists (select from users u where lower(u.email) = ${email.toLowerCase()} and u.id is distinct from ${except?.userId ?? null})
+        as email,
+      exists (select from users u where lower(u.username) = ${username.toLowerCase()}
+          and u.id is distinct from ${except?.userId ?? null})
+        or exists (select from routes r where r.path_key = ${username.toLowerCase()} and not r.redirect
+          and r.namespace_id is distinct from ${except?.namespaceId ?? null})
+        as username`.execute(db)
+  return result.rows[0]!
+}
+
+/** The user, and the right to change it until the transaction ends. */
+export async function lock(tx: Tx, id: number): Promise<UserRow | undefined> {
+  const result =
+    await sql<UserRow>`select ${columns} from users u where u.id = ${id} for no key update of u`.execute(tx)
+  return result.rows[0]
+}
+
+export interface Values {
+  readonly username: string
+  readonly name: string
+  readonly email: string
+  readonly public_email: string | null
+  readonly commit_email: string | null
+  readonly admin: boolean
+  readonly external: boolean
+  readonly private_profile: boolean
+  readonly can_create_group: boolean
+  readonly projects_limit: number
+  readonly profile: Profile
+  readonly note: string | null
+  /** Undefined: the password stays. */
+  readonly password_digest: string | undefined
+}
+
+export async function change(tx: Tx, id: number, values: Values): Promise<void> {
+  const { profile, password_digest: digest, ...plain } = values
+  await tx
+    .updateTable('users')
+    .set({
+      ...plain,
+      profile: JSON.stringify(profile),
+      ...(digest !== undefined && { password_digest: digest }),
+      updated_at: sql`now()`,
+    })
+    .where('users.id', '=', id)
+    .execute()
+    .catch(onConstraint('users_email', emailTaken))
+    .catch(onConstraint('users_username', usernameTaken))
+}
+
+export async function setState(tx: Tx, id: number, state: string): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set({ state, updated_at: sql`now()` })
+    .where('users.id', '=', id)
+    .execute()
+}
+
+/** Locks the groups that the user owns, and tells whether one has no other owner. */
+export async function ownsAlone(tx: Tx, id: number): Promise<boolean> {
+  await sql`
+    select from namespaces n where n.id in (select owned.id from (${ownedGroups(id)}) owned)
+    order by n.id for no key update`.execute(tx)
+  const { rows: owned } = await ownedGroups(id).execute(tx)
+  return owned.some(({ alone }) => alone)
+}
+
+export async function remove(tx: Tx, id: number): Promise<void> {
+  await tx.deleteFrom('users').where('users.id', '=', id).execute()
+}
+
+export interface MembershipRow {
+  readonly source_id: number
+  readonly source_name: string
+  readonly source_type: 'Project' | 'Namespace'
+  readonly access_level: number
+}
+
+export function memberships(
+  id: number,
+  type: MembershipRow['source_type'] | undefined,
+  input: PageInput,
+): Read<MembershipRow> {
+  const kind =
+    type === undefined
+      ? sql`true`
+      : type === 'Project'
+        ? sql`m.project_id is not null`
+        : sql`m.namespace_id is not null`
+  return page(
+    {
+      columns: sql`
+        coalesce(m.project_id, m.namespace_id) as source_id, coalesce(p.name, n.name) as source_name,
+        case when m.project_id is null then 'Namespace' else 'Project' end as source_type, m.access_level`,
+      from: sql`
+        from members m left join projects p on p.id = m.project_id left join namespaces n on n.id = m.namespace_id
+        where m.user_id = ${id} and ${kind}`,
+      order: sql`m.id`,
+    },
+    input,
+  )
+}
+
+export async function exists(db: Reader, id: number): Promise<boolean> {
+  const row = await db.selectFrom('users as u').select('u.id').where('u.id', '=', id).executeTakeFirst()
+  return row !== undefined
+}

@@ -1,0 +1,719 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client, type Person, type Reply } from '../world/client.ts'
+import { startWorld, type Json, type World } from '../world/world.ts'
+
+/** Conventions of the API (completions of part 1, section 1), seen from outside. */
+let world: World
+let project: Json
+let publicProject: Json
+let maintainer: Person
+let developer: Person
+let stranger: Person
+let variables: string
+
+beforeAll(async () => {
+  world = await startWorld()
+  project = await world.project({ visibility: 'private' })
+  publicProject = await world.project({ visibility: 'public' })
+  maintainer = await world.member({ project }, 'maintainer')
+  developer = await world.member({ project }, 'developer')
+  stranger = await world.user()
+  variables = `/projects/${project['id']}/variables`
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const withToken = (token: string) => new Client(world.url, { 'private-token': token })
+
+/** Header values of an answer, null where there is none. */
+function headersOf({ headers }: Reply, ...names: string[]): Record<string, string | null> {
+  return Object.fromEntries(names.map((name) => [name, headers.get(name)]))
+}
+
+describe('the wire (1.0)', () => {
+  test.each([
+    ['an answer', 'GET', '/version', 200],
+    ['a parameter error', 'GET', '/projects/1/variables?page=x', 401],
+    ['a missing record', 'GET', '/projects/999999', 404],
+    ['an unknown path', 'GET', '/nothing/here', 404],
+    ['a verb that is not served', 'PATCH', '/version', 405],
+  ])('%s is application/json without any parameter', async (_, method, path, status) => {
+    const answer = await (status === 401 ? world.anonymous : maintainer).request(method, path)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/json'])
+    expect(answer.text).toBe(JSON.stringify(answer.body))
+  })
+
+  test('204 has neither body nor type', async () => {
+    await maintainer.post(variables, { key: 'GONE', value: 'x' })
+    const answer = await maintainer.delete(`${variables}/GONE`)
+    expect(answer.status).toBe(204)
+    expect(answer.text).toBe('')
+    expect(answer.headers.get('content-type')).toBeNull()
+  })
+
+  test('HEAD is the GET without its body', async () => {
+    await maintainer.post(variables, { key: 'HEADED', value: 'x' })
+    const [get, head] = await Promise.all([maintainer.get(variables), maintainer.request('HEAD', variables)])
+    const names = ['content-type', 'content-length', 'etag', 'link', 'x-total', 'x-page', 'x-next-page']
+    expect(head.status).toBe(200)
+    expect(head.text).toBe('')
+    expect(headersOf(head, ...names)).toEqual(headersOf(get, ...names))
+  })
+
+  test('times are UTC with three decimals', async () => {
+    const answer = await maintainer.get(`/projects/${project['id']}`)
+    expect((answer.body as Json)['created_at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  })
+
+  test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])(
+    '%s of an unknown path is 404 whatever the credentials',
+    async (method) => {
+      for (const client of [world.anonymous, maintainer, withToken('nobody-has-this-token')]) {
+        const answer = await client.request(method, '/unknown/path?page=x')
+        expect([answer.status, answer.text]).toEqual([404, '{"error":"404 Not Found"}'])
+      }
+    },
+  )
+
+  test('a known path says which verbs it serves', async () => {
+    const answer = await world.anonymous.request('PATCH', variables)
+    expect([answer.status, answer.text]).toEqual([405, '{"error":"405 Not Allowed"}'])
+    expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'OPTIONS', 'POST'])
+  })
+
+  test('OPTIONS is 204 with the verbs', async () => {
+    const answer = await world.anonymous.request('OPTIONS', `${variables}/KEY`)
+    expect(answer.status).toBe(204)
+    expect(answer.headers.get('allow')?.split(', ').sort()).toEqual([
+      'DELETE',
+      'GET',
+      'HEAD',
+      'OPTIONS',
+      'PUT',
+    ])
+  })
+})
+
+describe('offset pagination (1.1)', () => {
+  let list: string
+  let address: string
+
+  beforeAll(async () => {
+    const many = await world.project()
+    list = `/projects/${many['id']}/variables`
+    address = `${world.url}/api/v4${list}`
+    for (let number = 1; number <= 5; number += 1) {
+      await world.root.post(list, { key: `KEY_${number}`, value: 'x' })
+    }
+  })
+
+  const paging = [
+    'link',
+    'x-next-page',
+    'x-page',
+    'x-per-page',
+    'x-prev-page',
+    'x-total',
+    'x-total-pages',
+  ] as const
+  const read = async (query: string): Promise<Record<string, string | null>> => {
+    const answer = await world.root.get(`${list}${query}`)
+    expect(answer.status).toBe(200)
+    return headersOf(answer, ...paging)
+  }
+  const link = (rel: string, page: number, perPage: number) => {
+    const id = /projects\/(\d+)/.exec(list)![1]!
+    return `<${address}?id=${id}&page=${page}&per_page=${perPage}>; rel="${rel}"`
+  }
+
+  test('a page in the middle has all links', async () => {
+    expect(await read('?page=2&per_page=2')).toEqual({
+      link: [link('prev', 1, 2), link('next', 3, 2), link('first', 1, 2), link('last', 3, 2)].join(', '),
+      'x-next-page': '3',
+      'x-page': '2',
+      'x-per-page': '2',
+      'x-prev-page': '1',
+      'x-total': '5',
+      'x-total-pages': '3',
+    })
+  })
+
+  test('the only page has none before and none after', async () => {
+    expect(await read('')).toEqual({
+      link: [link('first', 1, 20), link('last', 1, 20)].join(', '),
+      'x-next-page': '',
+      'x-page': '1',
+      'x-per-page': '20',
+      'x-prev-page': '',
+      'x-total': '5',
+      'x-total-pages': '1',
+    })
+  })
+
+  test('past the end is an empty list', async () => {
+    const answer = await world.root.get(`${list}?page=9&per_page=2`)
+    expect([answer.status, answer.body]).toEqual([200, []])
+    expect(headersOf(answer, 'x-next-page', 'x-prev-page', 'x-page', 'x-total')).toEqual({
+      'x-next-page': '',
+      'x-prev-page': '',
+      'x-page': '9',
+      'x-total': '5',
+    })
+  })
+
+  test('an empty list has one page', async () => {
+    const empty = await world.project()
+    const answer = await world.root.get(`/projects/${empty['id']}/variables`)
+    expect(headersOf(answer, 'x-total', 'x-total-pages')).toEqual({ 'x-total': '0', 'x-total-pages': '1' })
+  })
+
+  test.each([
+    ['?page=0', { 'x-page': '1' }],
+    ['?page=-3', { 'x-page': '1' }],
+    ['?per_page=1000', { 'x-per-page': '100' }],
+    ['?page=&per_page=', { 'x-page': '1', 'x-per-page': '20' }],
+  ])('%s is brought within bounds', async (query, expected) => {
+    expect(await read(query)).toMatchObject(expected)
+  })
+
+  test.each([
+    ['?per_page=0', 'per_page has a value not allowed'],
+    ['?page=x', 'page is invalid'],
+    ['?per_page=2.5', 'per_page is invalid'],
+    ['?page=x&per_page=y', 'page is invalid, per_page is invalid'],
+  ])('%s is refused', async (query, error) => {
+    const answer = await world.root.get(`${list}${query}`)
+    expect([answer.status, answer.body]).toEqual([400, { error }])
+  })
+
+  test('links repeat the query, the path as it was sent, and no credential', async () => {
+    const path = encodeURIComponent(project['path_with_namespace'] as string)
+    const token = maintainer.token
+    const answer = await world.anonymous.get(
+      `/projects/${path}/variables?per_page=1&private_token=${token}&unknown=1`,
+    )
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('link')).toContain(
+      `<${world.url}/api/v4/projects/${path}/variables?id=${path}&page=1&per_page=1>; rel="first"`,
+    )
+    expect(answer.headers.get('link')).not.toContain(token)
+  })
+})
+
+describe('keyset pagination (1.2)', () => {
+  test('walks a list by its own links', async () => {
+    for (let number = 0; number < 3; number += 1) await world.project({ visibility: 'public' })
+    const ids: number[] = []
+    let next: string | undefined = `/projects?pagination=keyset&order_by=id&sort=asc&per_page=2`
+    while (next !== undefined) {
+      const answer: Reply = await world.root.get(next)
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('x-total')).toBeNull()
+      ids.push(...(answer.body as Json[]).map((one) => one['id'] as number))
+      next = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1]
+      if (ids.length > 100) throw new Error('the links lead in a circle')
+    }
+    expect(ids.length).toBeGreaterThan(4)
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b))
+  })
+
+  test('an order without it is 405', async () => {
+    const answer = await world.root.get('/projects?pagination=keyset&order_by=name')
+    expect([answer.status, answer.body]).toEqual([
+      405,
+      { error: 'Keyset pagination is not yet available for this type of request' },
+    ])
+  })
+
+  test('another word is refused', async () => {
+    const answer = await world.root.get('/projects?pagination=other')
+    expect([answer.status, answer.body]).toEqual([400, { error: 'pagination does not have a valid value' }])
+  })
+})
+
+describe('how parameters travel (1.3)', () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const create = (body: unknown, headers: Record<string, string> = {}, query = '') =>
+    maintainer.post(`${variables}${query}`, body, headers)
+
+  test.each<[string, (key: string) => Promise<Reply>]>([
+    ['JSON', (key) => create({ key, value: 'a b', protected: true })],
+    ['a form', (key) => create(`key=${key}&value=a+b&protected=true`, form)],
+    [
+      'a multipart form',
+      (key) => {
+        const data = new FormData()
+        for (const [name, value] of [
+          ['key', key],
+          ['value', 'a b'],
+          ['protected', 'true'],
+        ] as const)
+          data.append(name, value)
+        return create(data)
+      },
+    ],
+    ['the query', (key) => create(undefined, {}, `?key=${key}&value=a%20b&protected=true`)],
+    ['query and body together', (key) => create({ value: 'a b', protected: '1' }, {}, `?key=${key}`)],
+  ])('as %s', async (_, send) => {
+    const key = world.unique('KEY').replaceAll('-', '_')
+    const answer = await send(key)
+    expect([answer.status, answer.body]).toMatchObject([201, { key, value: 'a b', protected: true }])
+  })
+
+  test('the query wins over the body, the path over both', async () => {
+    const answer = await create({ key: 'FROM_BODY', value: 'body' }, {}, '?key=FROM_QUERY')
+    expect(answer.body).toMatchObject({ key: 'FROM_QUERY', value: 'body' })
+    const changed = await maintainer.put(`${variables}/FROM_QUERY?key=OTHER`, {
+      key: 'ANOTHER',
+      value: 'new',
+    })
+    expect(changed.body).toMatchObject({ key: 'FROM_QUERY', value: 'new' })
+  })
+
+  test('brackets name the parts', async () => {
+    for (const scope of ['one', 'two'])
+      await create({ key: 'SCOPED', value: scope, environment_scope: scope })
+    const inQuery = await maintainer.get(`${variables}/SCOPED?filter[environment_scope]=two`)
+    expect(inQuery.body).toMatchObject({ value: 'two' })
+    const encoded = await maintainer.get(`${variables}/SCOPED?filter%5Benvironment_scope%5D=one`)
+    expect(encoded.body).toMatchObject({ value: 'one' })
+    const inForm = await maintainer.put(
+      `${variables}/SCOPED`,
+      'value=changed&filter[environment_scope]=two',
+      form,
+    )
+    expect(inForm.body).toMatchObject({ value: 'changed', environment_scope: 'two' })
+    const inJson = await maintainer.put(`${variables}/SCOPED`, {
+      value: 'json',
+      filter: { environment_scope: 'one' },
+    })
+    expect(inJson.body).toMatchObject({ value: 'json', environment_scope: 'one' })
+  })
+
+  test('brackets make lists, and lists of hashes', async () => {
+    const answer = await maintainer.post(
+      `/projects/${project['id']}/protected_branches`,
+      `name=listed&allowed_to_push[][access_level]=30&allowed_to_push[][access_level]=40`,
+      form,
+    )
+    expect(answer.status).toBe(201)
+    const levels = (answer.body as Json)['push_access_levels'] as Json[]
+    expect(levels.map((level) => level['access_level'] as number)).toEqual([30, 40])
+    const token = await world.root.post(
+      `/users/${stranger.id}/personal_access_tokens`,
+      'name=listed&scopes[]=read_api&scopes[]=read_user',
+      form,
+    )
+    expect(token.body).toMatchObject({ scopes: ['read_api', 'read_user'] })
+  })
+
+  test.each([
+    ['text/plain', 'some text'],
+    ['application/xml', '<key>A</key>'],
+  ])('a body of %s is 415', async (type, body) => {
+    const answer = await create(body, { 'content-type': type })
+    expect([answer.status, answer.body]).toEqual([
+      415,
+      { error: `The provided content-type '${type}' is not supported.` },
+    ])
+  })
+
+  test('neither body nor type is fine', async () => {
+    const answer = await create(undefined)
+    expect([answer.status, answer.body]).toEqual([400, { error: 'key is missing, value is missing' }])
+  })
+
+  test('what is not declared is ignored', async () => {
+    const answer = await create({ key: 'KNOWN', value: 'x', unknown: { deep: [1] }, id: 999 })
+    expect(answer.status).toBe(201)
+  })
+
+  test.each([
+    ['true', true],
+    ['1', true],
+    ['yes', true],
+    ['ON', true],
+    [1, true],
+    ['f', false],
+    ['Off', false],
+    [0, false],
+  ])('the flag %j is %j', async (sent, expected) => {
+    const key = world.unique('FLAG').replaceAll('-', '_')
+    expect((await create({ key, value: 'x', protected: sent })).body).toMatchObject({ protected: expected })
+  })
+
+  test.each<[string, unknown, string]>([
+    ['a flag', { protected: 'perhaps' }, 'protected is invalid'],
+    ['text from a list', { value: ['x'] }, 'value is invalid'],
+    ['text from a hash', { value: { a: 1 } }, 'value is invalid'],
+    ['a value of a list', { variable_type: 'other' }, 'variable_type does not have a valid value'],
+    ['a hash from text', { filter: 'x', protected: [] }, 'protected is invalid'],
+    ['a NUL byte', { value: 'a\0b' }, 'value is invalid'],
+  ])('%s that is none is refused', async (_, fields, error) => {
+    const answer = await create({ key: 'BAD', value: 'x', ...(fields as Json) })
+    expect([answer.status, answer.body]).toEqual([400, { error }])
+  })
+
+  test.each([
+    ['bytes that are no UTF-8', 'key=BAD&value=%FF', 'value is invalid'],
+    ['a NUL byte', 'key=BAD&value=a%00b', 'value is invalid'],
+    ['a name used in two shapes', 'key=BAD&value=x&value[a]=y', 'value is invalid'],
+  ])('%s in a form is refused', async (_, body, error) => {
+    const answer = await create(body, form)
+    expect([answer.status, answer.body]).toEqual([400, { error }])
+  })
+
+  const json = { 'content-type': 'application/json' }
+  test.each([
+    ['no JSON', '{"key": ', 'Invalid JSON format'],
+    ['no object', '["key"]', 'Invalid JSON format'],
+    ['a text alone', '"key"', 'Invalid JSON format'],
+    ['deep nesting', `{"a":${'['.repeat(40)}${']'.repeat(40)}}`, 'Parameters nested too deeply'],
+    ['a long list', `{"a":[${'1,'.repeat(50_000)}1]}`, 'Array parameter too large'],
+    [
+      'many keys',
+      JSON.stringify(Object.fromEntries(Array.from({ length: 50_001 }, (_, n) => [n, 1]))),
+      'Hash parameter too large',
+    ],
+    ['too much of all', `{"a":[${`[${'1,'.repeat(30_000)}1],`.repeat(4)}1]}`, 'Too many total parameters'],
+  ])('a JSON body with %s is refused', async (_, body, error) => {
+    const answer = await create(body, json)
+    expect([answer.status, answer.body]).toEqual([400, { error }])
+  })
+})
+
+describe('errors (1.4 to 1.6)', () => {
+  test('faults come together, in the order of declaration', async () => {
+    const answer = await maintainer.post(variables, { value: [], masked: 'x', variable_type: 'y' })
+    expect(answer.body).toEqual({
+      error: 'key is missing, value is invalid, masked is invalid, variable_type does not have a valid value',
+    })
+  })
+
+  test('a variable tells nothing of parameters before the role is known', async () => {
+    const statuses = []
+    for (const client of [world.anonymous, stranger, developer, maintainer]) {
+      statuses.push((await client.post(variables, {})).status)
+    }
+    expect(statuses).toEqual([401, 404, 403, 400])
+  })
+
+  test.each<[string, () => Promise<Reply>, number, string]>([
+    ['no credentials', () => world.anonymous.get('/version'), 401, '{"message":"401 Unauthorized"}'],
+    [
+      'unknown credentials',
+      () => withToken('x'.repeat(30)).get('/version'),
+      401,
+      '{"message":"401 Unauthorized"}',
+    ],
+    ['not allowed', () => developer.get(variables), 403, '{"message":"403 Forbidden"}'],
+    ['not visible', () => stranger.get(variables), 404, '{"message":"404 Project Not Found"}'],
+    ['a group not visible', () => stranger.get('/groups/999999'), 404, '{"message":"404 Group Not Found"}'],
+    ['a named thing', () => maintainer.get(`${variables}/NONE`), 404, '{"message":"404 Variable Not Found"}'],
+    [
+      'a record',
+      () => maintainer.get(`/projects/${project['id']}/protected_branches/none`),
+      404,
+      '{"message":"404 Not found"}',
+    ],
+    [
+      'a broken rule',
+      () => maintainer.post(variables, { key: 'a b', value: 'x' }),
+      400,
+      `{"message":{"key":["can contain only letters, digits and '_'."]}}`,
+    ],
+  ])('%s, byte for byte', async (_, send, status, text) => {
+    const answer = await send()
+    expect([answer.status, answer.text]).toEqual([status, text])
+  })
+})
+
+describe('names of projects (1.8)', () => {
+  const encoded = (one: Json) => encodeURIComponent(one['path_with_namespace'] as string)
+
+  test('id, encoded path, and the path in another letter case are the same project', async () => {
+    for (const name of [String(project['id']), encoded(project), encoded(project).toUpperCase()]) {
+      const answer = await maintainer.get(`/projects/${name.replaceAll('%2f', '%2F')}`)
+      expect([answer.status, (answer.body as Json)['id']]).toEqual([200, project['id']])
+    }
+  })
+
+  test('a name without a slash finds nothing', async () => {
+    expect((await maintainer.get(`/projects/${project['path'] as string}`)).text).toBe(
+      '{"message":"404 Project Not Found"}',
+    )
+  })
+
+  test('names in paths are encoded the same way', async () => {
+    const branches = `/projects/${project['id']}/protected_branches`
+    await maintainer.post(branches, { name: 'release/*' })
+    expect((await maintainer.get(`${branches}/release%2F%2A`)).body).toMatchObject({ name: 'release/*' })
+  })
+
+  test('a private project does not exist for others; a public one says what is not allowed', async () => {
+    const of = (one: Json) => `/projects/${one['id'] as number}`
+    expect((await world.anonymous.get(of(project))).text).toBe('{"message":"404 Project Not Found"}')
+    expect((await stranger.get(of(project))).text).toBe('{"message":"404 Project Not Found"}')
+    expect((await world.anonymous.get(of(publicProject))).status).toBe(200)
+    expect((await stranger.get(`${of(publicProject)}/variables`)).text).toBe('{"message":"403 Forbidden"}')
+    expect((await world.anonymous.get(`${of(publicProject)}/variables`)).status).toBe(401)
+  })
+
+  test('an earlier path leads on', async () => {
+    const moved = await world.project({ visibility: 'public' })
+    const before = encoded(moved)
+    const renamed = await world.root.put(`/projects/${moved['id']}`, { path: world.unique('renamed') })
+    expect(renamed.status).toBe(200)
+
+    const answer = await world.anonymous.get(`/projects/${before}?a=1`)
+    const location = `${world.url}/api/v4/projects/${moved['id']}?a=1`
+    expect(answer.status).toBe(301)
+    expect(answer.headers.get('location')).toBe(location)
+    expect(answer.headers.get('content-type')).toBe('text/plain')
+    expect(answer.text).toBe(`This resource has been moved permanently to ${location}`)
+
+    const write = await world.root.post(`/projects/${before}/variables`, { key: 'A', value: 'b' })
+    expect([write.status, write.text]).toEqual([
+      405,
+      '{"message":"Non GET methods are not allowed for moved projects"}',
+    ])
+  })
+})
+
+describe('credentials (1.9)', () => {
+  test.each<[string, (token: string) => Promise<Reply>]>([
+    ['the header PRIVATE-TOKEN', (token) => withToken(token).get('/version')],
+    ['a bearer', (token) => new Client(world.url, { authorization: `Bearer ${token}` }).get('/version')],
+    ['the query', (token) => world.anonymous.get(`/version?private_token=${token}`)],
+    ['the parameter access_token', (token) => world.anonymous.get(`/version?access_token=${token}`)],
+  ])('are taken from %s', async (_, send) => {
+    expect((await send(maintainer.token)).status).toBe(200)
+    expect((await send('wrong'.repeat(6))).status).toBe(401)
+  })
+
+  test('are taken from a form', async () => {
+    const body = new URLSearchParams({ private_token: maintainer.token, key: 'BY_FORM', value: 'x' })
+    expect((await world.anonymous.post(variables, body)).status).toBe(201)
+  })
+
+  test('that are unknown are refused where nobody needs any', async () => {
+    expect((await world.anonymous.get(`/projects/${publicProject['id']}`)).status).toBe(200)
+    const answer = await withToken('x'.repeat(30)).get(`/projects/${publicProject['id']}`)
+    expect([answer.status, answer.text]).toEqual([401, '{"message":"401 Unauthorized"}'])
+  })
+
+  const oauth = (error: string, description: string) =>
+    `Bearer realm="Protected by OAuth 2.0", error="${error}", error_description="${description}"`
+
+  test.each([
+    ['expires_at', '2020-01-01', 'Token is expired. You can either do re-authorization or token refresh.'],
+    ['revoked', true, 'Token was revoked. You have to re-authorize from the user.'],
+  ])('%s: the token says why', async (column, value, description) => {
+    const token = await world.token(stranger.id, ['api'])
+    await sql`
+      update personal_access_tokens set ${sql.ref(column)} = ${value}
+      where id = (select max(id) from personal_access_tokens where user_id = ${stranger.id})`.execute(
+      world.service.services.db.writer,
+    )
+    const answer = await withToken(token).get('/version')
+    expect([answer.status, answer.body]).toEqual([
+      401,
+      { error: 'invalid_token', error_description: description },
+    ])
+    expect(answer.headers.get('www-authenticate')).toBe(oauth('invalid_token', description))
+  })
+
+  test.each([
+    ['read_user', '/version', 200],
+    ['read_api', '/version', 200],
+    ['read_repository', '/version', 403],
+  ])('scope %s on %s is %i', async (scope, path, status) => {
+    const answer = await withToken(await world.token(stranger.id, [scope])).get(path)
+    expect(answer.status).toBe(status)
+  })
+
+  test('a scope that is too small is named', async () => {
+    const token = await world.token(maintainer.id, ['read_api'])
+    expect((await withToken(token).get(variables)).status).toBe(200)
+    const answer = await withToken(token).post(variables, { key: 'A', value: 'b' })
+    const description = 'The request requires higher privileges than provided by the access token.'
+    expect([answer.status, answer.text]).toEqual([
+      403,
+      JSON.stringify({ error: 'insufficient_scope', error_description: description, scope: 'api' }),
+    ])
+    expect(answer.headers.get('www-authenticate')).toBe(oauth('insufficient_scope', description))
+    const userOnly = withToken(await world.token(maintainer.id, ['read_user']))
+    expect((await userOnly.get(variables)).body).toMatchObject({ scope: 'api read_api' })
+  })
+
+  test('a blocked user is told so', async () => {
+    const blocked = await world.user()
+    expect((await world.root.post(`/users/${blocked.id}/block`)).status).toBe(201)
+    const answer = await blocked.get('/version')
+    expect([answer.status, answer.body]).toEqual([
+      403,
+      { message: '403 Forbidden - Your account has been blocked.' },
+    ])
+  })
+})
+
+describe('acting as another user (1.9)', () => {
+  test.each<[string, (name: string) => Promise<Reply>]>([
+    ['a header', (name) => world.root.get('/user', { sudo: name })],
+    ['the query', (name) => world.root.get(`/user?sudo=${name}`)],
+  ])('by %s, with name or id', async (_, send) => {
+    for (const name of [stranger.username, String(stranger.id)]) {
+      expect((await send(name)).body).toMatchObject({ id: stranger.id, username: stranger.username })
+    }
+  })
+
+  test('it has the rights of the other user', async () => {
+    expect((await world.root.get(variables, { sudo: stranger.username })).status).toBe(404)
+    expect((await world.root.get(variables, { sudo: maintainer.username })).status).toBe(200)
+  })
+
+  test('needs an administrator', async () => {
+    const answer = await maintainer.get('/user', { sudo: stranger.username })
+    expect([answer.status, answer.text]).toEqual([
+      403,
+      '{"message":"403 Forbidden - Must be admin to use sudo"}',
+    ])
+  })
+
+  test('needs a token', async () => {
+    const answer = await world.anonymous.get(`/projects/${publicProject['id']}`, { sudo: stranger.username })
+    expect([answer.status, answer.text]).toEqual([
+      403,
+      '{"message":"403 Forbidden - Must be authenticated using an OAuth or personal access token to use sudo"}',
+    ])
+  })
+
+  test('needs the scope sudo', async () => {
+    const token = await world.token(world.root.id, ['api'])
+    const answer = await withToken(token).get('/user', { sudo: stranger.username })
+    expect([answer.status, answer.body]).toMatchObject([403, { error: 'insufficient_scope', scope: 'sudo' }])
+  })
+
+  test('needs somebody to be', async () => {
+    const answer = await world.root.get('/user', { sudo: '987654' })
+    expect([answer.status, answer.text]).toEqual([
+      404,
+      `{"message":"404 User with ID or username '987654' Not Found"}`,
+    ])
+  })
+})
+
+describe('the version (1.12)', () => {
+  test('is the same at both places', async () => {
+    const [version, metadata] = [await maintainer.get('/version'), await maintainer.get('/metadata')]
+    expect(version.body).toMatchObject({ version: '17.11.0-ee', enterprise: true, kas: { enabled: false } })
+    expect(Object.keys(version.body as Json)).toEqual(['version', 'revision', 'kas', 'enterprise'])
+    expect(metadata.text).toBe(version.text)
+  })
+
+  test('of before is gone', async () => {
+    for (const path of ['/api/v3', '/api/v3/projects', '/api/v3/projects?x=1']) {
+      const answer = await world.anonymous.get(`${world.url}${path}`)
+      expect([answer.status, answer.text]).toEqual([
+        410,
+        '{"error":"API V3 is no longer supported. Use API V4 instead."}',
+      ])
+      expect(answer.headers.get('content-type')).toBe('application/json')
+    }
+  })
+
+  test('health needs no credentials', async () => {
+    const at = (path: string) => world.anonymous.get(`${world.url}/-/${path}`)
+    expect(await at('health')).toMatchObject({ status: 200 })
+    expect((await at('liveness')).body).toEqual({ status: 'ok' })
+    expect((await at('readiness')).body).toEqual({ status: 'ok', master_check: [{ status: 'ok' }] })
+    expect((await at('readiness?all=1')).body).toMatchObject({ db_check: [{ status: 'ok' }] })
+    expect((await at('metrics')).text).toContain('guildhall_http_request_duration_seconds_bucket')
+  })
+})
+
+describe('headers of every answer (1.14)', () => {
+  test.each([
+    ['/version', 200],
+    ['/nothing', 404],
+    ['/projects/999999', 404],
+  ])('%s', async (path, status) => {
+    const answer = await maintainer.get(path, { 'x-request-id': 'abc-123' })
+    expect(answer.status).toBe(status)
+    expect(answer.headers.get('x-runtime')).toMatch(/^\d+\.\d{6}$/)
+    const names = [
+      'x-request-id',
+      'vary',
+      'x-content-type-options',
+      'x-frame-options',
+      'cache-control',
+      'x-gitlab-meta',
+    ]
+    expect(headersOf(answer, ...names)).toEqual({
+      'x-request-id': 'abc-123',
+      vary: 'Origin',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+      'cache-control': 'max-age=0, private, must-revalidate',
+      'x-gitlab-meta': '{"correlation_id":"abc-123","version":"1"}',
+    })
+  })
+
+  test.each(['a b', 'x"y', 'a'.repeat(200)])('an id of unsafe form, %j, is replaced', async (id) => {
+    const answer = await maintainer.get('/version', { 'x-request-id': id })
+    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('what the caller has is not sent again', async () => {
+    const first = await maintainer.get('/version')
+    const etag = first.headers.get('etag')!
+    expect(etag).toMatch(/^W\/".+"$/)
+    for (const tags of [etag, etag.slice(2), `"other", ${etag}`, '*']) {
+      const again = await maintainer.get('/version', { 'if-none-match': tags })
+      expect([again.status, again.text]).toEqual([304, ''])
+      expect(again.headers.get('content-type')).toBeNull()
+      expect(again.headers.get('etag')).toBe(etag)
+    }
+    expect((await maintainer.get('/version', { 'if-none-match': 'W/"other"' })).status).toBe(200)
+  })
+
+  const cors = [
+    'access-control-allow-origin',
+    'access-control-allow-credentials',
+    'access-control-expose-headers',
+  ]
+
+  test('any origin may read, our own with credentials', async () => {
+    const exposed =
+      'Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, X-Request-Id, ETag, ' +
+      'X-Gitlab-Blob-Id, X-Gitlab-Commit-Id, X-Gitlab-Content-Sha256, X-Gitlab-Encoding, X-Gitlab-File-Name, ' +
+      'X-Gitlab-File-Path, X-Gitlab-Last-Commit-Id, X-Gitlab-Ref, X-Gitlab-Size'
+    const elsewhere = await maintainer.get('/version', { origin: 'https://elsewhere.example' })
+    expect(headersOf(elsewhere, ...cors)).toEqual({
+      'access-control-allow-origin': '*',
+      'access-control-allow-credentials': null,
+      'access-control-expose-headers': exposed,
+    })
+    const own = await maintainer.get('/version', { origin: world.url })
+    expect(headersOf(own, ...cors)).toEqual({
+      'access-control-allow-origin': world.url,
+      'access-control-allow-credentials': 'true',
+      'access-control-expose-headers': exposed,
+    })
+    expect(headersOf(await maintainer.get('/version'), ...cors)).toEqual(
+      Object.fromEntries(cors.map((name) => [name, null])),
+    )
+  })
+
+  test('a preflight is 200 and allows what is asked for', async () => {
+    const answer = await world.anonymous.request('OPTIONS', variables, undefined, {
+      origin: 'https://elsewhere.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'private-token,content-type',
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    expect(answer.headers.get('access-control-allow-methods')).toContain('POST')
+    expect(answer.headers.get('access-control-allow-headers')).toBe('private-token,content-type')
+  })
+})

@@ -1,0 +1,92 @@
+import { expectStatus, type Json, type World } from '../../world/world.ts'
+import type { Reply } from '../../world/client.ts'
+
+/** What the hot endpoints are called on. */
+export interface Things {
+  readonly world: World
+  readonly project: Json
+  readonly group: Json
+  readonly pipeline: Json | undefined
+}
+
+export interface HotEndpoint {
+  /** As declared: `GET /projects/:id/variables`. */
+  readonly endpoint: string
+  /** Round trips to the database, pinned: one more is a decision. */
+  readonly statements: number
+  readonly call: (things: Things, headers: Record<string, string>) => Promise<Reply>
+}
+
+const get = (endpoint: string, path: (things: Things) => string): HotEndpoint => ({
+  endpoint: `GET ${endpoint}`,
+  statements: 1,
+  call: (things, headers) => things.world.root.get(path(things), headers),
+})
+
+const id = (thing: Json | undefined): number => (thing?.['id'] as number | undefined) ?? 0
+let number = 0
+
+/** The endpoints that are called most. */
+export const hotEndpoints: readonly HotEndpoint[] = [
+  get('/user', () => '/user'),
+  get('/users/:id', () => '/users/1'),
+  get('/projects', () => '/projects?per_page=5'),
+  get('/projects/:id', ({ project }) => `/projects/${id(project)}`),
+  get('/projects/:id/members', ({ project }) => `/projects/${id(project)}/members`),
+  get('/projects/:id/members/all', ({ project }) => `/projects/${id(project)}/members/all`),
+  get('/groups/:id', ({ group }) => `/groups/${id(group)}`),
+  get('/groups/:id/members', ({ group }) => `/groups/${id(group)}/members`),
+  get('/projects/:id/variables', ({ project }) => `/projects/${id(project)}/variables`),
+  get('/projects/:id/variables/:key', ({ project }) => `/projects/${id(project)}/variables/HOT`),
+  {
+    endpoint: 'POST /projects/:id/variables',
+    statements: 2,
+    call: ({ world, project }, headers) =>
+      world.root.post(
+        `/projects/${id(project)}/variables`,
+        { key: `KEY_${(number += 1)}`, value: 'x' },
+        headers,
+      ),
+  },
+  get('/projects/:id/protected_branches', ({ project }) => `/projects/${id(project)}/protected_branches`),
+  get(
+    '/projects/:id/protected_branches/:name',
+    ({ project }) => `/projects/${id(project)}/protected_branches/hot`,
+  ),
+  get('/projects/:id/pipelines', ({ project }) => `/projects/${id(project)}/pipelines`),
+  get(
+    '/projects/:id/pipelines/:pipeline_id',
+    ({ project, pipeline }) => `/projects/${id(project)}/pipelines/${id(pipeline)}`,
+  ),
+  get(
+    '/projects/:id/pipelines/:pipeline_id/jobs',
+    ({ project, pipeline }) => `/projects/${id(project)}/pipelines/${id(pipeline)}/jobs`,
+  ),
+  get('/projects/:id/jobs', ({ project }) => `/projects/${id(project)}/jobs`),
+]
+
+const configuration = `build:\n  script: echo hello\ntest:\n  script: echo hello\n`
+
+/** One thing of each kind, made through the public doors. */
+export async function makeThings(world: World): Promise<Things> {
+  const group = await world.group()
+  const project = await world.project({ namespace_id: id(group) })
+  const path = `/projects/${id(project)}`
+  await world.member({ project }, 'developer')
+  expectStatus(await world.root.post(`${path}/variables`, { key: 'HOT', value: 'x' }), 201)
+  expectStatus(await world.root.post(`${path}/protected_branches`, { name: 'hot' }), 201)
+  return { world, project, group, pipeline: await makePipeline(world, path) }
+}
+
+async function makePipeline(world: World, path: string): Promise<Json | undefined> {
+  const served = new Set(
+    world.service.registry.routes.map(({ endpoint }) => `${endpoint.method} ${endpoint.path}`),
+  )
+  if (!served.has('POST /projects/:id/repository/commits') || !served.has('POST /projects/:id/pipeline')) {
+    return undefined
+  }
+  const actions = [{ action: 'create', file_path: '.gitlab-ci.yml', content: configuration }]
+  const commit = { branch: 'main', commit_message: 'Add a pipeline', actions }
+  expectStatus(await world.root.post(`${path}/repository/commits`, commit), 201)
+  return expectStatus(await world.root.post(`${path}/pipeline`, { ref: 'main' }), 201)
+}
