@@ -31,7 +31,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const column of ['created_at', 'updated_at', 'last_activity_at'] as const) {
     await sql`create index ${sql.raw(`projects_${column}`)} on projects (${sql.ref(column)}, id)`.execute(db)
   }
-  await sql`create index projects_public on projects (created_at desc, id desc) where visibility = 20`.execute(db)
+  await sql`create index projects_public on projects (created_at desc, id desc) where visibility = 20`.execute(
+    db,
+  )
 
   // Every full path there is, in lower case, and the old ones that still lead somewhere: one name space for users,
   // groups and projects, unique because it is the key.
@@ -112,10 +114,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
   await sql`
     create unique index protected_branch_access_levels_level
-    on protected_branch_access_levels (protected_branch_id, action, access_level) where user_id is null`.execute(db)
+    on protected_branch_access_levels (protected_branch_id, action, access_level) where user_id is null`.execute(
+    db,
+  )
   await sql`
     create unique index protected_branch_access_levels_user
-    on protected_branch_access_levels (protected_branch_id, action, user_id) where user_id is not null`.execute(db)
+    on protected_branch_access_levels (protected_branch_id, action, user_id) where user_id is not null`.execute(
+    db,
+  )
 
   // Written before refs are moved and settled after: what is still 'prepared' after a crash is compared with the
   // repository and settled then.
@@ -129,7 +135,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       push jsonb not null default '{}',
       created_at timestamptz(3) not null default now()
     )`.execute(db)
-  await sql`create index ref_updates_prepared on ref_updates (created_at) where state = 'prepared'`.execute(db)
+  await sql`create index ref_updates_prepared on ref_updates (created_at) where state = 'prepared'`.execute(
+    db,
+  )
 
   // The last iid given and how many rows live, one row per project and kind of thing, moved in the transaction that
   // creates or deletes one.

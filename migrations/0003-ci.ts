@@ -58,9 +58,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db)
   // Within a project ids and iids grow together: both are taken under the lock of the project's counter.
   const listed = sql`where source <> 'parent_pipeline'`
-  await sql`create index ci_pipelines_list on ci_pipelines (project_id, iid) include (id) ${listed}`.execute(db)
+  await sql`create index ci_pipelines_list on ci_pipelines (project_id, iid) include (id) ${listed}`.execute(
+    db,
+  )
   await sql`
-    create index ci_pipelines_children on ci_pipelines (project_id, id) where source = 'parent_pipeline'`.execute(db)
+    create index ci_pipelines_children on ci_pipelines (project_id, id) where source = 'parent_pipeline'`.execute(
+    db,
+  )
   for (const column of ['status', 'ref', 'sha', 'source', 'user_id', 'updated_at', 'name'] as const) {
     await sql`
       create index ${sql.raw(`ci_pipelines_${column}`)}
@@ -195,12 +199,16 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index ci_jobs_status on ci_jobs (project_id, status, id)`.execute(db)
   await sql`create index ci_jobs_queue on ci_jobs (queued_at, id) where status = 'pending'`.execute(db)
   await sql`create index ci_jobs_scheduled on ci_jobs (scheduled_at) where status = 'scheduled'`.execute(db)
-  await sql`create index ci_jobs_running on ci_jobs (project_id, id) where status in ('running', 'canceling')`.execute(db)
+  await sql`create index ci_jobs_running on ci_jobs (project_id, id) where status in ('running', 'canceling')`.execute(
+    db,
+  )
   await sql`
     create index ci_jobs_resource on ci_jobs (project_id, resource_group, id) where resource_group is not null
     and status in ('waiting_for_resource', 'preparing', 'pending', 'running', 'canceling')`.execute(db)
   await sql`create index ci_jobs_runner on ci_jobs (runner_id, id) where runner_id is not null`.execute(db)
-  await sql`create unique index ci_jobs_token on ci_jobs (token_digest) where token_digest is not null`.execute(db)
+  await sql`create unique index ci_jobs_token on ci_jobs (token_digest) where token_digest is not null`.execute(
+    db,
+  )
 
   await sql`
     create table ci_job_artifacts (
@@ -218,5 +226,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       constraint ci_job_artifacts_type unique (job_id, file_type)
     )`.execute(db)
   await sql`create index ci_job_artifacts_digest on ci_job_artifacts (digest)`.execute(db)
-  await sql`create index ci_job_artifacts_expiry on ci_job_artifacts (expire_at) where expire_at is not null`.execute(db)
+  await sql`create index ci_job_artifacts_expiry on ci_job_artifacts (expire_at) where expire_at is not null`.execute(
+    db,
+  )
 }

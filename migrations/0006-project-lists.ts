@@ -11,14 +11,18 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   }
   for (const column of ['created_at', 'updated_at', 'last_activity_at'] as const) {
     await sql`
-      create index ${sql.raw(`projects_${column}`)} on projects (visibility, ${sql.ref(column)}, id)`.execute(db)
+      create index ${sql.raw(`projects_${column}`)} on projects (visibility, ${sql.ref(column)}, id)`.execute(
+      db,
+    )
   }
   await sql`create index projects_order_name on projects (visibility, lower(name), id)`.execute(db)
   await sql`create index projects_order_path on projects (visibility, lower(path), id)`.execute(db)
   await sql`create index projects_order_id on projects (visibility, id)`.execute(db)
   await sql`create index projects_in_namespace on projects (namespace_id, created_at, id)`.execute(db)
   await sql`drop index namespaces_groups`.execute(db)
-  await sql`create index namespaces_groups on namespaces (visibility, lower(name), id) where kind = 'group'`.execute(db)
+  await sql`create index namespaces_groups on namespaces (visibility, lower(name), id) where kind = 'group'`.execute(
+    db,
+  )
 
   // Searching finds parts of words.
   await sql`create extension if not exists pg_trgm`.execute(db)

@@ -24,10 +24,14 @@ export function bearer(headers: IncomingHttpHeaders): string | undefined {
 export const jobTokenPrefix = 'glcbt-'
 
 export function readCredentials(headers: IncomingHttpHeaders, bag: Bag): Credentials {
-  const sudo = text(bag['sudo']) ?? (typeof bag['sudo'] === 'number' ? String(bag['sudo']) : undefined) ?? text(headers['sudo'])
+  const sudo =
+    text(bag['sudo']) ??
+    (typeof bag['sudo'] === 'number' ? String(bag['sudo']) : undefined) ??
+    text(headers['sudo'])
   const carried = bearer(headers)
   if (carried?.startsWith(jobTokenPrefix) === true) return { kind: 'job', digest: digestToken(carried), sudo }
-  const token = text(bag['private_token']) ?? text(headers['private-token']) ?? text(bag['access_token']) ?? carried
+  const token =
+    text(bag['private_token']) ?? text(headers['private-token']) ?? text(bag['access_token']) ?? carried
   if (token !== undefined) return { kind: 'token', digest: digestToken(token), sudo }
   const job = text(headers['job-token']) ?? text(bag['job_token'])
   if (job !== undefined) return { kind: 'job', digest: digestToken(job), sudo }
@@ -35,7 +39,11 @@ export function readCredentials(headers: IncomingHttpHeaders, bag: Bag): Credent
 }
 
 /** The token of a runner or of its job, on the runner's own endpoints. */
-export function machineSecret(subject: 'runner' | 'job', headers: IncomingHttpHeaders, bag: Bag): string | undefined {
+export function machineSecret(
+  subject: 'runner' | 'job',
+  headers: IncomingHttpHeaders,
+  bag: Bag,
+): string | undefined {
   const header = subject === 'runner' ? headers['runner-token'] : headers['job-token']
   const token = text(bag['token']) ?? text(header)
   return token === undefined ? undefined : digestToken(token)

@@ -6,7 +6,14 @@ import { sees, type Rule } from './abilities/condition.ts'
 import { projectAbilities, type ProjectAbility } from './abilities/project.ts'
 import { isAdministrator, type Actor } from './actor.ts'
 import { roleName } from './levels.ts'
-import type { AnySubject, GroupSubject, InstanceSubject, JobSubject, ProjectSubject, RunnerSubject } from './subjects.ts'
+import type {
+  AnySubject,
+  GroupSubject,
+  InstanceSubject,
+  JobSubject,
+  ProjectSubject,
+  RunnerSubject,
+} from './subjects.ts'
 
 export type Ability = ProjectAbility | GroupAbility | InstanceAbility | RunnerAbility | JobAbility
 
@@ -34,10 +41,30 @@ export function isVisible(actor: Actor, subject: AnySubject): boolean {
     : true
 }
 
-export function decide(actor: Actor, ability: ProjectAbility, subject: ProjectSubject, visible?: boolean): Decision
-export function decide(actor: Actor, ability: GroupAbility, subject: GroupSubject, visible?: boolean): Decision
-export function decide(actor: Actor, ability: InstanceAbility, subject: InstanceSubject, visible?: boolean): Decision
-export function decide(actor: Actor, ability: RunnerAbility, subject: RunnerSubject, visible?: boolean): Decision
+export function decide(
+  actor: Actor,
+  ability: ProjectAbility,
+  subject: ProjectSubject,
+  visible?: boolean,
+): Decision
+export function decide(
+  actor: Actor,
+  ability: GroupAbility,
+  subject: GroupSubject,
+  visible?: boolean,
+): Decision
+export function decide(
+  actor: Actor,
+  ability: InstanceAbility,
+  subject: InstanceSubject,
+  visible?: boolean,
+): Decision
+export function decide(
+  actor: Actor,
+  ability: RunnerAbility,
+  subject: RunnerSubject,
+  visible?: boolean,
+): Decision
 export function decide(actor: Actor, ability: JobAbility, subject: JobSubject, visible?: boolean): Decision
 export function decide(
   actor: Actor,
@@ -46,9 +73,11 @@ export function decide(
   visible = isVisible(actor, subject),
 ): Decision {
   const rule = (abilities[subject.kind] as Readonly<Record<string, Rule<AnySubject> | undefined>>)[ability]
-  if (rule === undefined) return { allowed: false, hidden: !visible, because: `there is no ability ${ability}` }
+  if (rule === undefined)
+    return { allowed: false, hidden: !visible, because: `there is no ability ${ability}` }
   const who = describe(actor, subject)
-  if (!visible) return { allowed: false, hidden: true, because: `${who}; the ${subject.kind} is not visible to them` }
+  if (!visible)
+    return { allowed: false, hidden: true, because: `${who}; the ${subject.kind} is not visible to them` }
 
   const forbidding = rule.never?.find((condition) => condition.holds(actor, subject))
   if (forbidding !== undefined) {
@@ -82,6 +111,9 @@ export function may(actor: Actor, ability: Ability, subject: AnySubject): boolea
 function describe(actor: Actor, subject: AnySubject): string {
   const name = actor.user === null ? 'nobody signed in' : actor.user.username
   const admin = isAdministrator(actor) ? ', administrator' : ''
-  const role = 'role' in subject ? `, ${subject.role === 0 ? 'no member' : `${roleName(subject.role)} (${subject.role})`}` : ''
+  const role =
+    'role' in subject
+      ? `, ${subject.role === 0 ? 'no member' : `${roleName(subject.role)} (${subject.role})`}`
+      : ''
   return `${name}${admin}${role}`
 }

@@ -61,7 +61,9 @@ export async function enter<Subject, Row = never>(
   read?: Read<Row>,
 ): Promise<Entrance<Subject, Row>> {
   const entrance = await enterFrom<Subject, Row>(db, kind, actorSource(credentials), lookup, read)
-  return credentials.kind === 'none' ? { ...entrance, actor: { user: null, token: null, job: null } } : entrance
+  return credentials.kind === 'none'
+    ? { ...entrance, actor: { user: null, token: null, job: null } }
+    : entrance
 }
 
 /** As `enter`, for the user in whose name an administrator acts; his credentials are checked already. */
@@ -72,7 +74,13 @@ export function enterInNameOf<Subject, Row = never>(
   lookup: Lookup,
   read?: Read<Row>,
 ): Promise<Entrance<Subject, Row>> {
-  return enterFrom(db, kind, sql`select ${userColumns}, ${none} from users u where u.id = ${user.id}`, lookup, read)
+  return enterFrom(
+    db,
+    kind,
+    sql`select ${userColumns}, ${none} from users u where u.id = ${user.id}`,
+    lookup,
+    read,
+  )
 }
 
 /**
@@ -125,7 +133,12 @@ export async function enterByLogin<Subject>(
   if (login.username === jobLogin) {
     return enter(db, kind, { kind: 'job', digest: digestToken(login.password), sudo: undefined }, lookup)
   }
-  const { passwordDigest, ...entrance } = await enterFrom<Subject, never>(db, kind, loginSource(login), lookup)
+  const { passwordDigest, ...entrance } = await enterFrom<Subject, never>(
+    db,
+    kind,
+    loginSource(login),
+    lookup,
+  )
   const proven = passwordDigest === undefined || (await matches(login.password, passwordDigest))
   return proven ? entrance : { ...entrance, actor: undefined }
 }
@@ -168,7 +181,8 @@ async function enterFrom<Subject, Row>(
 function actorFromRow(row: Record<string, unknown>): Actor {
   return {
     user: userFromRow(row),
-    token: row['token_id'] === null ? null : { id: row['token_id'] as number, scopes: row['scopes'] as string[] },
+    token:
+      row['token_id'] === null ? null : { id: row['token_id'] as number, scopes: row['scopes'] as string[] },
     job:
       row['job_id'] === null
         ? null
@@ -209,7 +223,8 @@ export async function findUser(db: Reader, idOrName: string): Promise<User | und
   const condition = /^\d{1,15}$/.test(idOrName)
     ? sql`u.id = ${Number(idOrName)}`
     : sql`lower(u.username) = ${idOrName.toLowerCase()}`
-  const result = await sql<Record<string, unknown>>`select ${userColumns} from users u where ${condition}`.execute(db)
+  const result = await sql<
+    Record<string, unknown>
+  >`select ${userColumns} from users u where ${condition}`.execute(db)
   return result.rows[0] === undefined ? undefined : userFromRow(result.rows[0])
 }
-

@@ -1,8 +1,22 @@
 import { sql } from 'kysely'
 import type { Database } from '../kernel/db/index.ts'
-import { Answer, type Check, type Endpoint, type Loaded, type RequestFacts } from '../kernel/endpoint/endpoint.ts'
+import {
+  Answer,
+  type Check,
+  type Endpoint,
+  type Loaded,
+  type RequestFacts,
+} from '../kernel/endpoint/endpoint.ts'
 import type { PageInput } from '../kernel/endpoint/pagination.ts'
-import { forbidden, insufficientScope, invalidParameters, notFound, recordNotFound, refused, unauthorized } from '../kernel/errors/index.ts'
+import {
+  forbidden,
+  insufficientScope,
+  invalidParameters,
+  notFound,
+  recordNotFound,
+  refused,
+  unauthorized,
+} from '../kernel/errors/index.ts'
 import type { Plan } from '../kernel/config/index.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import { checkAccount, checkScopes, checkToken, type Actor } from './actor.ts'
@@ -69,7 +83,8 @@ export class Gate {
       id: call.path['id'],
       secretDigest: machine && machineSecret(machine, request.headers, call.bag),
     }
-    const read = 'value' in params ? endpoint.read?.({ params: params.value as never, page: call.page }) : undefined
+    const read =
+      'value' in params ? endpoint.read?.({ params: params.value, page: call.page }) : undefined
     let entrance = await enter<AnySubject, unknown>(this.#db.reader, kind, credentials, lookup, read)
     let { actor, subject } = entrance
     for (const check of checks) {

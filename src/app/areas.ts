@@ -2,7 +2,8 @@ import { members } from '../areas/members/index.ts'
 import { gitHttp } from '../areas/git-http/index.ts'
 import { metadata } from '../areas/metadata/index.ts'
 import { groups } from '../areas/groups/index.ts'
-import { projects } from '../areas/projects/index.ts'
+import { namespaces } from '../areas/namespaces/index.ts'
+import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { users } from '../areas/users/index.ts'
@@ -12,5 +13,16 @@ import type { Services } from './services.ts'
 
 /** Every area of the service. */
 export function areas(services: Services): Area[] {
-  return [metadata(services), groups(services), projects(services), users(services), tokens(services), members(services), variables(services), protectedBranches(services), gitHttp(services)]
+  return [
+    metadata(services),
+    groups(services),
+    namespaces(services),
+    projects(services),
+    users({ ...services, beforeRemoval: removeRepositoriesBelow }),
+    tokens(services),
+    members(services),
+    variables(services),
+    protectedBranches(services),
+    gitHttp(services),
+  ]
 }

@@ -24,7 +24,9 @@ export function mountHealth(server: FastifyInstance, options: HealthOptions): vo
         ? handler(request, reply)
         : reply.code(404).header('content-type', 'application/json').send('{"error":"404 Not Found"}')
 
-  server.get('/-/health', async (_request, reply) => reply.header('content-type', 'text/plain').send('Guildhall OK'))
+  server.get('/-/health', async (_request, reply) =>
+    reply.header('content-type', 'text/plain').send('Guildhall OK'),
+  )
   server.get(
     '/-/liveness',
     inside(async (_request, reply) => sendStatus(reply, 200, { status: 'ok' })),

@@ -7,7 +7,10 @@ import type { Services } from './services.ts'
  * The administrator `root`, at the first start; several nodes may start at once. With a configured token root has this
  * one, with all scopes and no end; else one is made with the user, and returned so that it can be shown once.
  */
-export async function seed({ db, settings }: Services, configured: string | undefined): Promise<string | undefined> {
+export async function seed(
+  { db, settings }: Services,
+  configured: string | undefined,
+): Promise<string | undefined> {
   return db.transaction(async (tx) => {
     await sql`lock table users in share row exclusive mode`.execute(tx)
     const existing = await tx

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
@@ -13,6 +12,7 @@ import type { Config } from '../kernel/config/index.ts'
 import { startEmbeddedPostgres } from '../kernel/db/embedded/index.ts'
 import { Database, migrate, Notifications } from '../kernel/db/index.ts'
 import { createServer, mountEndpoints, Registry } from '../kernel/endpoint/index.ts'
+import { makeFolders } from '../kernel/lib/make-folders.ts'
 import { Cipher } from '../kernel/lib/secrets.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import { Settings } from '../settings/index.ts'
@@ -58,7 +58,7 @@ export async function openDatabase(
 /** Builds everything once, in order; what fails or ends takes down again all that was opened before it. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   await using stack = new AsyncDisposableStack()
-  await mkdir(config.dataDirectory, { recursive: true, mode: 0o711 })
+  await makeFolders(config.dataDirectory, 0o711)
 
   const connection = await openDatabase(config, log, stack)
   const db = stack.use(new Database({ connection, size: config.databasePool, log }))

@@ -22,7 +22,11 @@ export class Blobs {
   }
 
   /** Streams `content` in; 413 past `limit` bytes. The blob is on disk when this returns, and whole or not there. */
-  async put(content: Readable, limit = Number.POSITIVE_INFINITY, refusal: () => Error = tooLarge): Promise<Blob> {
+  async put(
+    content: Readable,
+    limit = Number.POSITIVE_INFINITY,
+    refusal: () => Error = tooLarge,
+  ): Promise<Blob> {
     const incoming = path.join(this.#directory, 'incoming')
     await mkdir(incoming, { recursive: true })
     const temporary = path.join(incoming, randomUUID())

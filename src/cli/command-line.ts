@@ -12,10 +12,19 @@ import { userCommand } from './user.ts'
 /** Runs one command. Trouble with the machine or the configuration is one line and exit code 1. */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   const program = new Command('guildhall')
-    .description('A self-hosted service for source code and the work on it. Configured by the environment: docs/configuration.md')
+    .description(
+      'A self-hosted service for source code and the work on it. Configured by the environment: docs/configuration.md',
+    )
     .version('0.1.0')
     .showHelpAfterError()
-  for (const command of [serveCommand, migrateCommand, runnerCommand, userCommand, tokenCommand, doctorCommand]) {
+  for (const command of [
+    serveCommand,
+    migrateCommand,
+    runnerCommand,
+    userCommand,
+    tokenCommand,
+    doctorCommand,
+  ]) {
     program.addCommand(command())
   }
   try {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, mkdir, statfs, writeFile, rm } from 'node:fs/promises'
+import { access, rm, statfs, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { Command } from 'commander'
@@ -9,6 +9,7 @@ import { checkGit } from '../git/index.ts'
 import { readConfig, type Config } from '../kernel/config/index.ts'
 import { findRunningPostgres } from '../kernel/db/embedded/index.ts'
 import { Database } from '../kernel/db/index.ts'
+import { makeFolders } from '../kernel/lib/make-folders.ts'
 import { createLogger } from '../kernel/log/index.ts'
 import { explain } from './trouble.ts'
 
@@ -31,7 +32,7 @@ const checks: readonly Check[] = [
   {
     name: 'folder',
     async run({ dataDirectory }) {
-      await mkdir(dataDirectory, { recursive: true, mode: 0o711 })
+      await makeFolders(dataDirectory, 0o711)
       const probe = path.join(dataDirectory, `doctor-${process.pid}`)
       await writeFile(probe, '', { flag: 'wx' })
       await rm(probe)
@@ -45,7 +46,9 @@ const checks: readonly Check[] = [
       const { bavail, bsize } = await statfs(dataDirectory)
       const free = (bavail * bsize) / gibibyte
       return free < 1
-        ? { wrong: `only ${free.toFixed(2)} GiB are free below ${dataDirectory}; free some, or choose another disk with DATA_DIR` }
+        ? {
+            wrong: `only ${free.toFixed(2)} GiB are free below ${dataDirectory}; free some, or choose another disk with DATA_DIR`,
+          }
         : { fine: `${free.toFixed(1)} GiB free` }
     },
   },
@@ -66,7 +69,12 @@ const checks: readonly Check[] = [
       )
       const { version, number } = rows[0]!
       if (number < 150_000) return { wrong: `PostgreSQL ${version} is too old; 15 or newer is needed` }
-      const kind = config.databaseUrl !== undefined ? 'external' : running === undefined ? 'embedded' : 'embedded, in use by the service'
+      const kind =
+        config.databaseUrl !== undefined
+          ? 'external'
+          : running === undefined
+            ? 'embedded'
+            : 'embedded, in use by the service'
       return { fine: `PostgreSQL ${version}, ${kind}` }
     },
   },
@@ -74,9 +82,9 @@ const checks: readonly Check[] = [
     name: 'port',
     async run({ port, host }) {
       const server = createServer()
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const { promise, resolve, reject } = Promise.withResolvers<undefined>()
       server.once('error', reject)
-      server.listen(port, host, resolve)
+      server.listen(port, host, () => resolve(undefined))
       try {
         await promise
         return { fine: `${host}:${port} is free` }
@@ -95,7 +103,9 @@ const checks: readonly Check[] = [
     async run({ roles }) {
       if (process.getuid?.() === 0) return { fine: 'root: the database and jobs run as users of their own' }
       return roles.has('runner')
-        ? { fine: 'ordinary user: jobs of the built-in runner run as this user too; start as root to keep them apart' }
+        ? {
+            fine: 'ordinary user: jobs of the built-in runner run as this user too; start as root to keep them apart',
+          }
         : { fine: 'ordinary user' }
     },
   },
@@ -121,7 +131,8 @@ export function doctorCommand(): Command {
           const told = explain(error, config)
           return { wrong: told instanceof Error ? told.message : String(told) }
         })
-        const line = 'fine' in finding ? `ok     ${name}: ${finding.fine}` : `WRONG  ${name}: ${finding.wrong}`
+        const line =
+          'fine' in finding ? `ok     ${name}: ${finding.fine}` : `WRONG  ${name}: ${finding.wrong}`
         process.stdout.write(`${line}\n`)
         if ('wrong' in finding) process.exitCode = 1
       }

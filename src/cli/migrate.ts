@@ -6,7 +6,9 @@ export function migrateCommand(): Command {
     .description('bring the database to the newest version (serve does so by itself)')
     .action(() =>
       withDatabase(async (_db, _config, applied) => {
-        process.stdout.write(applied.length === 0 ? 'The database is up to date.\n' : `Applied ${applied.join(', ')}.\n`)
+        process.stdout.write(
+          applied.length === 0 ? 'The database is up to date.\n' : `Applied ${applied.join(', ')}.\n`,
+        )
       }),
     )
 }

@@ -1,10 +1,10 @@
-import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { migrations } from '../../migrations/index.ts'
 import { openDatabase } from '../app/service.ts'
 import { readConfig, type Config } from '../kernel/config/index.ts'
 import { findRunningPostgres } from '../kernel/db/embedded/index.ts'
 import { Database, migrate } from '../kernel/db/index.ts'
+import { makeFolders } from '../kernel/lib/make-folders.ts'
 import { createLogger } from '../kernel/log/index.ts'
 import { migrateTasks } from '../tasks/index.ts'
 import { explain } from './trouble.ts'
@@ -20,7 +20,7 @@ export async function withDatabase<T>(
   const log = createLogger('warn')
   try {
     await using stack = new AsyncDisposableStack()
-    await mkdir(config.dataDirectory, { recursive: true, mode: 0o711 })
+    await makeFolders(config.dataDirectory, 0o711)
     const running =
       config.databaseUrl === undefined
         ? await findRunningPostgres(path.join(config.dataDirectory, 'postgres'))

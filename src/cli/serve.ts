@@ -26,10 +26,10 @@ export function serveCommand(): Command {
 }
 
 /** Resolves at the first signal; a second one ends the program as it usually does. */
-function stopSignal(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
-  return promise
+function stopSignal(): Promise<unknown> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve)
+  })
 }
 
 function welcome({ externalUrl, newRootToken }: Service, rootToken: string | undefined): string {

@@ -8,7 +8,8 @@ import { findUser } from '../access/index.ts'
 function readScopes(list: string): TokenScope[] {
   return list.split(',').map((name) => {
     const scope = tokenScopes.find((one) => one === name.trim())
-    if (scope === undefined) throw new Trouble(`there is no scope "${name}"; there are ${tokenScopes.join(', ')}.`)
+    if (scope === undefined)
+      throw new Trouble(`there is no scope "${name}"; there are ${tokenScopes.join(', ')}.`)
     return scope
   })
 }

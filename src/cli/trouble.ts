@@ -1,24 +1,47 @@
+import { GitError } from '../git/index.ts'
+
 /** Something the operator must mend: the message is one clear line, without a stack. */
 export class Trouble extends Error {}
 
 /** Turns the usual failures of starting into the line that says how to mend them. */
-export function explain(error: unknown, facts: { port: number; host: string; dataDirectory: string }): unknown {
+export function explain(
+  error: unknown,
+  facts: { port: number; host: string; dataDirectory: string },
+): unknown {
   const code = (error as NodeJS.ErrnoException).code
   const syscall = (error as NodeJS.ErrnoException).syscall
+  if (error instanceof GitError && (error.failure === 'missing-program' || error.failure === 'too-old')) {
+    return new Trouble(`${error.message}; install git 2.39 or newer and have it on the PATH.`)
+  }
   if (syscall === 'listen' && code === 'EADDRINUSE') {
     return new Trouble(`port ${facts.port} is in use; stop what uses it, or choose another with PORT.`)
   }
   if (syscall === 'listen' && (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')) {
-    return new Trouble(`cannot listen on ${facts.host}:${facts.port} (${code}); choose others with HOST and PORT.`)
+    return new Trouble(
+      `cannot listen on ${facts.host}:${facts.port} (${code}); choose others with HOST and PORT.`,
+    )
   }
-  if (syscall === 'getaddrinfo') return new Trouble(`the name in HOST or DATABASE_URL is unknown: ${(error as Error).message}.`)
-  if (code === 'ECONNREFUSED' || code === 'ETIMEDOUT' || code === 'ENOENT' && syscall === 'connect') {
-    return new Trouble('the database in DATABASE_URL cannot be reached; is it running, and is the address right?')
+  if (syscall === 'getaddrinfo')
+    return new Trouble(`the name in HOST or DATABASE_URL is unknown: ${(error as Error).message}.`)
+  if (code === 'ECONNREFUSED' || code === 'ETIMEDOUT' || (code === 'ENOENT' && syscall === 'connect')) {
+    return new Trouble(
+      'the database in DATABASE_URL cannot be reached; is it running, and is the address right?',
+    )
   }
-  if (code === '28P01' || code === '28000') return new Trouble('the database refuses the user or password in DATABASE_URL.')
-  if (code === '3D000') return new Trouble('the database named in DATABASE_URL does not exist; create it first.')
-  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOTDIR') {
-    return new Trouble(`cannot write below ${facts.dataDirectory} (${code}); choose a folder of yours with DATA_DIR.`)
+  if (code === '28P01' || code === '28000')
+    return new Trouble('the database refuses the user or password in DATABASE_URL.')
+  if (code === '3D000')
+    return new Trouble('the database named in DATABASE_URL does not exist; create it first.')
+  if (
+    (code === 'ENOENT' && syscall === 'mkdir') ||
+    code === 'EACCES' ||
+    code === 'EROFS' ||
+    code === 'EPERM' ||
+    code === 'ENOTDIR'
+  ) {
+    return new Trouble(
+      `cannot write below ${facts.dataDirectory} (${code}); choose a folder of yours with DATA_DIR.`,
+    )
   }
   if (code === 'ENOSPC') return new Trouble(`the disk of ${facts.dataDirectory} is full.`)
   if (error instanceof AggregateError && error.errors.length > 0) return explain(error.errors[0], facts)

@@ -53,7 +53,9 @@ export function userCommand(): Command {
             }),
           )
           .catch(inWords)
-        process.stdout.write(`User ${options.username} has the id ${id}. Make a token: guildhall token create --user ${options.username}\n`)
+        process.stdout.write(
+          `User ${options.username} has the id ${id}. Make a token: guildhall token create --user ${options.username}\n`,
+        )
       }),
     )
   for (const [name, state, about] of [
@@ -68,7 +70,9 @@ export function userCommand(): Command {
         withDatabase(async (db) => {
           const { rows } = await sql<{ id: number }>`
             update users u set state = ${state}, updated_at = now()
-            where lower(u.username) = ${username.toLowerCase()} and u.kind <> 'internal' returning u.id`.execute(db.writer)
+            where lower(u.username) = ${username.toLowerCase()} and u.kind <> 'internal' returning u.id`.execute(
+            db.writer,
+          )
           if (rows.length === 0) throw new Trouble(`there is no user ${username}.`)
           process.stdout.write(`${username} is ${state}.\n`)
         }),

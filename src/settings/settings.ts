@@ -26,7 +26,10 @@ export class Settings implements AsyncDisposable {
   }
 
   async load(): Promise<void> {
-    const stored = await this.#db.reader.selectFrom('application_settings as s').select(['s.name', 's.value']).execute()
+    const stored = await this.#db.reader
+      .selectFrom('application_settings as s')
+      .select(['s.name', 's.value'])
+      .execute()
     // A row of a newer version's setting is left alone.
     const known = stored.filter(({ name }) => name in catalogue).map(({ name, value }) => [name, value])
     this.#values = { ...defaults, ...(Object.fromEntries(known) as Partial<SettingValues>) }

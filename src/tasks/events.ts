@@ -27,7 +27,11 @@ export class Events {
   }
 
   /** `name` is unique among all subscribers and stays the same: it names the tasks that wait. */
-  subscribe<Payload>(kind: string, name: string, handle: (event: DomainEvent<Payload>) => Promise<void>): void {
+  subscribe<Payload>(
+    kind: string,
+    name: string,
+    handle: (event: DomainEvent<Payload>) => Promise<void>,
+  ): void {
     const subscribers = this.#subscribers.get(kind) ?? []
     subscribers.push({ name, handle: handle as Handler })
     this.#subscribers.set(kind, subscribers)
@@ -37,7 +41,11 @@ export class Events {
   async announce(
     tx: Tx,
     kind: string,
-    { projectId = null, userId = null, payload }: { projectId?: number | null; userId?: number | null; payload: object },
+    {
+      projectId = null,
+      userId = null,
+      payload,
+    }: { projectId?: number | null; userId?: number | null; payload: object },
   ): Promise<void> {
     const names = (this.#subscribers.get(kind) ?? []).map(({ name }) => `event:${name}`)
     await sql`

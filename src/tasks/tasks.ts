@@ -70,7 +70,9 @@ export class TaskWorker implements AsyncDisposable {
     schedules: readonly Schedule[],
     log: Logger,
   ): Promise<TaskWorker> {
-    const pool = openPool(connection, 4, (error) => log.warn({ err: error }, 'a database connection of the tasks broke'))
+    const pool = openPool(connection, 4, (error) =>
+      log.warn({ err: error }, 'a database connection of the tasks broke'),
+    )
     const taskList: TaskList = Object.fromEntries(
       tasks.map((task) => [
         task.name,

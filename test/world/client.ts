@@ -24,7 +24,12 @@ export class Client {
     body?: unknown,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Reply> {
-    const plain = body === undefined || typeof body === 'string' || body instanceof FormData || body instanceof URLSearchParams || body instanceof Uint8Array
+    const plain =
+      body === undefined ||
+      typeof body === 'string' ||
+      body instanceof FormData ||
+      body instanceof URLSearchParams ||
+      body instanceof Uint8Array
     const response = await fetch(path.startsWith('http') ? path : `${this.base}/api/v4${path}`, {
       method,
       redirect: 'manual',

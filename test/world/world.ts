@@ -11,7 +11,14 @@ import { copyDatabase, type ServerConnection } from './databases.ts'
 
 export const rootToken = 'root-token-of-the-tests'
 
-export const roles = { guest: 10, planner: 15, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const
+export const roles = {
+  guest: 10,
+  planner: 15,
+  reporter: 20,
+  developer: 30,
+  maintainer: 40,
+  owner: 50,
+} as const
 export type RoleName = keyof typeof roles
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- projects and groups as the API answers them
@@ -66,7 +73,8 @@ export class World implements AsyncDisposable {
       }),
       201,
     )
-    return new Person(this.url, { id: user['id'], username, token: await this.token(user['id'], scopes) })
+    const id = user['id'] as number
+    return new Person(this.url, { id, username, token: await this.token(id, scopes) })
   }
 
   /** A further token of a user. */
@@ -88,7 +96,8 @@ export class World implements AsyncDisposable {
   async project(fields: Json = {}, creator: Person = this.root): Promise<Json> {
     const name = this.unique('project')
     const namespace_id: unknown =
-      fields['namespace_id'] ?? (await this.group({ visibility: fields['visibility'] ?? 'private' }))['id']
+      fields['namespace_id'] ??
+      ((await this.group({ visibility: (fields['visibility'] as unknown) ?? 'private' }))['id'] as number)
     return expectStatus(await creator.post('/projects', { name, path: name, namespace_id, ...fields }), 201)
   }
 
@@ -103,7 +112,8 @@ export class World implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync()
-    if (this.#failures.length > 0) throw new Error(`the service failed on requests:\n${this.#failures.join('\n')}`)
+    if (this.#failures.length > 0)
+      throw new Error(`the service failed on requests:\n${this.#failures.join('\n')}`)
   }
 }
 

@@ -23,7 +23,10 @@ function feature(name: Feature, inPrivate: number = Role.guest): ProjectConditio
 
 /** A feature switched off is off for members and administrators too. */
 function off(name: Feature): ProjectCondition {
-  return { label: `${name} disabled`, holds: (_, subject) => subject.features[name] === FeatureLevel.disabled }
+  return {
+    label: `${name} disabled`,
+    holds: (_, subject) => subject.features[name] === FeatureLevel.disabled,
+  }
 }
 
 const archived: ProjectCondition = { label: 'project archived', holds: (_, subject) => subject.archived }
@@ -83,6 +86,8 @@ export type ProjectAbility =
   | 'read_pipeline'
   | 'read_job'
   | 'read_job_debug_trace'
+  | 'read_developer_artifacts'
+  | 'read_maintainer_artifacts'
   | 'create_pipeline'
   | 'update_pipeline'
   | 'cancel_pipeline'
@@ -114,6 +119,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   upload_code: { allow: developer, never: [archived, off('repository'), anyJob] },
   read_pipeline: { allow: pipelineReaders, never: [off('builds')] },
   read_job: { allow: pipelineReaders, never: [off('builds')] },
+  read_developer_artifacts: { allow: developer, never: [off('builds')] },
+  read_maintainer_artifacts: { allow: maintainer, never: [off('builds')] },
   read_job_debug_trace: { allow: developer, never: [off('builds')] },
   create_pipeline: { allow: developer, never: [archived, off('builds')] },
   update_pipeline: { allow: [...developer, ownJob], never: [archived, off('builds')] },
@@ -122,7 +129,10 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
     never: [archived, off('builds')],
   },
   /** Depends on the project: `no_one_allowed` leaves it to nobody. */
-  set_pipeline_variables: { allow: [levelOf('ci_pipeline_variables_minimum_override_role')], never: [archived] },
+  set_pipeline_variables: {
+    allow: [levelOf('ci_pipeline_variables_minimum_override_role')],
+    never: [archived],
+  },
   read_pipeline_variables: { allow: maintainer, never: [off('builds')] },
   destroy_pipeline: { allow: owner, never: [archived, off('builds')] },
   erase_any_job: { allow: maintainer, never: [archived, off('builds')] },
@@ -139,4 +149,3 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   admin_project_member: { allow: maintainer, never: [archived] },
   leave: { allow: [signedIn] },
 }
-

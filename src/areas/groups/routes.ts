@@ -1,13 +1,16 @@
+import { sql } from 'kysely'
 import { endpoint, group, instance, visibilityNames, type Actor } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { Fields, Flag, Id, Nullable, OneOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { Fields, Flag, Id, ListOf, Nullable, OneOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { createGroup } from './create.ts'
 import * as entities from './entities.ts'
-import { GroupDetail, type EntityContext } from './entities.ts'
+import { Group, GroupDetail, type EntityContext, type GroupRow } from './entities.ts'
+import { groupsWhere, listParams, visibleGroups } from './listing.ts'
 import { settingParams } from './settings.ts'
 import * as store from './store.ts'
+import { deleteGroup, updateGroup } from './update.ts'
 
 export interface GroupServices {
   readonly db: Database
@@ -34,6 +37,10 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
   const { db, settings } = services
   const detail = async (actor: Actor, id: number) =>
     entities.groupDetail(await store.read(db.reader, actor, id), contextOf(services, actor))
+  const listed = (actor: Actor, rows: readonly GroupRow[]) => {
+    const context = contextOf(services, actor)
+    return rows.map((row) => entities.group(row, context))
+  }
 
   return [
     endpoint({
@@ -69,6 +76,84 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
       async handle({ actor, params }) {
         return detail(actor, await createGroup({ db, settings: settings.values }, actor, params))
       },
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path: '/groups/:id',
+      summary: 'Change a group',
+      description: 'With its path those of all that lies below change; the old ones of projects lead to the new ones.',
+      on: group,
+      may: 'admin_group',
+      params: Fields({
+        name: Optional(Text({ maxLength: 255 })),
+        path: Optional(Text({ maxLength: 255 })),
+        ...common,
+        ...settingParams('update'),
+      }),
+      answers: GroupDetail,
+      refuses: { 400: 'A rule is broken' },
+      async handle({ actor, group, params }) {
+        await updateGroup({ db, settings: settings.values }, actor, group, params)
+        return detail(actor, group.id)
+      },
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: '/groups/:id',
+      summary: 'Delete a group with all that lies below it',
+      on: group,
+      may: 'remove_group',
+      status: 202,
+      answers: Fields({ message: Text() }),
+      async handle({ group }) {
+        await deleteGroup(db, group)
+        return { message: '202 Accepted' }
+      },
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/groups',
+      summary: 'List the groups that the caller may see',
+      on: instance,
+      may: 'use_instance',
+      anonymous: true,
+      paged: true,
+      params: Fields({ ...listParams, top_level_only: Optional(Flag()) }),
+      answers: ListOf(Group),
+      read: ({ params, page }) => visibleGroups(params, page),
+      handle: async ({ actor, rows }) => listed(actor, rows),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/groups/:id/subgroups',
+      summary: 'List the groups right below a group',
+      on: group,
+      may: 'read_group',
+      anonymous: true,
+      paged: true,
+      params: Fields(listParams),
+      answers: ListOf(Group),
+      read: ({ params, page }) => groupsWhere(sql`n.parent_id = subject.id`, params, page),
+      handle: async ({ actor, rows }) => listed(actor, rows),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/groups/:id/descendant_groups',
+      summary: 'List all groups below a group',
+      on: group,
+      may: 'read_group',
+      anonymous: true,
+      paged: true,
+      params: Fields(listParams),
+      answers: ListOf(Group),
+      read: ({ params, page }) =>
+        groupsWhere(sql`n.traversal_ids @> array[subject.id] and n.id <> subject.id`, params, page),
+      handle: async ({ actor, rows }) => listed(actor, rows),
     }),
   ]
 }

@@ -43,7 +43,11 @@ export interface JobList {
 }
 
 /** The jobs of a project, newest first; the rows of the page are joined to what their JSON shows, no others. */
-export function ofProject({ scope, before }: JobList, { limit, offset }: PageInput, keyset: boolean): Read<JobRow> {
+export function ofProject(
+  { scope, before }: JobList,
+  { limit, offset }: PageInput,
+  keyset: boolean,
+): Read<JobRow & { has_next: boolean }> {
   const where = sql`
     from ci_jobs j where j.project_id = subject.id and j.kind = 'build' ${inScope(scope)}
       ${before === undefined ? sql`` : sql`and j.id < ${before}`}`
@@ -65,7 +69,7 @@ function jobPage(
   order: RawBuilder<unknown>,
   { limit, offset }: { limit: number; offset: number },
   counts: boolean,
-): Read<JobRow> {
+): Read<JobRow & { has_next: boolean }> {
   const counted = counts ? sql`(select count(*) from (select ${where} limit ${countLimit + 1}) c)` : sql`null`
   return {
     kind: 'page',
@@ -76,7 +80,8 @@ function jobPage(
           else ${counted}
         end)
       from (
-        select ${columns}, j.project_id, pr.full_path as project_path, pr.storage as project_storage
+        select ${columns}, j.project_id, pr.full_path as project_path, pr.storage as project_storage,
+          lead(j.id) over (order by ${order}) is not null as has_next
         from (select j.id ${where} order by ${order} limit ${limit + 1} offset ${offset}) page
         join ci_jobs j on j.id = page.id join projects pr on pr.id = j.project_id ${joins} order by ${order}) x)`,
   }

@@ -1,3 +1,6 @@
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import { namespaceEndpoints, type NamespaceServices } from './routes.ts'
+
 export {
   groupNameFaults,
   groupPathFaults,
@@ -7,3 +10,8 @@ export {
   slug,
 } from './path-rules.ts'
 export { claimPath, isTaken, lockTree, movePath, PathTaken, renameNamespace } from './paths.ts'
+
+/** Namespaces: personal ones and groups, and the one name space of paths. */
+export function namespaces(services: NamespaceServices): { endpoints: Endpoint[] } {
+  return { endpoints: namespaceEndpoints(services) }
+}

@@ -9,6 +9,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../access/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
 import {
   Either,
   Fields,
@@ -150,7 +151,17 @@ export interface EntityContext {
   readonly license?: boolean | undefined
 }
 
-export function subjectOf(row: ProjectRow): ProjectSubject {
+/** What is the same for all that one caller is shown. */
+export interface ContextServices {
+  readonly externalUrl: () => string
+  readonly plan: Plan
+}
+
+export function contextOf({ externalUrl, plan }: ContextServices, actor: Actor): EntityContext {
+  return { actor, externalUrl: externalUrl(), paid: plan !== 'free' }
+}
+
+function subjectOf(row: ProjectRow): ProjectSubject {
   return projectFromRow(row as unknown as Readonly<Record<string, unknown>>, row.role)
 }
 

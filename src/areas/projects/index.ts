@@ -1,11 +1,18 @@
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Task } from '../../tasks/index.ts'
+import { removalTask } from './deletion.ts'
+import { listEndpoints } from './list-routes.ts'
 import { projectEndpoints, type ProjectServices } from './routes.ts'
 
+export { removeRepositoriesBelow } from './deletion.ts'
 export { Project, project as projectEntity } from './entities.ts'
 export type { ProjectRow } from './rows.ts'
 export { embeddedProjects } from './store.ts'
 
 /** Projects: what holds a repository, its pipelines and their settings. */
-export function projects(services: ProjectServices): { endpoints: Endpoint[] } {
-  return { endpoints: projectEndpoints(services) }
+export function projects(services: ProjectServices): { endpoints: Endpoint[]; tasks: Task[] } {
+  return {
+    endpoints: [...projectEndpoints(services), ...listEndpoints(services)],
+    tasks: [removalTask(services) as Task],
+  }
 }

@@ -1,18 +1,18 @@
-import { endpoint, findUser, instance, project, userOf, type User } from '../../access/index.ts'
+import { endpoint, findUser, instance, project, userOf, type Actor, type User } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { Fields, Flag, Optional, type Endpoint } from '../../kernel/endpoint/index.ts'
-import { notFound } from '../../kernel/errors/index.ts'
+import { Either, Fields, Flag, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { notFound, refused } from '../../kernel/errors/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { createProject, type CreateParams } from './create.ts'
+import { deleteProject } from './deletion.ts'
 import * as entities from './entities.ts'
-import { BasicProject, Project, ProjectWithAccess, type EntityContext } from './entities.ts'
+import { BasicProject, contextOf, Project, ProjectWithAccess } from './entities.ts'
 import { commitReadme, readmePath, type Bring } from './first-commit.ts'
-import { createForUserParams, createParams, createRules } from './params.ts'
+import { createForUserParams, createParams, createRules, updateParams } from './params.ts'
 import * as store from './store.ts'
-import { Either } from '../../kernel/endpoint/index.ts'
-import type { Actor } from '../../access/index.ts'
+import { updateProject } from './update.ts'
 
 export interface ProjectServices {
   readonly db: Database
@@ -21,10 +21,6 @@ export interface ProjectServices {
   readonly door: { readonly bring: Bring }
   readonly externalUrl: () => string
   readonly plan: Plan
-}
-
-export function contextOf({ externalUrl, plan }: Pick<ProjectServices, 'externalUrl' | 'plan'>, actor: Actor): EntityContext {
-  return { actor, externalUrl: externalUrl(), paid: plan !== 'free' }
 }
 
 export function projectEndpoints(services: ProjectServices): Endpoint[] {
@@ -94,6 +90,64 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
         const user = await findUser(db.reader, String(params.user_id))
         if (user === undefined) throw notFound('User')
         return create({ actor, user }, params)
+      },
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path: '/projects/:id',
+      summary: 'Change a project',
+      description: 'Another `visibility` is for Owners. The old path leads to a renamed project.',
+      on: project,
+      may: 'admin_project',
+      params: updateParams,
+      answers: Project,
+      refuses: { 400: 'A rule is broken' },
+      async handle({ actor, project, params }) {
+        await updateProject({ ...services, settings: settings.values }, actor, project, params)
+        return full(actor, project.id)
+      },
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: '/projects/:id/archive',
+      summary: 'Archive a project: it can only be read from then on',
+      on: project,
+      may: 'archive_project',
+      answers: Project,
+      refuses: { 400: 'It is archived' },
+      async handle({ actor, project }) {
+        const changed = await db.transaction((tx) => store.setArchived(tx, project.id, true))
+        if (!changed) throw refused(400, 'Project is already archived.')
+        return full(actor, project.id)
+      },
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: '/projects/:id/unarchive',
+      summary: 'Bring an archived project back to life',
+      on: project,
+      may: 'archive_project',
+      answers: Project,
+      async handle({ actor, project }) {
+        await db.transaction((tx) => store.setArchived(tx, project.id, false))
+        return full(actor, project.id)
+      },
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: '/projects/:id',
+      summary: 'Delete a project with all that belongs to it',
+      on: project,
+      may: 'remove_project',
+      status: 202,
+      answers: Fields({ message: Text() }),
+      async handle({ project }) {
+        await deleteProject(db, project.id)
+        return { message: '202 Accepted' }
       },
     }),
   ]

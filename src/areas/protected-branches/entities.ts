@@ -66,13 +66,11 @@ export function branchRule(row: RuleRow): BranchRule {
     name: row.name,
     allowForcePush: row.allow_force_push,
     codeOwnerApprovalRequired: row.code_owner_approval_required,
-    entries: row.entries.map(
-      ({ id, action, access_level, user_id }): Entry => ({
-        id,
-        action,
-        accessLevel: access_level,
-        userId: user_id,
-      }),
-    ),
+    entries: row.entries.map(({ id, action, access_level, user_id }): Entry => ({
+      id,
+      action,
+      accessLevel: access_level,
+      userId: user_id,
+    })),
   }
 }

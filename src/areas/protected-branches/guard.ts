@@ -1,5 +1,20 @@
-import { admits, may, mayStartRepository, opensToDevelopers, type Actor, type ProjectSubject } from '../../access/index.ts'
-import { branchName, isAncestor, listBranches, type ProposedUpdate, type RefGuard, type Refusal, type Repository } from '../../git/index.ts'
+import {
+  admits,
+  may,
+  mayStartRepository,
+  opensToDevelopers,
+  type Actor,
+  type ProjectSubject,
+} from '../../access/index.ts'
+import {
+  branchName,
+  isAncestor,
+  listBranches,
+  type ProposedUpdate,
+  type RefGuard,
+  type Refusal,
+  type Repository,
+} from '../../git/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { protectionOf, refusal, type BranchRule } from './rules.ts'
@@ -31,7 +46,11 @@ export function branchGuard(services: GuardServices, { actor, project, via }: Mo
       const rules = await store.rulesOf(services.db.reader, project.id)
       const refusals: Refusal[] = []
       for (const { update, branch } of branches) {
-        const message = await refuseBranch(services, { actor, project, via }, { update, branch, rules, objects })
+        const message = await refuseBranch(
+          services,
+          { actor, project, via },
+          { update, branch, rules, objects },
+        )
         if (message !== undefined) refusals.push({ ref: update.ref, message })
       }
       return refusals
@@ -61,7 +80,8 @@ async function refuseBranch(
     kind: update.isCreation ? 'create' : update.isDeletion ? 'delete' : 'update',
     isDefault: branch === project.defaultBranch,
     isForced: () => update.isForced(),
-    onProtectedBranch: () => liesOnProtectedBranch(services.repositoryOf(project), objects, project, update, rules),
+    onProtectedBranch: () =>
+      liesOnProtectedBranch(services.repositoryOf(project), objects, project, update, rules),
     via,
     protection,
     may: {

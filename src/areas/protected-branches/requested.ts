@@ -32,15 +32,15 @@ export const changeParams = {
   allowed_to_unprotect: Optional(ListOf(Fields({ access_level: Optional(UnprotectLevel), ...changes }))),
 }
 
-const WithLevels = Fields({ ...levelParams, ...entryParams })
-const WithChanges = Fields(changeParams)
-type Wanted = NonNullable<Static<typeof WithChanges>['allowed_to_push']>[number]
+type Levels = Static<ReturnType<typeof Fields<typeof levelParams & typeof entryParams>>>
+type Changes = Static<ReturnType<typeof Fields<typeof changeParams>>>
+type Wanted = NonNullable<Changes['allowed_to_push']>[number]
 
 const actions = ['push', 'merge', 'unprotect'] as const
 const usualLevel = 40
 
 /** The entries of a new rule: levels and lists are merged; a kind for which nothing is said has Maintainers. */
-export function newEntries(params: Static<typeof WithLevels>): NewEntry[] {
+export function newEntries(params: Levels): NewEntry[] {
   return actions.flatMap((action) => {
     const level = params[`${action}_access_level`]
     const listed = params[`allowed_to_${action}`] ?? []
@@ -57,7 +57,7 @@ export interface EntryChanges {
 }
 
 /** What a PATCH asks for. An element's `id` must be one of the rule's entries of that kind. */
-export function entryChanges(params: Static<typeof WithChanges>, existing: readonly Entry[]): EntryChanges {
+export function entryChanges(params: Changes, existing: readonly Entry[]): EntryChanges {
   const result: EntryChanges = { add: [], change: [], remove: [] }
   for (const action of actions) {
     for (const wanted of params[`allowed_to_${action}`] ?? []) {

@@ -1,4 +1,4 @@
-import { admits, endpoint, project, type Actor, type ProjectSubject } from '../../access/index.ts'
+import { endpoint, project, type ProjectSubject } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import {
@@ -11,11 +11,19 @@ import {
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
-import { conflict, forbidden, recordNotFound } from '../../kernel/errors/index.ts'
+import { conflict, recordNotFound } from '../../kernel/errors/index.ts'
 import { branchRule, protectedBranch, ProtectedBranch, type RuleRow } from './entities.ts'
-import { changeParams, entryChanges, entryParams, levelParams, newEntries, requireMembers } from './requested.ts'
+import {
+  changeParams,
+  entryChanges,
+  entryParams,
+  levelParams,
+  newEntries,
+  requireMembers,
+} from './requested.ts'
 import type { BranchRule } from './rules.ts'
 import * as store from './store.ts'
+import { isUnprotect, requireUnprotect } from './unprotecting.ts'
 
 const path = '/projects/:id/protected_branches'
 const changing: readonly Check[] = ['credentials', 'params', 'subject', 'record', 'may']
@@ -67,7 +75,12 @@ export function protectedBranchEndpoints({ db, plan }: { db: Database; plan: Pla
       answers: ProtectedBranch,
       refuses: { 409: 'The name is protected already', 422: 'An entry is not allowed' },
       async handle({ actor, project, params }) {
-        const { allowed_to_push: _push, allowed_to_merge: _merge, allowed_to_unprotect: _unprotect, ...free } = params
+        const {
+          allowed_to_push: _push,
+          allowed_to_merge: _merge,
+          allowed_to_unprotect: _unprotect,
+          ...free
+        } = params
         const entries = newEntries(paid ? params : free)
         const saysWhoUnprotects =
           params.unprotect_access_level !== undefined || (params.allowed_to_unprotect ?? []).length > 0
@@ -151,15 +164,6 @@ async function lockRule(tx: Tx, project: ProjectSubject, name: string): Promise<
   const row: RuleRow | undefined = await store.find(tx, project.id, name)
   if (row === undefined) throw recordNotFound()
   return branchRule(row)
-}
-
-function isUnprotect({ action }: { action: string }): boolean {
-  return action === 'unprotect'
-}
-
-/** Who changes or lifts a rule must be among those who may; a rule without such entries asks for no more. */
-function requireUnprotect(entries: readonly store.NewEntry[], actor: Actor, project: ProjectSubject): void {
-  if (entries.length > 0 && !admits(entries, actor, project)) throw forbidden()
 }
 
 async function checkMembers(tx: Tx, projectId: number, entries: readonly store.NewEntry[]): Promise<void> {

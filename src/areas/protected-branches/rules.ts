@@ -83,7 +83,9 @@ export async function refusal(update: BranchUpdate): Promise<string | undefined>
       if (!may.deleteProtected) {
         return 'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.'
       }
-      return update.via === 'web' ? undefined : 'You can only delete protected branches using the web interface.'
+      return update.via === 'web'
+        ? undefined
+        : 'You can only delete protected branches using the web interface.'
     case 'update':
       return may.push ? undefined : 'You are not allowed to push code to protected branches on this project.'
   }

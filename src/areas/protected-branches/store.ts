@@ -16,7 +16,11 @@ export function list(search: string | undefined, input: PageInput): Read<RuleRow
   // Position, not LIKE: what is searched for is text, not a pattern.
   const found = search === undefined ? sql`` : sql`and position(lower(${search}) in lower(b.name)) > 0`
   return page(
-    { columns, from: sql`from protected_branches b where b.project_id = subject.id ${found}`, order: sql`b.id` },
+    {
+      columns,
+      from: sql`from protected_branches b where b.project_id = subject.id ${found}`,
+      order: sql`b.id`,
+    },
     input,
   )
 }
@@ -40,6 +44,13 @@ export async function rulesOf(db: Reader, projectId: number): Promise<BranchRule
   const result = await sql<RuleRow>`
     select ${columns} from protected_branches b where b.project_id = ${projectId} order by b.id`.execute(db)
   return result.rows.map(branchRule)
+}
+
+/** The same, read together with the caller's access: one row, however many rules there are. */
+export function allRules(): Read<{ readonly rules: readonly RuleRow[] }> {
+  return rows(sql`
+    select coalesce(json_agg(r), '[]'::json) as rules
+    from (select ${columns} from protected_branches b where b.project_id = subject.id order by b.id) r`)
 }
 
 export interface NewEntry {
@@ -67,7 +78,9 @@ export async function create(tx: Tx, projectId: number, rule: NewRule): Promise<
     .returning('id')
     .executeTakeFirstOrThrow()
     .catch(
-      onConstraint('protected_branches_name', () => conflict(`Protected branch '${rule.name}' already exists`)),
+      onConstraint('protected_branches_name', () =>
+        conflict(`Protected branch '${rule.name}' already exists`),
+      ),
     )
   await addEntries(tx, projectId, id, rule.entries)
 }
@@ -137,7 +150,11 @@ export async function updatedAt(tx: Tx, id: number): Promise<Date> {
 }
 
 /** Those of the given users who are members of the project, by any way. */
-export async function membersAmong(tx: Tx, projectId: number, userIds: readonly number[]): Promise<Set<number>> {
+export async function membersAmong(
+  tx: Tx,
+  projectId: number,
+  userIds: readonly number[],
+): Promise<Set<number>> {
   const result = await sql<{ user_id: number }>`
     select distinct m.user_id
     from projects p join namespaces n on n.id = p.namespace_id,

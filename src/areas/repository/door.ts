@@ -20,6 +20,7 @@ import {
 } from '../../git/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import type { PlacedProject, RepositoryPlaces } from './places.ts'
+import { tagRefusals } from './tag-names.ts'
 
 /** What the door must know of a project; `ProjectSubject` fits. */
 export type DoorProject = PlacedProject
@@ -67,26 +68,37 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
     this.#rules = services.rules
   }
 
-  /** Moves refs on behalf of somebody, all or none. Refusals are in the outcome; see `git/update-refs.ts`. */
-  update(mover: Mover<Project>, updates: readonly RefUpdate[]): Promise<UpdateOutcome> {
+  /**
+   * Moves refs on behalf of somebody, all or none. Refusals are in the outcome; see `git/update-refs.ts`. `change`: the
+   * objects that the new values need; the caller disposes of it.
+   */
+  update(
+    mover: Mover<Project>,
+    updates: readonly RefUpdate[],
+    change?: PreparedChange,
+  ): Promise<UpdateOutcome> {
     return updateRefs(this.#places.of(mover.project), updates, {
       from: 'client',
-      guard: this.#rules.guard(mover),
+      guard: this.#guard(mover),
       journal: this.#journal(mover, []),
       atomic: true,
+      quarantine: change?.quarantine,
     })
   }
 
-  /** Brings in what the service itself has made: no rule is asked, but all that follows a push follows it. */
-  async bring({ actor, project }: Pick<Mover, 'actor' | 'project'>, change: PreparedChange): Promise<void> {
-    const { rejected } = await updateRefs(this.#places.of(project), change.updates, {
+  /**
+   * Brings in a change that the service itself makes: no rule is asked, but all that follows a push follows it. Throws
+   * when it does not fit any more.
+   */
+  async bring(mover: Pick<Mover<DoorProject>, 'actor' | 'project'>, change: PreparedChange): Promise<void> {
+    const { rejected } = await updateRefs(this.#places.of(mover.project), change.updates, {
       from: 'service',
       guard: allowAll,
-      journal: this.#journal({ actor, project, via: 'web' }, []),
-      quarantine: change.quarantine,
+      journal: this.#journal(mover, []),
       atomic: true,
+      quarantine: change.quarantine,
     })
-    if (rejected[0] !== undefined) throw new Error(`a change of our own was rejected: ${rejected[0].message}`)
+    if (rejected.length > 0) throw new Error(`a change of the service was not taken: ${rejected[0]!.reason}`)
   }
 
   /** Takes a push in; see `git/receive-pack.ts`. */
@@ -102,7 +114,7 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
     },
   ): Promise<PushResult> {
     const pushOptions: string[] = []
-    const rules = this.#rules.guard(mover)
+    const rules = this.#guard(mover)
     return receivePack(this.#places.of(mover.project), input, output, {
       ...options,
       guard: {
@@ -192,6 +204,8 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
       .where('p.id', '=', projectId)
       .executeTakeFirst()
     if (project === undefined) return
+    // Whoever died may have held a lock; it is held for milliseconds, and the entries are older than a minute.
+    await recoverRepository(this.#places.of(project), { locksOlderThan: 60_000 })
     // All entries since the first open one: the settled ones explain values that the open ones do not.
     const { rows } = await sql<Entry>`
       select r.id, r.user_id, r.state, r.updates, r.push from ref_updates r

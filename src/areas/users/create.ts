@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { onConstraint, type Tx } from '../../kernel/db/index.ts'
+import { claimPath, PathTaken } from '../namespaces/index.ts'
 import { emailTaken, usernameTaken } from './rules.ts'
 
 export interface NewUser {
@@ -54,11 +55,11 @@ export async function createUser(tx: Tx, user: NewUser): Promise<{ id: number; n
     select next.id, 'user', ${id}, ${user.name}, ${user.username}, ${user.username}, array[next.id] from next
     returning id`.execute(tx)
   const namespaceId = rows[0]!.id
-  // The name that something else had once leads to the new owner from now on.
-  const route = await sql`
-    insert into routes as r (path_key, namespace_id) values (${user.username.toLowerCase()}, ${namespaceId})
-    on conflict (path_key) do update set namespace_id = excluded.namespace_id, project_id = null, redirect = false
-    where r.redirect`.execute(tx)
-  if (route.numAffectedRows !== 1n) throw usernameTaken()
+  await claimPath(tx, user.username, { namespaceId }).catch(whenTaken)
   return { id, namespaceId }
+}
+
+/** A group has the name. */
+export function whenTaken(error: unknown): never {
+  throw error instanceof PathTaken ? usernameTaken() : error
 }

@@ -1,9 +1,8 @@
-import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
-import type { Settings } from '../../settings/index.ts'
 import { readingEndpoints } from './routes/reading.ts'
 import { stateEndpoints } from './routes/states.ts'
 import { writingEndpoints } from './routes/writing.ts'
+import type { UserServices } from './services.ts'
 
 export { basicUser, BasicUser, basicUserJson, type BasicUserEntity, type BasicUserRow } from './basic.ts'
 export { createUser, type NewUser } from './create.ts'
@@ -11,9 +10,7 @@ export { matchesPassword } from './password.ts'
 export { reservedTopLevel } from './reserved.ts'
 
 /** People and their accounts. */
-export function users(services: { db: Database; settings: Settings; externalUrl: () => string }): {
-  endpoints: Endpoint[]
-} {
+export function users(services: UserServices): { endpoints: Endpoint[] } {
   return {
     endpoints: [...readingEndpoints(services), ...writingEndpoints(services), ...stateEndpoints(services)],
   }

@@ -187,6 +187,15 @@ export async function change(tx: Tx, id: number, values: Values): Promise<void> 
     .catch(onConstraint('users_username', usernameTaken))
 }
 
+/** The personal namespace bears the name of its user. */
+export async function nameNamespace(tx: Tx, id: number, name: string): Promise<void> {
+  await tx
+    .updateTable('namespaces')
+    .set({ name, updated_at: sql`now()` })
+    .where('namespaces.id', '=', id)
+    .execute()
+}
+
 export async function setState(tx: Tx, id: number, state: string): Promise<void> {
   await tx
     .updateTable('users')

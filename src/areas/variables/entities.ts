@@ -31,6 +31,9 @@ export interface VariableRow {
 export const secretContext = 'ci_variables.secret'
 
 /** A hidden value is never shown again. */
-export function variable(row: VariableRow, cipher: Cipher): Omit<VariableRow, 'id' | 'secret'> & { value: string | null } {
+export function variable(
+  row: VariableRow,
+  cipher: Cipher,
+): Omit<VariableRow, 'id' | 'secret'> & { value: string | null } {
   return { ...row, value: row.hidden ? null : cipher.open(row.secret, secretContext) }
 }

@@ -1,6 +1,16 @@
 import { endpoint, project } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { Fields, Flag, ListOf, Nullable, OneOf, Optional, Text, type Check, type Endpoint } from '../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Flag,
+  ListOf,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+  type Check,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { secretContext, variable, Variable } from './entities.ts'
 import * as rules from './rules.ts'
@@ -48,7 +58,8 @@ export function variableEndpoints({ db, cipher }: { db: Database; cipher: Cipher
       answers: Variable,
       refuses: { 404: 'No such variable', 409: 'Several variables have this key' },
       read: ({ params }) => store.ofKey(params.key),
-      handle: async ({ rows, params }) => variable(rules.only(rows, params.filter?.environment_scope), cipher),
+      handle: async ({ rows, params }) =>
+        variable(rules.only(rows, params.filter?.environment_scope), cipher),
     }),
 
     endpoint({

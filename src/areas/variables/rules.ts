@@ -50,10 +50,13 @@ export function check({ key, value, environmentScope, description, masked, raw }
  * single one, a filter that does not name it finds nothing.
  */
 export function only(candidates: readonly VariableRow[], scope: string | undefined): VariableRow {
-  const chosen = scope === undefined ? candidates : candidates.filter((row) => row.environment_scope === scope)
+  const chosen =
+    scope === undefined ? candidates : candidates.filter((row) => row.environment_scope === scope)
   if (chosen.length === 1) return chosen[0]!
   if (candidates.length > 1) {
-    throw conflict("There are multiple variables with provided parameters. Please use 'filter[environment_scope]'")
+    throw conflict(
+      "There are multiple variables with provided parameters. Please use 'filter[environment_scope]'",
+    )
   }
   throw notFound('Variable')
 }

@@ -9,7 +9,10 @@ const columns = sql`
 
 /** Read together with the caller's access: `subject` is the project. */
 export function list(input: PageInput): Read<VariableRow> {
-  return page({ columns, from: sql`from ci_variables v where v.project_id = subject.id`, order: sql`v.id` }, input)
+  return page(
+    { columns, from: sql`from ci_variables v where v.project_id = subject.id`, order: sql`v.id` },
+    input,
+  )
 }
 
 export function ofKey(key: string): Read<VariableRow> {

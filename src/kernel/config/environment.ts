@@ -18,7 +18,8 @@ function httpUrl(value: string): URL {
 
 function postgresUrl(value: string): string {
   const url = URL.parse(value)
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) throw new Unusable('is not a postgres:// address')
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
+    throw new Unusable('is not a postgres:// address')
   return value
 }
 
@@ -36,7 +37,8 @@ function secretKey(value: string): string {
 function roleList(value: string): readonly Role[] {
   return value.split(',').map((name) => {
     const role = roles.find((one) => one === name.trim())
-    if (role === undefined) throw new Unusable(`names an unknown role, "${name}"; there are ${roles.join(', ')}`)
+    if (role === undefined)
+      throw new Unusable(`names an unknown role, "${name}"; there are ${roles.join(', ')}`)
     return role
   })
 }
@@ -46,7 +48,8 @@ function storageList(value: string): Readonly<Record<string, string>> {
   const storages: Record<string, string> = {}
   for (const entry of value.split(',')) {
     const [, name, folder] = /^\s*([a-z0-9_-]{1,50})=(.+?)\s*$/.exec(entry) ?? []
-    if (name === undefined || folder === undefined) throw new Unusable(`has an entry that is not name=folder, "${entry}"`)
+    if (name === undefined || folder === undefined)
+      throw new Unusable(`has an entry that is not name=folder, "${entry}"`)
     if (name in storages) throw new Unusable(`names the storage "${name}" twice`)
     storages[name] = path.resolve(folder)
   }
@@ -59,7 +62,10 @@ export const variables = {
   PORT: integer(8080, [0, 65535], 'Port to listen on; 0 takes a free one.'),
   HOST: text('127.0.0.1', 'Address to listen on; `0.0.0.0` for every network.'),
   EXTERNAL_URL: optional(httpUrl, 'Address under which people reach the service. Unset: `http://HOST:PORT`.'),
-  DATA_DIR: text('./data', 'Folder of everything the service keeps: database, repositories, artifacts, keys.'),
+  DATA_DIR: text(
+    './data',
+    'Folder of everything the service keeps: database, repositories, artifacts, keys.',
+  ),
   REPOSITORY_STORAGES: optional(
     storageList,
     'Folders of repositories by name, as `default=/folder,second=/folder2`. Unset: `default` is `DATA_DIR/repositories`.',
@@ -90,7 +96,10 @@ export const variables = {
   } satisfies Variable<number>,
   SHUTDOWN_TIMEOUT: integer(30, [1, 3600], 'Seconds that requests and jobs may still take after SIGTERM.'),
   LOG_LEVEL: oneOf(logLevels, 'info', 'How much is logged.'),
-  METRICS_FROM_ANYWHERE: flag(false, 'Answer `/-/metrics` and the details of health to every address, not loopback only.'),
+  METRICS_FROM_ANYWHERE: flag(
+    false,
+    'Answer `/-/metrics` and the details of health to every address, not loopback only.',
+  ),
 } satisfies Record<string, Variable<unknown>>
 
 type Values = { readonly [Name in keyof typeof variables]: ReturnType<(typeof variables)[Name]['parse']> }

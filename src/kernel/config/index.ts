@@ -1,1 +1,10 @@
-export { ConfigError, plans, readConfig, roles, variables, type Config, type Plan, type Role } from './environment.ts'
+export {
+  ConfigError,
+  plans,
+  readConfig,
+  roles,
+  variables,
+  type Config,
+  type Plan,
+  type Role,
+} from './environment.ts'

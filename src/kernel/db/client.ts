@@ -32,7 +32,7 @@ export class Client extends pg.Client {
         args.splice(0, 2, { name, text, values })
       }
     }
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-call -- see above
+
     return (super.query as (...all: unknown[]) => unknown).apply(this, args)
   }
 }

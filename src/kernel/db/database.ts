@@ -5,7 +5,10 @@ import { Client } from './client.ts'
 import type { DB } from './schema.ts'
 
 /** What only reads: `select` and nothing else compiles. */
-export type Reader = Pick<Kysely<DB>, 'selectFrom' | 'selectNoFrom' | 'with' | 'withRecursive' | 'getExecutor'>
+export type Reader = Pick<
+  Kysely<DB>,
+  'selectFrom' | 'selectNoFrom' | 'with' | 'withRecursive' | 'getExecutor'
+>
 
 /** A transaction. It comes only from `Database.transaction`. */
 export type Tx = Transaction<DB>

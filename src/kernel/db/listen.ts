@@ -35,14 +35,19 @@ export class Notifications implements AsyncDisposable {
   #lost: PromiseWithResolvers<void> = Promise.withResolvers()
 
   async #connect(): Promise<void> {
-    const client = new pg.Client({ ...this.#connection, application_name: 'guildhall-listen', keepAlive: true })
+    const client = new pg.Client({
+      ...this.#connection,
+      application_name: 'guildhall-listen',
+      keepAlive: true,
+    })
     this.#lost = Promise.withResolvers()
     const lost = this.#lost
     client.on('notification', ({ channel, payload }) => this.#emit(channel, payload ?? ''))
     client.on('error', () => lost.resolve())
     client.on('end', () => lost.resolve())
     await client.connect()
-    for (const channel of this.#handlers.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`)
+    for (const channel of this.#handlers.keys())
+      await client.query(`listen ${client.escapeIdentifier(channel)}`)
     this.#client = client
     for (const channel of this.#handlers.keys()) this.#emit(channel, '')
   }
@@ -51,17 +56,25 @@ export class Notifications implements AsyncDisposable {
     const { signal } = this.#closing
     while (!signal.aborted) {
       await this.#lost.promise
-      if (signal.aborted) return
+      if (this.#isClosing()) return
       this.#log.warn('the listening connection broke; connecting again')
-      while (!signal.aborted) {
-        try {
-          await this.#connect()
-          break
-        } catch {
-          await sleep(500, undefined, { signal }).catch(() => undefined)
-        }
+      while (!(await this.#reconnect()) && !this.#isClosing()) {
+        await sleep(500, undefined, { signal }).catch(() => undefined)
       }
     }
+  }
+
+  async #reconnect(): Promise<boolean> {
+    try {
+      await this.#connect()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #isClosing(): boolean {
+    return this.#closing.signal.aborted
   }
 
   #emit(channel: string, payload: string): void {

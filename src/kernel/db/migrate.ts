@@ -8,6 +8,7 @@ export type MigrationList = Readonly<Record<string, Migration>>
 export async function migrate<T>(db: Kysely<T>, migrations: MigrationList): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
   const { error, results } = await migrator.migrateToLatest()
-  if (error !== undefined) throw error instanceof Error ? error : new Error('a migration failed', { cause: error })
+  if (error !== undefined)
+    throw error instanceof Error ? error : new Error('a migration failed', { cause: error })
   return (results ?? []).map((result) => result.migrationName)
 }

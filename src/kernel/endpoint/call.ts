@@ -16,8 +16,7 @@ export interface Gatekeeper {
     request: RequestFacts
     movedTo: (id: number) => string
   }): Promise<
-    | Answer
-    | { actor: unknown; subject: unknown; params: Record<string, unknown>; loaded: Loaded<unknown> }
+    Answer | { actor: unknown; subject: unknown; params: Record<string, unknown>; loaded: Loaded<unknown> }
   >
 }
 
@@ -113,4 +112,3 @@ function splitOnce(text: string, separator: string): [string, string?] {
   const at = text.indexOf(separator)
   return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
 }
-

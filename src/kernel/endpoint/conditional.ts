@@ -5,5 +5,6 @@ import type { RequestFacts } from './endpoint.ts'
 export function requireUnmodified({ headers }: RequestFacts, updatedAt: Date): void {
   const since = Date.parse(headers['if-unmodified-since'] ?? '')
   // HTTP dates have whole seconds.
-  if (!Number.isNaN(since) && Math.floor(updatedAt.getTime() / 1000) * 1000 > since) throw preconditionFailed()
+  if (!Number.isNaN(since) && Math.floor(updatedAt.getTime() / 1000) * 1000 > since)
+    throw preconditionFailed()
 }

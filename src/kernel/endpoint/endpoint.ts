@@ -18,7 +18,11 @@ export type Check = 'credentials' | 'params' | 'subject' | 'record' | 'may'
  * The kind of thing an endpoint is about. The kernel knows only its name, under which the handler receives it; what
  * it is and which abilities exist on it is said in `access/`.
  */
-export interface SubjectKind<Name extends string = string, Subject = unknown, Ability extends string = string> {
+export interface SubjectKind<
+  Name extends string = string,
+  Subject = unknown,
+  Ability extends string = string,
+> {
   readonly name: Name
   /** Only for the type checker. */
   readonly types?: { readonly subject: Subject; readonly ability: Ability }
@@ -49,7 +53,11 @@ export class Answer {
   readonly body: Readable | Buffer | string | undefined
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, headers: Readonly<Record<string, string>> = {}, body?: Readable | Buffer | string) {
+  constructor(
+    status: number,
+    headers: Readonly<Record<string, string>> = {},
+    body?: Readable | Buffer | string,
+  ) {
     this.status = status
     this.headers = headers
     this.body = body
@@ -68,7 +76,12 @@ export class Page<Row> {
 
   constructor(
     rows: readonly Row[],
-    more: { total?: number | undefined; hasMore?: boolean; keyset?: boolean; next?: KeysetPlace | undefined } = {},
+    more: {
+      total?: number | undefined
+      hasMore?: boolean
+      keyset?: boolean
+      next?: KeysetPlace | undefined
+    } = {},
   ) {
     this.rows = rows
     this.total = more.total
@@ -155,5 +168,5 @@ export function endpointFor<Actor>() {
     Row = never,
   >(
     declaration: Declaration<Kind, Path, Params, Row, Actor>,
-  ): Endpoint<Actor> => declaration as unknown as Endpoint<Actor>
+  ): Endpoint<Actor> => declaration
 }

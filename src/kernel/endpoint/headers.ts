@@ -41,9 +41,17 @@ const exposed = [
   'X-Prev-Page',
   'X-Request-Id',
   'ETag',
-  ...['Blob-Id', 'Commit-Id', 'Content-Sha256', 'Encoding', 'File-Name', 'File-Path', 'Last-Commit-Id', 'Ref', 'Size'].map(
-    (name) => `X-Gitlab-${name}`,
-  ),
+  ...[
+    'Blob-Id',
+    'Commit-Id',
+    'Content-Sha256',
+    'Encoding',
+    'File-Name',
+    'File-Path',
+    'Last-Commit-Id',
+    'Ref',
+    'Size',
+  ].map((name) => `X-Gitlab-${name}`),
 ].join(', ')
 
 /** Any origin may call the API, without credentials of the browser; our own origin also with them. */

@@ -3,7 +3,7 @@ import type { Read } from './endpoint.ts'
 import { countLimit, type PageInput } from './pagination.ts'
 
 export interface MergedSource {
-  /** Columns of the answer, over `detail`. */
+  /** Columns of the answer, over `detail`; `place.more` tells whether another row follows. */
   readonly columns: RawBuilder<unknown>
   /** `projects p`: what the parts are looked for in. */
   readonly table: RawBuilder<unknown>
@@ -16,7 +16,7 @@ export interface MergedSource {
   /** What the list is ordered by, over `table`; the id decides between equals. */
   readonly key: RawBuilder<unknown>
   readonly descending: boolean
-  /** `join projects p on p.id = place.id ...`: what the columns need besides; run for the rows of the page only. */
+  /** `from projects p ... where p.id = place.id`: run for the rows of the page only. */
   readonly detail: RawBuilder<unknown>
 }
 
@@ -28,7 +28,10 @@ export interface MergedSource {
 export function mergedPage<Row>(source: MergedSource, { limit, offset }: PageInput): Read<Row> {
   const places = merged(source, { limit: limit + 1, offset })
   const counts = sql.join(
-    source.parts.map((part) => sql`(select from ${source.table} where ${part} and ${source.filter} limit ${countLimit + 1})`),
+    source.parts.map(
+      (part) =>
+        sql`(select 1 from ${source.table} where ${part} and ${source.filter} limit ${countLimit + 1})`,
+    ),
     sql` union all `,
   )
   return {
@@ -37,7 +40,7 @@ export function mergedPage<Row>(source: MergedSource, { limit, offset }: PageInp
       select json_build_object('rows', coalesce(json_agg(r.detail order by r.at), '[]'::json), 'total',
         case
           when count(*) between 1 and ${limit} or ${offset}::int = 0 and count(*) = 0 then ${offset}::int + count(*)
-          else (select count(*) from (select from (${counts}) part limit ${countLimit + 1}) counted)
+          else (select count(*) from (select 1 from (${counts}) part limit ${countLimit + 1}) counted)
         end)
       from (${details(source, places)}) r)`,
   }
@@ -66,13 +69,14 @@ function merged(
         order by ${key} ${direction}, ${id} ${direction} limit ${offset + limit})`,
   )
   return sql`
-    select head.id, row_number() over (order by head.key ${direction}, head.id ${direction}) as at
+    select head.id, row_number() over in_order as at, lead(head.id) over in_order is not null as more
     from (${sql.join(heads, sql` union all `)}) head
+    window in_order as (order by head.key ${direction}, head.id ${direction})
     order by head.key ${direction}, head.id ${direction} limit ${limit} offset ${offset}`
 }
 
 function details({ columns, detail }: MergedSource, places: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select place.at, row.detail from (${places}) place
-    cross join lateral (select to_json(found) as detail from (select ${columns} from ${detail}) found) row`
+    cross join lateral (select to_json(found) as detail from (select ${columns} ${detail}) found) row`
 }

@@ -25,7 +25,10 @@ export interface ListSource {
  * One page of a list and its total. One row more than the page is read: when there is none, the total is known; else
  * it is counted, up to one past the limit, so that a list of a million rows costs no more than one of ten thousand.
  */
-export function page<Row>({ columns, from, order, known }: ListSource, { limit, offset }: PageInput): Read<Row> {
+export function page<Row>(
+  { columns, from, order, known }: ListSource,
+  { limit, offset }: PageInput,
+): Read<Row> {
   const counted = sql`(select count(*) from (select ${from} limit ${countLimit + 1}) counted)`
   const total = known === undefined ? counted : sql`coalesce(${known}, ${counted})`
   return {

@@ -1,4 +1,4 @@
-import { compileParams } from './coerce.ts'
+import { compileParams, type Coerced } from './coerce.ts'
 import type { Endpoint } from './endpoint.ts'
 import { pageParams } from './pagination.ts'
 import { pathParamNames } from './path.ts'
@@ -10,7 +10,7 @@ export interface Route {
   readonly endpoint: Endpoint
   /** All parameters: the path's, the paging ones, the declared ones, in that order. */
   readonly params: TObject
-  readonly check: ReturnType<typeof compileParams>
+  readonly check: (bag: Readonly<Record<string, unknown>>) => Coerced<Record<string, unknown>>
   readonly write: (value: unknown) => string
   readonly status: number
 }

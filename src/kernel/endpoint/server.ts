@@ -1,4 +1,10 @@
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import { ApiError } from '../errors/index.ts'
 import { requestContext, runInContext, type Logger, type RequestContext } from '../log/index.ts'
 import { call, type Gatekeeper } from './call.ts'
@@ -21,8 +27,9 @@ const contexts = new WeakMap<FastifyRequest, RequestContext>()
 
 /** The HTTP server: request contexts, common headers, and the one place that renders errors. */
 export function createServer({ log, externalUrl, observe }: ServerOptions): FastifyInstance {
+  const loggerInstance: FastifyBaseLogger = log
   const server = Fastify({
-    loggerInstance: log as FastifyBaseLogger,
+    loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: 8192, ignoreTrailingSlash: false },
     forceCloseConnections: 'idle',
@@ -167,11 +174,17 @@ export function requestFacts(request: FastifyRequest, reply: FastifyReply): Requ
 
 export function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
   // Bytes, since Fastify adds a charset to the content type of a text.
-  return reply.code(status).headers(headers).send(typeof body === 'string' ? Buffer.from(body) : body)
+  return reply
+    .code(status)
+    .headers(headers)
+    .send(typeof body === 'string' ? Buffer.from(body) : body)
 }
 
 function sendJson(reply: FastifyReply, status: number, body: unknown): FastifyReply {
-  return reply.code(status).header('content-type', 'application/json').send(Buffer.from(JSON.stringify(body)))
+  return reply
+    .code(status)
+    .header('content-type', 'application/json')
+    .send(Buffer.from(JSON.stringify(body)))
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): FastifyReply {
@@ -186,6 +199,9 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply,
     return sendJson(reply, status, { error: `${status} ${(error as Error).message}` })
   }
   const id = contexts.get(request)?.id
-  log.error({ err: error, request_id: id, method: request.method, url: request.url.split('?', 1)[0] }, 'a request failed')
+  log.error(
+    { err: error, request_id: id, method: request.method, url: request.url.split('?', 1)[0] },
+    'a request failed',
+  )
   return sendJson(reply, 500, { message: '500 Internal Server Error' })
 }

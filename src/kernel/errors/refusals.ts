@@ -11,11 +11,16 @@ export function invalid(messages: Record<string, string[]>): ApiError {
 }
 
 export function badRequest(reason?: string): ApiError {
-  return new ApiError(400, { message: reason === undefined ? '400 Bad request' : `400 Bad request - ${reason}` })
+  return new ApiError(400, {
+    message: reason === undefined ? '400 Bad request' : `400 Bad request - ${reason}`,
+  })
 }
 
 /** A refusal whose text stands alone, where the endpoint has a wording of its own. */
-export function refused(status: 400 | 401 | 403 | 404 | 405 | 409 | 422, message: string | string[]): ApiError {
+export function refused(
+  status: 400 | 401 | 403 | 404 | 405 | 409 | 422,
+  message: string | string[],
+): ApiError {
   return new ApiError(status, { message })
 }
 

@@ -25,7 +25,10 @@ test('agrees with the regular expression that says the same', () => {
   const short = fc.string({ unit: fc.constantFrom('a', 'b', '*', '/', '.'), maxLength: 8 })
   fc.assert(
     fc.property(short, short, (pattern, text) => {
-      const source = pattern.split('*').map((part) => RegExp.escape(part)).join('[^]*')
+      const source = pattern
+        .split('*')
+        .map((part) => RegExp.escape(part))
+        .join('[^]*')
       expect(matchesWildcard(pattern, text)).toBe(new RegExp(`^${source}$`).test(text))
     }),
   )

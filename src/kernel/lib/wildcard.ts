@@ -6,7 +6,8 @@ export function matchesWildcard(pattern: string, text: string): boolean {
   const [head, ...rest] = pattern.split('*')
   if (rest.length === 0) return pattern === text
   const tail = rest.pop()!
-  if (text.length < head!.length + tail.length || !text.startsWith(head!) || !text.endsWith(tail)) return false
+  if (text.length < head!.length + tail.length || !text.startsWith(head!) || !text.endsWith(tail))
+    return false
   let at = head!.length
   const end = text.length - tail.length
   for (const part of rest) {

@@ -11,7 +11,15 @@ export function createLogger(level: LogLevel): Logger {
       level,
       base: null,
       redact: {
-        paths: ['token', 'password', 'private_token', '*.token', '*.password', '*.private_token', '*.authorization'],
+        paths: [
+          'token',
+          'password',
+          'private_token',
+          '*.token',
+          '*.password',
+          '*.private_token',
+          '*.authorization',
+        ],
         censor: '[FILTERED]',
       },
     },

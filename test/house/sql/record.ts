@@ -58,46 +58,49 @@ export function statementsPage(recorded: readonly Recorded[]): string {
 }
 
 const clauses =
-  /^(select|from|where|order by|group by|having|limit|offset|union all|union|left join|join|inner join|cross join|insert into|values|returning|update|set|delete from|on conflict|for update|with)\b/i
-const tokens = /'(?:[^']|'')*'|"[^"]*"|\$\d+|[(),]|[^\s(),'"$]+|\s+|./g
+  /^(?:select|from|where|order by|group by|having|limit|offset|union all|union|left join|join|inner join|cross join|insert into|values|returning|update|set|delete from|on conflict|for update|with)\b(?! ordinality)/i
+const tokens = /'(?:[^']|'')*'|"[^"]*"|\s+|\$\d+|[(),]|[^\s(),'"$]+|\$/g
+/** After these the word goes on with what was begun: `left join`, `for update`, `is distinct from`. */
+const inside = new Set(['left', 'inner', 'cross', 'for', 'do', 'distinct'])
+const width = 110
 
-/** One clause a line, indented by the parentheses around it. What is in quotes stays as it is. */
+/** One clause a line, indented by the queries around it, long lists broken at commas. Quoted text stays as it is. */
 export function layOut(sql: string): string {
+  const words = [...sql.matchAll(tokens)].map(([token]) => (token.trim() === '' ? ' ' : token))
   const lines: string[] = []
-  // Whether each open parenthesis holds a query, which then has lines of its own.
+  // Of each open parenthesis, whether it holds a query, which then has lines of its own.
   const open: boolean[] = []
   let line = ''
-  const text = sql.replaceAll(/\s+/g, ' ').trim()
-  const begin = (depth: number): void => {
+  const begin = (further = 0): void => {
     if (line.trim() !== '') lines.push(line.trimEnd())
-    line = '  '.repeat(depth)
+    line = '  '.repeat(open.filter(Boolean).length + further)
   }
-  const depth = (): number => open.filter(Boolean).length
-  for (let match = tokens.exec(text); match !== null; match = tokens.exec(text)) {
-    const [token] = match
-    const rest = text.slice(match.index)
-    if (token === '(') {
-      const query = /^\( ?(select|with)\b/i.test(rest)
+  for (const [index, word] of words.entries()) {
+    const rest = words
+      .slice(index, index + 6)
+      .join('')
+      .trimStart()
+    if (word === '(') {
+      const query = /^\(\s*(?:select|with)\b/i.test(rest)
       open.push(query)
-      line += token
-      if (query) begin(depth())
-      continue
+      line += word
+      if (query) begin()
+    } else if (word === ')') {
+      if (open.pop() === true) begin()
+      line += word
+    } else if (word === ' ') {
+      if (line.trim() !== '') line += word
+    } else {
+      const before = words[index - 1]
+      const starts =
+        (before === undefined || before === ' ' || before === '(') &&
+        clauses.test(rest) &&
+        !inside.has(words[index - 2]?.toLowerCase() ?? '')
+      if (starts && open.at(-1) !== false) begin()
+      else if (line.length + word.length > width && words[index - 2] === ',') begin(1)
+      line += word
     }
-    if (token === ')') {
-      const query = open.pop()
-      if (query === true) begin(depth())
-      line += token
-      continue
-    }
-    if (clauses.test(rest) && open.at(-1) !== false && /(^|[\s(])$/.test(text.slice(0, match.index))) {
-      const clause = clauses.exec(rest)![0]
-      begin(depth())
-      line += clause
-      tokens.lastIndex = match.index + clause.length
-      continue
-    }
-    line += token === ' ' && line.trim() === '' ? '' : token
   }
-  begin(0)
+  begin()
   return lines.join('\n')
 }

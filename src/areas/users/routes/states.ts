@@ -1,9 +1,9 @@
 import { endpoint, instance, userOf } from '../../../access/index.ts'
-import type { Database } from '../../../kernel/db/index.ts'
 import { Fields, Flag, Id, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { conflict, notFound } from '../../../kernel/errors/index.ts'
-import type { Settings } from '../../../settings/index.ts'
+import { removeUser } from '../remove.ts'
 import { nextState, type StateAct } from '../rules.ts'
+import type { UserServices } from '../services.ts'
 import * as store from '../store.ts'
 
 const acts: Readonly<Record<StateAct, string>> = {
@@ -17,7 +17,7 @@ const acts: Readonly<Record<StateAct, string>> = {
 
 const Success = Fields({ message: Text() })
 
-export function stateEndpoints({ db, settings }: { db: Database; settings: Settings }): Endpoint[] {
+export function stateEndpoints({ db, settings, beforeRemoval }: UserServices): Endpoint[] {
   const changing = (act: StateAct): Endpoint =>
     endpoint({
       method: 'POST',
@@ -88,7 +88,7 @@ export function stateEndpoints({ db, settings }: { db: Database; settings: Setti
           if (user === undefined) throw notFound('User')
           if (user.state !== 'blocked_pending_approval')
             throw conflict('User does not have a pending request')
-          await store.remove(tx, user.id)
+          await removeUser(tx, user, beforeRemoval)
           return { message: 'Success' }
         })
       },

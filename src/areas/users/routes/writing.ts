@@ -1,24 +1,20 @@
 import { endpoint, instance, userOf } from '../../../access/index.ts'
-import type { Database, Tx } from '../../../kernel/db/index.ts'
+import type { Tx } from '../../../kernel/db/index.ts'
 import { Fields, Flag, Id, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { conflict, notFound } from '../../../kernel/errors/index.ts'
-import type { Settings } from '../../../settings/index.ts'
-import { createUser } from '../create.ts'
+import { renameNamespace } from '../../namespaces/index.ts'
+import { createUser, whenTaken } from '../create.ts'
 import { adminUserDetail, AdminUserDetail } from '../entities.ts'
 import { changedProfile, emptyAsNull, userOptions } from '../params.ts'
 import { digestPassword } from '../password.ts'
+import { removeUser } from '../remove.ts'
 import * as rules from '../rules.ts'
+import type { UserServices } from '../services.ts'
 import * as store from '../store.ts'
-
-interface Services {
-  readonly db: Database
-  readonly settings: Settings
-  readonly externalUrl: () => string
-}
 
 const unconfirmed = 'Addresses count as confirmed, since no mail is sent'
 
-export function writingEndpoints({ db, settings, externalUrl }: Services): Endpoint[] {
+export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: UserServices): Endpoint[] {
   const passwordRules = () => ({ minimumLength: settings.values.minimum_password_length })
   const shown = async (tx: Tx, id: number) => adminUserDetail((await store.find(tx, id))!, externalUrl())
 
@@ -131,6 +127,12 @@ export function writingEndpoints({ db, settings, externalUrl }: Services): Endpo
             note: emptyAsNull(params.note, before.note),
             password_digest: password === undefined ? undefined : await digestPassword(password),
           })
+          if (before.namespace_id !== null) {
+            if (state.name !== before.name) await store.nameNamespace(tx, before.namespace_id, state.name)
+            if (state.username !== before.username) {
+              await renameNamespace(tx, before.namespace_id, state.username).catch(whenTaken)
+            }
+          }
           return shown(tx, before.id)
         })
       },
@@ -154,7 +156,7 @@ export function writingEndpoints({ db, settings, externalUrl }: Services): Endpo
           if (await store.ownsAlone(tx, user.id)) {
             throw conflict('User cannot be removed while is the sole-owner of a group')
           }
-          await store.remove(tx, user.id)
+          await removeUser(tx, user, beforeRemoval)
         })
       },
     }),

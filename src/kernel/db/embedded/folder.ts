@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { access, chmod, constants, lchown, lstat, mkdir, open, realpath, stat } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { makeFolders } from '../../lib/make-folders.ts'
 import { isRoot, type Account } from './account.ts'
 import { EmbeddedPostgresError, errorCode, explainFileError } from './error.ts'
 
@@ -40,19 +41,6 @@ export async function openFolder(directory: string): Promise<Folder> {
         `give it to the user Guildhall runs as (chown -R ${userName()} ${wanted}).`,
       { cause: error },
     )
-  }
-}
-
-/** Like mkdir's own `recursive`, which hides the reason when a file system is read-only. Returns what was missing. */
-async function makeFolders(path: string): Promise<string[]> {
-  try {
-    await mkdir(path)
-    return [path]
-  } catch (error) {
-    const code = errorCode(error)
-    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return []
-    if (code !== 'ENOENT') throw error
-    return [...(await makeFolders(dirname(path))), ...(await makeFolders(path))]
   }
 }
 

@@ -1,0 +1,122 @@
+import { sql, type RawBuilder } from 'kysely'
+import {
+  groupLevels,
+  groupVisible,
+  memberGroups,
+  Role,
+  Visibility,
+  visibleGroupParts,
+  visibilityNames,
+  type VisibilityName,
+} from '../../access/index.ts'
+import {
+  Flag,
+  Id,
+  ListOf,
+  mergedPage,
+  OneOf,
+  Optional,
+  page,
+  Text,
+  type PageInput,
+  type Read,
+} from '../../kernel/endpoint/index.ts'
+import type { GroupRow } from './entities.ts'
+import { groupColumns } from './store.ts'
+
+/** Parameters of every list of groups. */
+export const listParams = {
+  search: Optional(Text({ description: 'Part of the name or full path' })),
+  owned: Optional(Flag({ description: 'Those that the caller owns' })),
+  all_available: Flag({ default: true, description: 'false: only those that the caller is a member of' }),
+  min_access_level: Optional(OneOf([5, 10, 15, 20, 30, 40, 50], { description: "The caller's least role" })),
+  visibility: Optional(OneOf(visibilityNames, {})),
+  skip_groups: Optional(ListOf(Id(), { commaSeparated: true, description: 'Ids of groups to leave out' })),
+  order_by: OneOf(['name', 'path', 'id', 'similarity'], { default: 'name' }),
+  sort: OneOf(['asc', 'desc'], { default: 'asc' }),
+}
+
+export interface GroupFilter {
+  readonly search?: string | undefined
+  readonly owned?: boolean | undefined
+  readonly all_available: boolean
+  readonly min_access_level?: number | undefined
+  readonly visibility?: VisibilityName | undefined
+  readonly skip_groups?: readonly number[] | undefined
+  readonly top_level_only?: boolean | undefined
+  readonly order_by: 'name' | 'path' | 'id' | 'similarity'
+  readonly sort: 'asc' | 'desc'
+}
+
+type Condition = RawBuilder<unknown>
+
+/** All groups that the caller may see, one statement, merged from what each visibility shows. */
+export function visibleGroups(params: GroupFilter, input: PageInput): Read<GroupRow> {
+  const level = levelAsked(params)
+  return mergedPage(
+    {
+      columns: groupColumns,
+      table: sql`namespaces n`,
+      id: sql`n.id`,
+      parts: level === undefined ? visibleGroupParts() : [sql`n.id in (${memberGroups(level)})`],
+      filter: filterOf(params),
+      key: orderKey(params),
+      descending: isDescending(params),
+      detail: sql`from namespaces n ${groupLevels} where n.id = place.id`,
+    },
+    input,
+  )
+}
+
+/** Groups that something else already picks, by a condition on `n`: those below another one. */
+export function groupsWhere(condition: Condition, params: GroupFilter, input: PageInput): Read<GroupRow> {
+  const level = levelAsked(params)
+  const member = level === undefined ? sql`` : sql`and n.id in (${memberGroups(level)})`
+  const direction = isDescending(params) ? sql`desc` : sql`asc`
+  return page(
+    {
+      columns: groupColumns,
+      from: sql`
+        from namespaces n ${groupLevels}
+        where ${condition} and ${groupVisible} ${member} and ${filterOf(params)}`,
+      order: sql`${orderKey(params)} ${direction}, n.id ${direction}`,
+    },
+    input,
+  )
+}
+
+/** The level that the caller must have in what is listed; undefined: he only has to see it. */
+function levelAsked({ owned, all_available, min_access_level: minimum }: GroupFilter): number | undefined {
+  if (owned === true) return Role.owner
+  return minimum ?? (all_available ? undefined : Role.guest)
+}
+
+function orderKey({ order_by, search }: GroupFilter): RawBuilder<unknown> {
+  switch (order_by) {
+    case 'id':
+      return sql`n.id`
+    case 'path':
+      return sql`lower(n.path)`
+    case 'similarity':
+      return search === undefined || search === '' ? sql`lower(n.name)` : sql`similarity(n.name, ${search}::text)`
+    case 'name':
+      return sql`lower(n.name)`
+  }
+}
+
+/** The most similar come first, whatever was asked for. */
+function isDescending({ order_by, search, sort }: GroupFilter): boolean {
+  return sort === 'desc' || (order_by === 'similarity' && search !== undefined && search !== '')
+}
+
+function filterOf({ search, visibility, skip_groups: skipped, top_level_only: topOnly }: GroupFilter): Condition {
+  const all: Condition[] = [sql`n.kind = 'group'`]
+  if (search !== undefined && search !== '') {
+    const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`
+    all.push(sql`(n.name ilike ${pattern} or n.full_path ilike ${pattern})`)
+  }
+  if (visibility !== undefined) all.push(sql`n.visibility = ${Visibility[visibility]}`)
+  if (skipped !== undefined && skipped.length > 0) all.push(sql`n.id <> all (${[...skipped]}::bigint[])`)
+  if (topOnly === true) all.push(sql`n.parent_id is null`)
+  return sql.join(all, sql` and `)
+}

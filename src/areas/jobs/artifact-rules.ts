@@ -1,0 +1,65 @@
+import { gunzipSync } from 'node:zlib'
+import { parseDuration, reportTypes, type Variable } from '../../ci/index.ts'
+import { badRequest, invalidParameters } from '../../kernel/errors/index.ts'
+
+export const artifactFormats = ['zip', 'gzip', 'raw'] as const
+export type ArtifactFormat = (typeof artifactFormats)[number]
+
+const archiveFormats: Readonly<Record<string, readonly ArtifactFormat[]>> = {
+  archive: ['zip', 'gzip'],
+  metadata: ['gzip'],
+  trace: ['raw'],
+}
+
+/** Refuses a type that is none, and a format that the type does not come in. */
+export function checkKind(type: string, format: ArtifactFormat): void {
+  const formats = Object.hasOwn(archiveFormats, type) ? archiveFormats[type] : undefined
+  const report = reportTypes.get(type)
+  if (formats === undefined && report === undefined) {
+    throw invalidParameters(['artifact_type does not have a valid value'])
+  }
+  const fits = formats?.includes(format) ?? report?.format === format
+  if (!fits) throw invalidParameters(['artifact_format does not have a valid value'])
+}
+
+/** When an artifact goes: as the job says, else as the instance does; null: never. */
+export function expiryOf(expireIn: string | undefined, fallback: string, now: Date): Date | null {
+  const text = expireIn === undefined || expireIn === '' ? fallback : expireIn
+  if (text === 'never' || text === '0') return null
+  const seconds = parseDuration(text)
+  if (seconds === null) throw invalidParameters(['expire_in is invalid'])
+  return seconds === 0 ? null : new Date(now.getTime() + seconds * 1000)
+}
+
+const largestDotenv = 5120
+const mostVariables = 20
+
+/** The variables of a dotenv report, which later jobs get; refuses what is none (completions, 8.7). */
+export function readDotenv(gzipped: Buffer): Variable[] {
+  let text: string
+  try {
+    text = gunzipSync(gzipped, { maxOutputLength: largestDotenv }).toString('utf8')
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+      ? badRequest(`Dotenv Artifact Too Big. Maximum Allowable Size: ${largestDotenv}`)
+      : badRequest('Invalid Format')
+  }
+  const variables = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line): Variable => {
+      const match = /^(?:export\s+)?(\w+)\s*=\s*(.*)$/.exec(line)
+      if (match === null) throw badRequest('Invalid Format')
+      return { key: match[1]!, value: unquoted(match[2]!), raw: true }
+    })
+  if (variables.length > mostVariables) {
+    throw badRequest(`Dotenv files cannot have more than ${mostVariables} variables`)
+  }
+  return variables
+}
+
+function unquoted(value: string): string {
+  const match = /^(["'])(.*)\1$/.exec(value)
+  return match === null ? value : match[2]!
+}

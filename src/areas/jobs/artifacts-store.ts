@@ -1,0 +1,160 @@
+import { sql } from 'kysely'
+import type { Blobs } from '../../blobs/index.ts'
+import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
+import { rows, type Read } from '../../kernel/endpoint/index.ts'
+import { unavailable } from '../../kernel/errors/index.ts'
+
+export interface StoredArtifact {
+  readonly filename: string
+  readonly size: number
+  readonly digest: string
+  readonly access: 'public' | 'private'
+}
+
+/** The archive of a job, with what decides who may have it; no `digest` where there is none (any more). */
+export interface ArchiveRow {
+  readonly id: number
+  readonly job_id: number
+  readonly artifact_access: string
+  readonly filename: string | null
+  readonly size: number | null
+  readonly digest: string | null
+  readonly access: string | null
+}
+
+const archiveColumns = sql`
+  j.id as job_id, j.id, j.artifact_access, a.filename, a.size, a.digest, a.access`
+
+const archive = sql`
+  left join ci_job_artifacts a on a.job_id = j.id and a.file_type = 'archive'
+    and (a.expire_at is null or a.expire_at > now())`
+
+/** Read together with the caller's access: `subject` is the project. */
+export function ofJob(jobId: number): Read<ArchiveRow> {
+  return rows(sql`
+    select ${archiveColumns} from ci_jobs j ${archive} where j.id = ${jobId} and j.project_id = subject.id`)
+}
+
+/** Of the job of this name in the newest successful pipeline of a ref. */
+export function ofRef(ref: string, name: string): Read<ArchiveRow> {
+  return rows(sql`
+    select ${archiveColumns} from ci_pipelines p
+    join ci_jobs j on j.pipeline_id = p.id and j.name = ${name} and not j.retried and j.status = 'success' ${archive}
+    where p.project_id = subject.id and p.ref = ${ref} and p.status = 'success' and p.source <> 'parent_pipeline'
+    order by p.id desc limit 1`)
+}
+
+/** For a running job, which `actor` names: the archive of another job, and whether it may have it. */
+export function forJob(jobId: number): Read<ArchiveRow & { project_id: number }> {
+  return rows(sql`select ${archiveColumns}, j.project_id from ci_jobs j ${archive} where j.id = ${jobId}`)
+}
+
+export interface NewArtifact extends StoredArtifact {
+  readonly projectId: number
+  readonly jobId: number
+  readonly fileType: string
+  readonly fileFormat: string
+  /** Null: kept for ever. */
+  readonly expireAt: Date | null
+}
+
+/**
+ * Writes down an artifact whose content is stored; `duplicate` when there is another of its type. Content that is
+ * being removed at this moment, since nothing referred to it, is asked for again.
+ */
+export async function add(
+  db: Database,
+  blobs: Blobs,
+  artifact: NewArtifact,
+): Promise<'added' | 'there' | 'duplicate'> {
+  return db.transaction(async (tx) => {
+    await lockDigest(tx, artifact.digest)
+    if (!(await blobs.has(artifact.digest))) throw unavailable()
+    const { rows: added } = await sql`
+      insert into ci_job_artifacts (project_id, job_id, file_type, file_format, filename, size, digest, access,
+        expire_at)
+      values (${artifact.projectId}, ${artifact.jobId}, ${artifact.fileType}, ${artifact.fileFormat},
+        ${artifact.filename}, ${artifact.size}, ${artifact.digest}, ${artifact.access}, ${artifact.expireAt})
+      on conflict (job_id, file_type) do nothing returning id`.execute(tx)
+    if (added.length > 0) {
+      if (artifact.fileType === 'archive') {
+        await sql`update ci_jobs j set artifacts_expire_at = ${artifact.expireAt} where j.id = ${artifact.jobId}`.execute(tx)
+      }
+      return 'added'
+    }
+    const same = await tx
+      .selectFrom('ci_job_artifacts as a')
+      .select('a.id')
+      .where('a.job_id', '=', artifact.jobId)
+      .where('a.file_type', '=', artifact.fileType)
+      .where('a.digest', '=', artifact.digest)
+      .executeTakeFirst()
+    return same === undefined ? 'duplicate' : 'there'
+  })
+}
+
+/** Keeps a job's artifacts for ever. */
+export async function keep(tx: Tx, jobId: number): Promise<void> {
+  await sql`update ci_job_artifacts a set expire_at = null where a.job_id = ${jobId}`.execute(tx)
+  await sql`update ci_jobs j set artifacts_expire_at = null, updated_at = now() where j.id = ${jobId}`.execute(tx)
+}
+
+/** Removes the rows of a job's artifacts; answers the digests of what they referred to. */
+export async function removeOf(tx: Tx, jobId: number): Promise<string[]> {
+  const { rows: gone } = await sql<{ digest: string }>`
+    with gone as (delete from ci_job_artifacts a where a.job_id = ${jobId} returning a.digest),
+    job as (update ci_jobs j set artifacts_expire_at = null where j.id = ${jobId})
+    select gone.digest from gone`.execute(tx)
+  return gone.map(({ digest }) => digest)
+}
+
+/** The same for a whole project, a thousand at a time. */
+export async function removeOfProject(db: Database, projectId: number): Promise<string[]> {
+  const { rows: gone } = await sql<{ digest: string }>`
+    delete from ci_job_artifacts a where a.id in (
+      select x.id from ci_job_artifacts x join ci_jobs j on j.id = x.job_id
+      where x.project_id = ${projectId} and j.status not in ('running', 'canceling') limit 1000)
+    returning a.digest`.execute(db.writer)
+  return gone.map(({ digest }) => digest)
+}
+
+/** Removes rows whose time has come, a thousand at a time; locked ones (being kept just now) are left. */
+export async function removeExpired(db: Database): Promise<string[]> {
+  const { rows: gone } = await sql<{ digest: string }>`
+    delete from ci_job_artifacts a where a.id in (
+      select x.id from ci_job_artifacts x where x.expire_at <= now() order by x.expire_at limit 1000
+      for update skip locked)
+    returning a.digest`.execute(db.writer)
+  return gone.map(({ digest }) => digest)
+}
+
+/** Removes content that no artifact refers to any more. */
+export async function removeUnused(db: Database, blobs: Blobs, digests: readonly string[]): Promise<void> {
+  for (const digest of new Set(digests)) {
+    await db.transaction(async (tx) => {
+      await lockDigest(tx, digest)
+      const used = await tx
+        .selectFrom('ci_job_artifacts as a')
+        .select('a.id')
+        .where('a.digest', '=', digest)
+        .limit(1)
+        .executeTakeFirst()
+      if (used === undefined) await blobs.remove(digest)
+    })
+  }
+}
+
+/** Whoever refers to content, or removes it, does so alone. */
+async function lockDigest(tx: Tx, digest: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${digest}, 11))`.execute(tx)
+}
+
+/** Digests of everything below these jobs, which are gone with their pipeline. */
+export async function digestsOf(db: Reader, jobIds: readonly number[]): Promise<string[]> {
+  const found = await db
+    .selectFrom('ci_job_artifacts as a')
+    .select('a.digest')
+    .where('a.job_id', 'in', [...jobIds])
+    .execute()
+  return found.map(({ digest }) => digest)
+}

@@ -1,0 +1,33 @@
+import { sql } from 'kysely'
+import type { JobSubject } from '../../access/index.ts'
+import { ApiError, forbidden } from '../../kernel/errors/index.ts'
+import { rows, type Read } from '../../kernel/endpoint/index.ts'
+
+/** What the runner's calls about its job need of it, read with the job itself. */
+export interface RunnerJobRow {
+  readonly coverage: string | null
+  readonly debug_trace: boolean
+}
+
+export function runnerJob(): Read<RunnerJobRow> {
+  return rows(sql`
+    select j.definition ->> 'coverage' as coverage, j.debug_trace
+    from ci_jobs j where j.id = subject.id`)
+}
+
+/** Refuses for a job that does not run (any more), which makes its runner stop (completions, 8.4). */
+export function requireProcessing(job: JobSubject): void {
+  if (job.erased) throw forbidden('Job has been erased!')
+  if (job.status === 'running' || job.status === 'canceling') return
+  throw new ApiError(
+    403,
+    { message: '403 Forbidden - Job is not processing on runner' },
+    { 'job-status': job.status },
+  )
+}
+
+/** `0-1023` of a trace: first and last byte, both included. */
+export function contentRange(header: string | undefined): { first: number; last: number } | undefined {
+  const match = /^(\d{1,15})-(\d{1,15})$/.exec(header?.trim() ?? '')
+  return match === null ? undefined : { first: Number(match[1]), last: Number(match[2]) }
+}

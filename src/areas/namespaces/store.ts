@@ -1,0 +1,75 @@
+import { sql, type RawBuilder } from 'kysely'
+import { memberGroups, Role } from '../../access/index.ts'
+import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import type { NamespaceRow } from './entities.ts'
+
+const columns = sql`
+  n.id, n.name, n.path, n.kind, n.full_path, n.parent_id,
+  case when n.kind = 'group' and (actor.admin or n.id in (${memberGroups(Role.owner)})) then (
+    select count(distinct m.user_id) from namespaces below join members m on m.namespace_id = below.id
+    where below.traversal_ids @> array[n.id]) end as members_count_with_descendants,
+  case when actor.admin then (
+    select count(*) from namespaces below join projects p on p.namespace_id = below.id
+    where below.traversal_ids @> array[n.id]) end as projects_count`
+
+/** The caller's own namespace and the groups he is a member of, from this level on; for administrators all. */
+function belongs(minimum: number, adminsSeeAll: boolean): RawBuilder<unknown> {
+  const all = adminsSeeAll ? sql`actor.admin or` : sql``
+  return sql`(${all} n.owner_id = actor.id or n.id in (${memberGroups(minimum)}))`
+}
+
+export interface NamespaceFilter {
+  readonly search?: string | undefined
+  readonly full_path_search?: boolean | undefined
+  readonly owned_only?: boolean | undefined
+  readonly top_level_only?: boolean | undefined
+}
+
+export function list(filter: NamespaceFilter, input: PageInput): Read<NamespaceRow> {
+  const { search, full_path_search: fullPath, owned_only: owned, top_level_only: topOnly } = filter
+  const pattern = `%${(search ?? '').replace(/[\\%_]/g, '\\$&')}%`
+  const conditions = [
+    owned === true ? belongs(Role.owner, false) : belongs(Role.guest, true),
+    ...(search === undefined || search === ''
+      ? []
+      : [
+          fullPath === true
+            ? sql`n.full_path ilike ${pattern}`
+            : sql`(n.name ilike ${pattern} or n.path ilike ${pattern})`,
+        ]),
+    ...(topOnly === true ? [sql`n.parent_id is null`] : []),
+  ]
+  return page({ columns, from: sql`from namespaces n where ${sql.join(conditions, sql` and `)}`, order: sql`n.id` }, input)
+}
+
+/** By id or full path. */
+export function one(id: string): Read<NamespaceRow> {
+  const condition = /^\d{1,15}$/.test(id)
+    ? sql`n.id = ${Number(id)}`
+    : sql`n.id = (
+        select r.namespace_id from routes r where r.path_key = ${id.toLowerCase()} and not r.redirect)`
+  return rows(sql`select ${columns} from namespaces n where ${condition} and ${belongs(Role.guest, true)}`)
+}
+
+/**
+ * Whether a path is in use at the top or in a parent group that the caller may see, and if it is, the first one with a
+ * number behind it that is not.
+ */
+export function existence(
+  path: string,
+  parentId: number | undefined,
+  visible: RawBuilder<unknown>,
+): Read<{ exists: boolean; suggestion: string | null }> {
+  const prefix =
+    parentId === undefined
+      ? sql`select '' as prefix`
+      : sql`select lower(n.full_path) || '/' as prefix from namespaces n where n.id = ${parentId} and n.kind = 'group' and ${visible}`
+  const used = (name: RawBuilder<unknown>) => sql`exists (
+    select from routes r where r.path_key = place.prefix || ${name} and not r.redirect)`
+  const key = sql`${path.toLowerCase()}::text`
+  return rows(sql`
+    select found.exists, case when found.exists then (
+      select ${path}::text || number from generate_series(1, 1000) number
+      where not ${used(sql`${key} || number`)} order by number limit 1) end as suggestion
+    from (${prefix}) place, lateral (select ${used(key)} as exists) found`)
+}

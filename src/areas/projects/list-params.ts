@@ -1,0 +1,33 @@
+import { visibilityNames } from '../../access/index.ts'
+import { DateTime, Flag, Int, ListOf, OneOf, Optional, Text } from '../../kernel/endpoint/index.ts'
+import { projectOrders } from './listing.ts'
+
+/** Parameters of every list of projects. */
+export const listParams = {
+  archived: Optional(Flag()),
+  visibility: Optional(OneOf(visibilityNames, {})),
+  search: Optional(Text({ description: 'Part of the name, path or description' })),
+  search_namespaces: Optional(Flag({ description: 'Search in the full path too' })),
+  owned: Optional(Flag({ description: 'Those that the caller owns' })),
+  min_access_level: Optional(OneOf([5, 10, 15, 20, 30, 40, 50], { description: "The caller's least role" })),
+  with_issues_enabled: Optional(Flag()),
+  with_merge_requests_enabled: Optional(Flag()),
+  topic: Optional(ListOf(Text(), { commaSeparated: true, description: 'All of these' })),
+  simple: Optional(Flag({ description: 'In the short form' })),
+  order_by: OneOf(projectOrders, { default: 'created_at' }),
+  sort: OneOf(['asc', 'desc'], { default: 'desc' }),
+}
+
+/** Parameters of the list of all projects besides. */
+export const allParams = {
+  membership: Optional(Flag({ description: 'Those that the caller is a member of' })),
+  last_activity_after: Optional(DateTime()),
+  last_activity_before: Optional(DateTime()),
+  updated_after: Optional(DateTime({ description: 'Only with `order_by=updated_at`' })),
+  updated_before: Optional(DateTime({ description: 'Only with `order_by=updated_at`' })),
+  repository_storage: Optional(Text({ description: 'For administrators' })),
+  statistics: Optional(Flag()),
+  pagination: OneOf(['legacy', 'keyset'], { default: 'legacy' }),
+  id_after: Optional(Int({ description: 'Only projects with a greater id' })),
+  id_before: Optional(Int({ description: 'Only projects with a smaller id' })),
+}

@@ -1,0 +1,111 @@
+import { sql } from 'kysely'
+import { endpoint, findUser, group, instance, type Actor } from '../../access/index.ts'
+import { Fields, Flag, ListOf, Optional, Page, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { notFound } from '../../kernel/errors/index.ts'
+import { AnyProject, contextOf, project, type ContextServices } from './entities.ts'
+import { allParams, listParams } from './list-params.ts'
+import { projectsWhere, visibleProjects, type ListedProject } from './listing.ts'
+import type { ProjectServices } from './routes.ts'
+import type { ProjectRow } from './rows.ts'
+
+/** Visitors get the short form, and who asks for it. */
+function listed(
+  services: ContextServices,
+  rows: readonly ProjectRow[],
+  { actor, params }: { actor: Actor; params: { simple?: boolean | undefined } },
+): Record<string, unknown>[] {
+  const form = actor.user === null || params.simple === true ? 'basic' : 'with access'
+  const context = contextOf(services, actor)
+  return rows.map((row) => project(row, form, context))
+}
+
+export function listEndpoints(services: ProjectServices): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/projects',
+      summary: 'List the projects that the caller may see',
+      description: 'With `pagination=keyset`, which needs `order_by=id`, lists of any length can be read to their end.',
+      on: instance,
+      may: 'use_instance',
+      anonymous: true,
+      paged: true,
+      params: Fields({ ...listParams, ...allParams }),
+      answers: ListOf(AnyProject),
+      refuses: { 405: 'An offset too deep, or keyset pagination in an order that has none' },
+      read: ({ params, page }) => visibleProjects(params, page),
+      async handle(call) {
+        const answer = listed(services, call.rows, call)
+        return call.params.pagination === 'keyset' ? keysetPage(answer, call.rows, call.params) : answer
+      },
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/users/:user_id/projects',
+      summary: 'List the personal projects of a user',
+      on: instance,
+      may: 'use_instance',
+      anonymous: true,
+      paged: true,
+      params: Fields(listParams),
+      answers: ListOf(AnyProject),
+      refuses: { 404: 'No such user' },
+      read: ({ params, page }) => projectsWhere(inNamespaceOf(params.user_id), params, page),
+      async handle(call) {
+        const { rows, params } = call
+        if (rows.length === 0 && (await findUser(services.db.reader, params.user_id)) === undefined) {
+          throw notFound('User')
+        }
+        return listed(services, rows, call)
+      },
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/groups/:id/projects',
+      summary: 'List the projects of a group',
+      on: group,
+      may: 'read_group',
+      anonymous: true,
+      paged: true,
+      params: Fields({
+        ...listParams,
+        include_subgroups: Optional(Flag({ description: 'Those of groups below it too' })),
+        include_ancestor_groups: Optional(Flag({ description: 'Those of groups above it too' })),
+      }),
+      answers: ListOf(AnyProject),
+      read: ({ params, page }) => projectsWhere(inGroup(params), params, page),
+      handle: async (call) => listed(services, call.rows, call),
+    }),
+  ]
+}
+
+/** Ids or usernames. */
+function inNamespaceOf(user: string) {
+  const owner = /^\d{1,15}$/.test(user)
+    ? sql`${Number(user)}::bigint`
+    : sql`(select u.id from users u where lower(u.username) = ${user.toLowerCase()})`
+  return sql`p.namespace_id = (select home.id from namespaces home where home.kind = 'user' and home.owner_id = ${owner})`
+}
+
+function inGroup(params: { include_subgroups?: boolean | undefined; include_ancestor_groups?: boolean | undefined }) {
+  const below = params.include_subgroups === true ? sql`or n.traversal_ids @> array[subject.id]` : sql``
+  const above = params.include_ancestor_groups === true ? sql`or p.namespace_id = any (subject.line)` : sql``
+  return sql`(p.namespace_id = subject.id ${below} ${above})`
+}
+
+/** The link to the next page repeats the filter that it does not replace. */
+function keysetPage(
+  answer: readonly unknown[],
+  rows: readonly ListedProject[],
+  { sort, id_after }: { sort: string; id_after?: number | undefined },
+): Page<unknown> {
+  const last = rows.at(-1)
+  if (last?.more !== true) return new Page(answer, { keyset: true })
+  const kept = id_after === undefined ? {} : { id_after }
+  return new Page(answer, {
+    keyset: true,
+    next: sort === 'asc' ? { id_after: last.id } : { ...kept, id_before: last.id },
+  })
+}

@@ -1,0 +1,186 @@
+import { sql, type RawBuilder } from 'kysely'
+import {
+  FeatureLevel,
+  memberProjects,
+  projectVisible,
+  Role,
+  Visibility,
+  visibleProjectParts,
+  type VisibilityName,
+} from '../../access/index.ts'
+import {
+  mergedPage,
+  mergedRows,
+  page,
+  refuseDeepOffset,
+  wantsKeyset,
+  type MergedSource,
+  type PageInput,
+  type Read,
+} from '../../kernel/endpoint/index.ts'
+import { badRequest } from '../../kernel/errors/index.ts'
+import { projectColumns, projectJoins, type ProjectRow } from './rows.ts'
+
+/** What a list of projects may be narrowed by; the parameters are declared in `list-params.ts`. */
+export interface ProjectFilter {
+  readonly archived?: boolean | undefined
+  readonly visibility?: VisibilityName | undefined
+  readonly search?: string | undefined
+  readonly search_namespaces?: boolean | undefined
+  readonly owned?: boolean | undefined
+  readonly membership?: boolean | undefined
+  readonly min_access_level?: number | undefined
+  readonly with_issues_enabled?: boolean | undefined
+  readonly with_merge_requests_enabled?: boolean | undefined
+  readonly id_after?: number | undefined
+  readonly id_before?: number | undefined
+  readonly last_activity_after?: Date | undefined
+  readonly last_activity_before?: Date | undefined
+  readonly updated_after?: Date | undefined
+  readonly updated_before?: Date | undefined
+  readonly topic?: readonly string[] | undefined
+  readonly repository_storage?: string | undefined
+  readonly order_by: ProjectOrder
+  readonly sort: 'asc' | 'desc'
+}
+
+export const projectOrders = [
+  'id',
+  'name',
+  'path',
+  'created_at',
+  'updated_at',
+  'last_activity_at',
+  'similarity',
+  'star_count',
+  // Sizes and stars are not counted: all projects have the same, and come by their id.
+  'repository_size',
+  'storage_size',
+  'packages_size',
+  'wiki_size',
+] as const
+export type ProjectOrder = (typeof projectOrders)[number]
+
+/** A row of a list; with keyset pagination it tells whether another one follows. */
+export type ListedProject = ProjectRow & { readonly more?: boolean }
+
+type Condition = RawBuilder<unknown>
+
+/**
+ * All projects that the caller may see, one statement. Who asks for those he is a member of gets them from his
+ * memberships; else the list is merged from what each visibility shows him.
+ */
+export function visibleProjects(
+  params: ProjectFilter & { readonly pagination: string },
+  input: PageInput,
+): Read<ListedProject> {
+  checkPairing(params)
+  const source: MergedSource = {
+    columns: sql`${projectColumns}, place.more`,
+    table: sql`projects p`,
+    id: sql`p.id`,
+    parts: partsFor(params),
+    filter: filterOf(params),
+    key: orderKey(params),
+    descending: isDescending(params),
+    detail: sql`from projects p ${projectJoins} where p.id = place.id`,
+  }
+  if (wantsKeyset(params, params.order_by === 'id')) return mergedRows(source, input)
+  refuseDeepOffset(input, 'Project')
+  return mergedPage(source, input)
+}
+
+function partsFor(params: ProjectFilter): Condition[] {
+  const level = levelAsked(params)
+  return level === undefined ? visibleProjectParts() : [sql`p.id in (${memberProjects(level)})`]
+}
+
+/** The level that the caller must have in what is listed; undefined: he only has to see it. */
+function levelAsked({ owned, membership, min_access_level: minimum }: ProjectFilter): number | undefined {
+  if (owned === true) return Role.owner
+  return minimum ?? (membership === true ? Role.guest : undefined)
+}
+
+/** Projects that something else already picks, by a condition on `p` and `n`: those of a group or a user. */
+export function projectsWhere(condition: Condition, params: ProjectFilter, input: PageInput): Read<ProjectRow> {
+  const level = levelAsked(params)
+  const member = level === undefined ? sql`` : sql`and p.id in (${memberProjects(level)})`
+  const direction = isDescending(params) ? sql`desc` : sql`asc`
+  return page(
+    {
+      columns: projectColumns,
+      from: sql`
+        from projects p ${projectJoins}
+        where ${condition} and ${projectVisible} ${member} and ${filterOf(params)}`,
+      order: sql`${orderKey(params)} ${direction}, p.id ${direction}`,
+    },
+    input,
+  )
+}
+
+/** The rule of the reference: the filter works on the index that the order uses. */
+function checkPairing({ updated_after, updated_before, order_by }: ProjectFilter): void {
+  if ((updated_after ?? updated_before) !== undefined && order_by !== 'updated_at') {
+    throw badRequest('`updated_at` filter and `updated_at` sorting must be paired')
+  }
+}
+
+function orderKey({ order_by, search }: ProjectFilter): RawBuilder<unknown> {
+  switch (order_by) {
+    case 'name':
+      return sql`lower(p.name)`
+    case 'path':
+      return sql`lower(p.path)`
+    case 'created_at':
+      return sql`p.created_at`
+    case 'updated_at':
+      return sql`p.updated_at`
+    case 'last_activity_at':
+      return sql`p.last_activity_at`
+    case 'similarity':
+      return search === undefined || search === '' ? sql`p.id` : sql`similarity(p.name, ${search}::text)`
+    default:
+      return sql`p.id`
+  }
+}
+
+/** The most similar come first, whatever was asked for. */
+function isDescending({ order_by, sort }: ProjectFilter): boolean {
+  return sort === 'desc' || order_by === 'similarity'
+}
+
+function filterOf(params: ProjectFilter): Condition {
+  return sql.join(conditions(params), sql` and `)
+}
+
+function conditions(params: ProjectFilter): Condition[] {
+  const all: Condition[] = [sql`true`]
+  const add = <T>(value: T | undefined, condition: (value: T) => Condition): void => {
+    if (value !== undefined) all.push(condition(value))
+  }
+  add(params.archived, (archived) => sql`p.archived = ${archived}`)
+  add(params.visibility, (name) => sql`p.visibility = ${Visibility[name]}`)
+  add(params.search === '' ? undefined : params.search, (text) => searched(text, params.search_namespaces === true))
+  if (params.with_issues_enabled === true) all.push(enabled('issues'))
+  if (params.with_merge_requests_enabled === true) all.push(enabled('merge_requests'))
+  add(params.id_after, (id) => sql`p.id > ${id}`)
+  add(params.id_before, (id) => sql`p.id < ${id}`)
+  add(params.last_activity_after, (time) => sql`p.last_activity_at >= ${time}`)
+  add(params.last_activity_before, (time) => sql`p.last_activity_at <= ${time}`)
+  add(params.updated_after, (time) => sql`p.updated_at >= ${time}`)
+  add(params.updated_before, (time) => sql`p.updated_at <= ${time}`)
+  add(params.topic?.length === 0 ? undefined : params.topic, (topics) => sql`p.topics @> ${[...topics]}::text[]`)
+  add(params.repository_storage, (storage) => sql`(actor.admin is not true or p.storage = ${storage})`)
+  return all
+}
+
+/** A part of the name, path or description, whatever its case; with namespaces a part of the full path. */
+function searched(text: string, namespaces: boolean): Condition {
+  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
+  const own = sql`p.name ilike ${pattern} or p.path ilike ${pattern} or p.description ilike ${pattern}`
+  return namespaces ? sql`(${own} or p.full_path ilike ${pattern})` : sql`(${own})`
+}
+
+function enabled(feature: 'issues' | 'merge_requests'): Condition {
+  return sql`coalesce((p.feature_levels->>${feature})::int, ${FeatureLevel.enabled}::int) > ${FeatureLevel.disabled}::int`
+}

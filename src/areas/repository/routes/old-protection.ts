@@ -1,0 +1,7 @@
+import { endpoint, project as projectKind } from '../../../access/index.ts'
+import { Fields, Flag, Optional, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import { allRules, protectByFlags, rulesOf, unprotect } from '../../protected-branches/index.ts'
+import { Branch, branchEntities } from '../branch-entity.ts'
+import { mergedInto } from '../looking.ts'
+import { branchNamed, one } from './branches.ts'
+import type { RepositoryServices } from '../services.ts'

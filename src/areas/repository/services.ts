@@ -1,0 +1,19 @@
+import type { ProjectSubject } from '../../access/index.ts'
+import type { Database } from '../../kernel/db/index.ts'
+import type { Logger } from '../../kernel/log/index.ts'
+import type { RefDoor } from './door.ts'
+import type { RepositoryPlaces } from './places.ts'
+
+/** What this area is built from. */
+export interface RepositoryServices {
+  readonly db: Database
+  readonly log: Logger
+  readonly places: RepositoryPlaces
+  readonly door: RefDoor<ProjectSubject>
+  readonly externalUrl: () => string
+}
+
+/** Address of a project's page. */
+export function projectUrl({ externalUrl }: RepositoryServices, { fullPath }: ProjectSubject): string {
+  return `${externalUrl()}/${fullPath}`
+}

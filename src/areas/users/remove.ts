@@ -1,0 +1,17 @@
+import type { Tx } from '../../kernel/db/index.ts'
+import { lockTree } from '../namespaces/index.ts'
+import type { UserRow } from './entities.ts'
+import * as store from './store.ts'
+
+/** Removes a user with tokens, memberships and personal namespace. What he did elsewhere stays, without a name. */
+export async function removeUser(
+  tx: Tx,
+  user: UserRow,
+  beforeRemoval: (tx: Tx, namespaceId: number) => Promise<void>,
+): Promise<void> {
+  if (user.namespace_id !== null) {
+    await lockTree(tx, user.namespace_id, 'update')
+    await beforeRemoval(tx, user.namespace_id)
+  }
+  await store.remove(tx, user.id)
+}

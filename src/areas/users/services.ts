@@ -1,0 +1,11 @@
+import type { Database, Tx } from '../../kernel/db/index.ts'
+import type { Settings } from '../../settings/index.ts'
+
+/** What the area is built from. */
+export interface UserServices {
+  readonly db: Database
+  readonly settings: Settings
+  readonly externalUrl: () => string
+  /** What others must do, in the same transaction, before a personal namespace goes with all that is in it. */
+  readonly beforeRemoval: (tx: Tx, namespaceId: number) => Promise<void>
+}

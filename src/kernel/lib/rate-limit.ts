@@ -1,0 +1,26 @@
+import { tooManyRequests } from '../errors/index.ts'
+
+/** Counts uses by key in periods of fixed length, in this process. */
+export class RateLimit {
+  readonly #limit: number
+  readonly #period: number
+  #counts = new Map<string | number, number>()
+  #ends = 0
+
+  /** `period` in seconds. */
+  constructor(limit: number, period: number) {
+    this.#limit = limit
+    this.#period = period
+  }
+
+  /** 429 past the limit. */
+  use(key: string | number, now = Date.now()): void {
+    if (now >= this.#ends) {
+      this.#counts = new Map()
+      this.#ends = now + this.#period * 1000
+    }
+    const count = (this.#counts.get(key) ?? 0) + 1
+    this.#counts.set(key, count)
+    if (count > this.#limit) throw tooManyRequests(this.#period)
+  }
+}

@@ -1,0 +1,508 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
+import { Client, Person } from '../world/client.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+function fields(name: string, more: Json = {}): Json {
+  return {
+    username: name,
+    name: `Name of ${name}`,
+    email: `${name}@example.com`,
+    force_random_password: true,
+    ...more,
+  }
+}
+
+async function create(more: Json = {}): Promise<Json> {
+  const name = world.unique('person')
+  return expectStatus(await world.root.post('/users', fields(name, more)), 201)
+}
+
+const basicKeys = ['id', 'username', 'public_email', 'name', 'state', 'locked', 'avatar_url', 'web_url']
+const profileKeys = [
+  ...basicKeys,
+  'created_at',
+  'bio',
+  'location',
+  'linkedin',
+  'twitter',
+  'discord',
+  'website_url',
+  'github',
+  'job_title',
+  'pronouns',
+  'organization',
+  'bot',
+  'work_information',
+  'followers',
+  'following',
+  'is_followed',
+  'local_time',
+]
+const ownKeys = [
+  ...profileKeys,
+  'last_sign_in_at',
+  'confirmed_at',
+  'last_activity_on',
+  'email',
+  'theme_id',
+  'color_scheme_id',
+  'projects_limit',
+  'current_sign_in_at',
+  'identities',
+  'can_create_group',
+  'can_create_project',
+  'two_factor_enabled',
+  'external',
+  'private_profile',
+  'commit_email',
+  'preferred_language',
+]
+const adminKeys = [...ownKeys, 'is_admin', 'note', 'namespace_id', 'created_by']
+const detailKeys = [...adminKeys, 'current_sign_in_ip', 'last_sign_in_ip', 'sign_in_count', 'highest_role']
+
+test('a user is created with a personal namespace and the long form', async () => {
+  const user = await create({
+    bio: 'Bio',
+    job_title: 'Smith',
+    organization: 'Forge',
+    website_url: 'https://example.com',
+    note: 'for administrators',
+    projects_limit: 7,
+    can_create_group: false,
+    external: true,
+    private_profile: true,
+    theme_id: 3,
+  })
+  expect(Object.keys(user)).toEqual(detailKeys)
+  expect(user).toMatchObject({
+    state: 'active',
+    bio: 'Bio',
+    work_information: 'Smith at Forge',
+    note: 'for administrators',
+    projects_limit: 7,
+    can_create_group: false,
+    external: true,
+    private_profile: true,
+    theme_id: 3,
+    is_admin: false,
+    highest_role: 0,
+    commit_email: user['email'],
+    web_url: `${world.url}/${user['username'] as string}`,
+  })
+  expect(user['created_by'].username).toBe('root')
+  expect(user['namespace_id']).toEqual(expect.any(Number))
+})
+
+test('names and addresses are taken in any letter case, before anything else is checked', async () => {
+  const user = await create()
+  const again = await world.root.post(
+    '/users',
+    fields('other', { email: (user['email'] as string).toUpperCase(), name: '' }),
+  )
+  expect([again.status, again.body]).toEqual([409, { message: 'Email has already been taken' }])
+  const name = await world.root.post(
+    '/users',
+    fields((user['username'] as string).toUpperCase(), { email: 'x@y.example' }),
+  )
+  expect([name.status, name.body]).toEqual([409, { message: 'Username has already been taken' }])
+})
+
+const shape =
+  "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'."
+test.each([
+  [{ username: '-a' }, { username: [shape] }],
+  [{ username: 'a b' }, { username: [shape] }],
+  [{ username: 'some.git' }, { username: [shape] }],
+  [{ username: 'dot.' }, { username: [shape] }],
+  [{ username: 'x' }, { username: ['is too short (minimum is 2 characters)'] }],
+  [{ username: 'Admin' }, { username: ['Admin is a reserved name'] }],
+  [{ username: 'picture.png' }, { username: ['ending with a reserved file extension is not allowed.'] }],
+  [{ username: 'u'.repeat(256) }, { username: ['is too long (maximum is 255 characters)'] }],
+  [{ email: 'nowhere' }, { email: ['is invalid'] }],
+  [{ email: '' }, { email: ["can't be blank"] }],
+  [{ name: '' }, { name: ["can't be blank"] }],
+  [{ name: 'a'.repeat(128) }, { first_name: ['is too long (maximum is 127 characters)'] }],
+  [{ password: 'short' }, { password: ['is too short (minimum is 8 characters)'] }],
+  [
+    { password: 'password123' },
+    { password: ['must not contain commonly used combinations of words and letters'] },
+  ],
+  [{ bio: 'b'.repeat(256) }, { bio: ['is too long (maximum is 255 characters)'] }],
+  [{ website_url: 'javascript:alert(1)' }, { website_url: ['is not a valid URL'] }],
+  [{ public_email: 'not@mine.example' }, { public_email: ['is not an email you own'] }],
+  [{ projects_limit: -1 }, { projects_limit: ['must be greater than or equal to 0'] }],
+])('a user with %j is refused', async (wrong, message) => {
+  const name = world.unique('fault')
+  const { force_random_password: _, ...plain } = fields(name, {
+    password: 'A correct h0rse battery',
+    ...wrong,
+  })
+  const answer = await world.root.post('/users', plain)
+  expect([answer.status, answer.body]).toEqual([400, { message }])
+})
+
+test('parameters that are missing are named', async () => {
+  const answer = await world.root.post('/users', { username: 'somebody' })
+  expect([answer.status, answer.body]).toEqual([
+    400,
+    {
+      error:
+        'email is missing, name is missing, password, reset_password, force_random_password are missing, at least one parameter must be provided',
+    },
+  ])
+})
+
+test('only administrators write users', async () => {
+  const person = await world.user()
+  for (const answer of [
+    await person.post('/users', fields('nobody')),
+    await person.put(`/users/${person.id}`, { name: 'x' }),
+    await person.delete(`/users/${person.id}`),
+    await person.post(`/users/${person.id}/block`),
+    await person.get(`/users/${person.id}/memberships`),
+  ]) {
+    expect([answer.status, answer.body]).toEqual([403, { message: '403 Forbidden' }])
+  }
+  expect((await world.anonymous.post('/users', fields('nobody'))).status).toBe(401)
+})
+
+test('the list shows the basic form, and the long one to administrators', async () => {
+  const person = await world.user()
+  const list = await person.get(`/users?username=${person.username.toUpperCase()}`)
+  expect(list.body.map((user: Json) => Object.keys(user))).toEqual([basicKeys])
+  expect(list.headers.get('x-total')).toBe('1')
+  const long = await world.root.get(`/users?username=${person.username}`)
+  expect(Object.keys(long.body[0])).toEqual(adminKeys)
+})
+
+test('without credentials users are found by name only', async () => {
+  const person = await world.user()
+  const all = await world.anonymous.get('/users')
+  expect([all.status, all.body]).toEqual([
+    403,
+    { message: '403 Forbidden - Not authorized to access /api/v4/users' },
+  ])
+  const one = await world.anonymous.get(`/users?username=${person.username}`)
+  expect(one.body.map((user: Json) => user['id'])).toEqual([person.id])
+  const single = await world.anonymous.get(`/users/${person.id}`)
+  expect([single.status, single.body]).toEqual([403, { message: '403 Forbidden - Not authorized!' }])
+})
+
+test('a search takes parts of names, whole public addresses, and for administrators whole addresses', async () => {
+  const word = world.unique('zebra')
+  const exact = await create({ username: word, name: 'Zz last by name', email: `${word}@secret.example` })
+  const part = await create({ name: `Aa ${word} first by name`, external: true })
+  const reader = await world.user()
+  const ids = async (by: Client, query: string) =>
+    (await by.get(`/users?${query}`)).body.map((user: Json) => user['id'])
+
+  expect(await ids(reader, `search=@${word}`)).toEqual([exact['id'], part['id']])
+  expect(await ids(world.root, `search=${word}`)).toEqual([part['id'], exact['id']])
+  expect(await ids(world.root, `search=${word}&sort=asc`)).toEqual([exact['id'], part['id']])
+  expect(await ids(reader, `search=${word}@secret.example`)).toEqual([])
+  expect(await ids(world.root, `search=${word}@secret.example`)).toEqual([exact['id']])
+  await world.root.put(`/users/${exact['id'] as number}`, { public_email: `${word}@secret.example` })
+  expect(await ids(reader, `search=${word}@secret.example`)).toEqual([exact['id']])
+  expect(await ids(reader, `public_email=${word}@secret.example`)).toEqual([exact['id']])
+  expect(await ids(reader, 'search=@')).toEqual([])
+  expect(await ids(reader, `search=${word}&external=true`)).toEqual([part['id']])
+  expect(await ids(reader, `search=${word}&exclude_external=true`)).toEqual([exact['id']])
+})
+
+test('filters by state, kind, time and right', async () => {
+  const word = world.unique('filter')
+  const active = await create({ username: `${word}-active` })
+  const blocked = await create({ username: `${word}-blocked`, admin: true })
+  await world.root.post(`/users/${blocked['id'] as number}/block`)
+  const reader = await world.user()
+  const ids = async (query: string, by: Client = world.root) =>
+    (await by.get(`/users?search=${word}&${query}`)).body.map((user: Json) => user['id'])
+
+  expect(await ids('active=true')).toEqual([active['id']])
+  expect(await ids('exclude_active=true')).toEqual([blocked['id']])
+  expect(await ids('blocked=true')).toEqual([blocked['id']])
+  expect(await ids('', reader)).toEqual([active['id']])
+  expect(await ids('admins=true')).toEqual([blocked['id']])
+  expect(await ids('admins=true', reader)).toEqual([active['id']])
+  expect(await ids('humans=true&exclude_internal=true&without_project_bots=true')).toHaveLength(2)
+  expect(await ids('exclude_humans=true')).toEqual([])
+  expect(await ids('without_projects=true')).toHaveLength(2)
+  expect(await ids(`created_before=${active['created_at'] as string}`)).toEqual([])
+  expect(await ids('created_after=2020-01-01')).toHaveLength(2)
+  expect(await ids('order_by=username&sort=asc')).toEqual([active['id'], blocked['id']])
+  const wrong = await world.root.get('/users?order_by=shoe_size&created_after=soon')
+  expect(wrong.body).toEqual({
+    error: 'created_after is invalid, order_by does not have a valid value',
+  })
+})
+
+test('one user: the profile, and everything to administrators', async () => {
+  const person = await world.user({ private_profile: true })
+  const other = await world.user()
+  const hidden = await other.get(`/users/${person.id}`)
+  const left = new Set(['created_at', 'followers', 'following', 'is_followed'])
+  expect(Object.keys(hidden.body)).toEqual(profileKeys.filter((key) => !left.has(key)))
+  expect(Object.keys((await person.get(`/users/${person.id}`)).body)).toEqual(profileKeys)
+  expect(Object.keys((await world.root.get(`/users/${person.id}`)).body)).toEqual(detailKeys)
+  const missing = await other.get('/users/999999')
+  expect([missing.status, missing.body]).toEqual([404, { message: '404 User Not Found' }])
+  expect((await other.get('/users/abc')).body).toEqual({ error: 'id is invalid' })
+})
+
+test('one sees oneself in the long form', async () => {
+  const person = await world.user()
+  expect(Object.keys((await person.get('/user')).body)).toEqual(ownKeys)
+  expect(Object.keys((await world.root.get('/user')).body)).toEqual(adminKeys)
+  expect((await world.anonymous.get('/user')).status).toBe(401)
+  const reading = new Person(world.url, { ...person, token: await world.token(person.id, ['read_user']) })
+  expect((await reading.get('/user')).body.id).toBe(person.id)
+  expect((await reading.get(`/users/${person.id}`)).status).toBe(200)
+  expect((await reading.get('/personal_access_tokens')).status).toBe(403)
+})
+
+test('an administrator acts as somebody with sudo, with the rights of that user', async () => {
+  const person = await world.user()
+  const own = await world.root.get(`/user?sudo=${person.username}`)
+  expect(Object.keys(own.body)).toEqual(ownKeys)
+  expect(own.body.id).toBe(person.id)
+  const users = await world.root.get(`/users?username=${person.username}`, { sudo: String(person.id) })
+  expect(Object.keys(users.body[0])).toEqual(basicKeys)
+  expect((await world.root.get('/users/1/memberships', { sudo: person.username })).status).toBe(403)
+  const denied = await person.get('/user?sudo=root')
+  expect(denied.body).toEqual({ message: '403 Forbidden - Must be admin to use sudo' })
+})
+
+test('a user is changed, and what is not named stays', async () => {
+  const user = await create({ bio: 'before', note: 'note' })
+  const path = `/users/${user['id'] as number}`
+  const changed = expectStatus(
+    await world.root.put(path, {
+      name: 'New Name',
+      email: 'new-address@example.com',
+      bio: '',
+      location: 'Here',
+      admin: true,
+    }),
+    200,
+  )
+  expect(changed).toMatchObject({
+    name: 'New Name',
+    email: 'new-address@example.com',
+    commit_email: 'new-address@example.com',
+    bio: null,
+    location: 'Here',
+    note: 'note',
+    is_admin: true,
+    username: user['username'],
+  })
+  const taken = await world.root.put(path, { email: 'admin@example.com' })
+  expect([taken.status, taken.body]).toEqual([409, { message: 'Email has already been taken' }])
+  const name = await world.root.put(path, { username: 'root' })
+  expect([name.status, name.body]).toEqual([409, { message: 'Username has already been taken' }])
+  expect((await world.root.put(path, { username: user['username'].toUpperCase() })).status).toBe(200)
+  const faulty = await world.root.put(path, { username: 'api', name: ' ' })
+  expect(faulty.body).toEqual({ message: { name: ["can't be blank"], username: ['api is a reserved name'] } })
+  expect((await world.root.put('/users/999999', { name: 'x' })).body).toEqual({
+    message: '404 User Not Found',
+  })
+})
+
+test('no user can have the path of a group', async () => {
+  const group = await world.group()
+  const answer = await world.root.post('/users', fields((group['path'] as string).toUpperCase()))
+  expect([answer.status, answer.body]).toEqual([409, { message: 'Username has already been taken' }])
+  const user = await create()
+  expect((await world.root.put(`/users/${user['id'] as number}`, { username: group['path'] })).status).toBe(
+    409,
+  )
+})
+
+test('a new username renames the personal projects, whose old paths lead on until somebody takes them', async () => {
+  const person = await world.user()
+  const project = await world.project(
+    { namespace_id: (await world.root.get(`/users/${person.id}`)).body.namespace_id },
+    person,
+  )
+  const renamed = `${person.username}-renamed`
+  await world.root.put(`/users/${person.id}`, { username: renamed })
+
+  const now = await person.get(`/projects/${encodeURIComponent(`${renamed}/${project['path'] as string}`)}`)
+  expect(now.body.path_with_namespace).toBe(`${renamed}/${project['path'] as string}`)
+  const before = await person.get(
+    `/projects/${encodeURIComponent(`${person.username}/${project['path'] as string}`)}`,
+  )
+  expect(before.status).toBe(301)
+  await create({ username: person.username })
+})
+
+test('states: block and unblock', async () => {
+  const person = await world.user()
+  const act = (name: string, id = person.id) => world.root.post(`/users/${id}/${name}`)
+  const blocked = await act('block')
+  expect([blocked.status, blocked.body]).toEqual([201, true])
+  const refused = await person.get('/user')
+  expect([refused.status, refused.body]).toEqual([
+    403,
+    { message: '403 Forbidden - Your account has been blocked.' },
+  ])
+  expect((await act('block')).body).toBe(true)
+  for (const [name, message] of [
+    ['activate', 'Error occurred. A blocked user must be unblocked to be activated'],
+    ['deactivate', 'Error occurred. A blocked user cannot be deactivated'],
+    ['ban', 'You cannot ban blocked users.'],
+    ['unban', 'You cannot unban blocked users.'],
+  ] as const) {
+    const answer = await act(name)
+    expect([answer.status, answer.body]).toEqual([403, { message }])
+  }
+  expect((await act('unblock')).body).toBe(true)
+  expect((await person.get('/user')).status).toBe(200)
+  const self = await act('block', world.root.id)
+  expect([self.status, self.body]).toEqual([
+    403,
+    { message: '403 Forbidden - The API initiating user cannot be blocked by the API' },
+  ])
+  expect((await act('block', 999999)).body).toEqual({ message: '404 User Not Found' })
+})
+
+test('states: deactivate, ban', async () => {
+  const user = await create()
+  const act = (name: string) => world.root.post(`/users/${user['id'] as number}/${name}`)
+  const state = async () => (await world.root.get(`/users/${user['id'] as number}`)).body.state as string
+  expect((await act('deactivate')).body).toBe(true)
+  expect(await state()).toBe('deactivated')
+  expect((await act('unblock')).body).toEqual({
+    message: '403 Forbidden - Deactivated users cannot be unblocked by the API',
+  })
+  expect((await act('activate')).body).toBe(true)
+  expect((await act('ban')).body).toBe(true)
+  expect(await state()).toBe('banned')
+  expect((await act('unban')).body).toBe(true)
+  expect((await act('unban')).body).toEqual({ message: 'You cannot unban active users.' })
+  expect(await state()).toBe('active')
+})
+
+test('who was active lately is not deactivated', async () => {
+  const person = await world.user()
+  await person.get('/user')
+  await expect
+    .poll(async () => (await world.root.get(`/users/${person.id}`)).body.last_activity_on as string | null)
+    .not.toBeNull()
+  const answer = await world.root.post(`/users/${person.id}/deactivate`)
+  expect([answer.status, answer.body]).toEqual([
+    403,
+    {
+      message:
+        'The user you are trying to deactivate has been active in the past 90 days and cannot be deactivated',
+    },
+  ])
+})
+
+test('states: LDAP-blocked users and those who wait for approval', async () => {
+  const { writer } = world.service.services.db
+  const user = await create()
+  const id = user['id'] as number
+  const act = (name: string) => world.root.post(`/users/${id}/${name}`)
+  const become = (state: string) => sql`update users set state = ${state} where id = ${id}`.execute(writer)
+  expect((await act('approve')).body).toEqual({
+    message: 'The user you are trying to approve is not pending approval',
+  })
+  expect((await act('reject')).body).toEqual({ message: 'User does not have a pending request' })
+  expect((await act('reject')).status).toBe(409)
+  await become('ldap_blocked')
+  expect((await act('block')).body).toEqual({
+    message: '403 Forbidden - LDAP blocked users cannot be modified by the API',
+  })
+  expect((await act('unblock')).body).toEqual({
+    message: '403 Forbidden - LDAP blocked users cannot be unblocked by the API',
+  })
+  await become('blocked_pending_approval')
+  const approved = await act('approve')
+  expect([approved.status, approved.body]).toEqual([201, { message: 'Success' }])
+  await become('blocked_pending_approval')
+  expect((await act('reject')).status).toBe(201)
+  expect((await world.root.get(`/users/${id}`)).status).toBe(404)
+})
+
+test('a deleted user is gone, with tokens and personal projects', async () => {
+  const person = await world.user()
+  const namespace_id: unknown = (await world.root.get(`/users/${person.id}`)).body.namespace_id
+  const project = await world.project({ namespace_id }, person)
+  const answer = await world.root.delete(`/users/${person.id}`)
+  expect([answer.status, answer.text]).toEqual([204, ''])
+  expect((await person.get('/user')).status).toBe(401)
+  expect((await world.root.get(`/projects/${project['id'] as number}`)).status).toBe(404)
+  expect((await world.root.delete(`/users/${person.id}`)).body).toEqual({ message: '404 User Not Found' })
+  await create({ username: person.username })
+})
+
+test('the only owner of a group is not deleted', async () => {
+  const group = await world.group()
+  const owner = await world.member({ group }, 'owner')
+  await world.root.delete(`/groups/${group['id'] as number}/members/1`)
+  const answer = await world.root.delete(`/users/${owner.id}`)
+  expect([answer.status, answer.body]).toEqual([
+    409,
+    { message: 'User cannot be removed while is the sole-owner of a group' },
+  ])
+  await world.member({ group }, 'owner')
+  expect((await world.root.delete(`/users/${owner.id}`)).status).toBe(204)
+})
+
+test('administrators see the memberships of a user', async () => {
+  const project = await world.project()
+  const person = await world.member({ project }, 'developer')
+  const group = await world.group()
+  await world.root.post(`/groups/${group['id'] as number}/members`, { user_id: person.id, access_level: 20 })
+  const list = await world.root.get(`/users/${person.id}/memberships`)
+  expect(list.body).toEqual([
+    { source_id: project['id'], source_name: project['name'], source_type: 'Project', access_level: 30 },
+    { source_id: group['id'], source_name: group['name'], source_type: 'Namespace', access_level: 20 },
+  ])
+  expect((await world.root.get(`/users/${person.id}/memberships?type=Namespace`)).body).toHaveLength(1)
+  expect((await world.root.get('/users/999999/memberships')).body).toEqual({ message: '404 User Not Found' })
+  expect((await world.root.get(`/users/${person.id}`)).body.highest_role).toBe(30)
+})
+
+test('settings decide what new users begin with', async () => {
+  const { settings } = world.service.services
+  await settings.change({
+    user_default_external: true,
+    user_default_internal_regex: '@inside\\.example$',
+    user_defaults_to_private_profile: true,
+    can_create_group: false,
+    default_projects_limit: 3,
+    minimum_password_length: 12,
+  })
+  try {
+    const outside = await create()
+    expect(outside).toMatchObject({
+      external: true,
+      private_profile: true,
+      can_create_group: false,
+      projects_limit: 3,
+    })
+    const inside = await create({ email: `${world.unique('in')}@INSIDE.example`, external: undefined })
+    expect(inside['external']).toBe(false)
+    const { force_random_password: _, ...plain } = fields('pass', { password: 'Xk3-fw9Wq' })
+    expect((await world.root.post('/users', plain)).body.message).toEqual({
+      password: ['is too short (minimum is 12 characters)'],
+    })
+  } finally {
+    await settings.change({
+      user_default_external: false,
+      user_default_internal_regex: null,
+      user_defaults_to_private_profile: false,
+      can_create_group: true,
+      default_projects_limit: 100_000,
+      minimum_password_length: 8,
+    })
+  }
+})

@@ -1,0 +1,207 @@
+import { chmod, mkdir, readFile, symlink } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { Client } from '../world/client.ts'
+import { freePort, Program, temporaryFolder } from './process.ts'
+
+const token = 'token-of-the-start-tests'
+const isRoot = process.getuid?.() === 0
+const nobody = { uid: 65534, gid: 65534 }
+
+function api(port: number, secret = token): Client {
+  return new Client(`http://127.0.0.1:${port}`, { 'private-token': secret })
+}
+
+function shownToken(output: string): string | undefined {
+  return /shown this once: (\S+)/.exec(output)?.[1]
+}
+
+describe('serve', () => {
+  test.each(isRoot ? ['root', 'an ordinary user'] : ['an ordinary user'])(
+    'starts as %s, shows the token once, stops in order, and starts again',
+    async (who) => {
+      const user = isRoot && who !== 'root' ? nobody : undefined
+      await using folder = await temporaryFolder(user)
+      const port = await freePort()
+      const url = `http://127.0.0.1:${port}`
+      const environment = { PORT: String(port), DATA_DIR: path.join(folder.path, 'data') }
+      let secret: string
+      {
+        await using program = new Program(['serve'], environment, user)
+        await program.ready(url)
+        await expect.poll(() => shownToken(program.output)).toMatch(/^glpat-.{20}$/)
+        secret = shownToken(program.output)!
+        expect(program.output).toContain(`Guildhall is ready at ${url}`)
+        expect((await api(port, secret).get('/user')).body).toMatchObject({
+          username: 'root',
+          is_admin: true,
+        })
+        program.kill('SIGTERM')
+        expect(await program.ended).toMatchObject({ code: 0, signal: null })
+      }
+      {
+        await using program = new Program(['serve'], environment, user)
+        await program.ready(url)
+        expect(shownToken(program.output)).toBeUndefined()
+        expect((await api(port, secret).get('/user')).status).toBe(200)
+      }
+    },
+    90_000,
+  )
+
+  test('comes up again after kill -9 with all that it acknowledged', { timeout: 120_000 }, async () => {
+    await using folder = await temporaryFolder()
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const environment = { PORT: String(port), DATA_DIR: folder.path, ROOT_TOKEN: token, ROLES: 'web,tasks' }
+    const acknowledged = new Set<string>()
+    {
+      await using program = new Program(['serve'], environment)
+      await program.ready(url)
+      const root = api(port)
+      const project = (await root.post('/projects', { name: 'app' })).body as { id: number }
+      let next = 0
+      const writers = Array.from({ length: 16 }, async () => {
+        while (next < 1000) {
+          const key = `KEY_${next++}`
+          const reply = await root
+            .post(`/projects/${project.id}/variables`, { key, value: key })
+            .catch(() => undefined)
+          if (reply === undefined) return
+          if (reply.status === 201) acknowledged.add(key)
+          if (acknowledged.size === 500) program.kill('SIGKILL')
+        }
+      })
+      await Promise.all(writers)
+      expect(await program.ended).toMatchObject({ signal: 'SIGKILL' })
+    }
+    expect(acknowledged.size).toBeGreaterThanOrEqual(500)
+    await using program = new Program(['serve'], environment)
+    await program.ready(url)
+    const found = new Set<string>()
+    for (let page = 1; page <= 11; page += 1) {
+      const reply = await api(port).get(`/projects/root%2Fapp/variables?per_page=100&page=${page}`)
+      for (const variable of reply.body as { key: string; value: string }[]) {
+        expect(variable.value).toBe(variable.key)
+        found.add(variable.key)
+      }
+    }
+    expect([...acknowledged].filter((key) => !found.has(key))).toEqual([])
+  })
+})
+
+describe('trouble is one clear line and exit code 1', () => {
+  async function fails(environment: NodeJS.ProcessEnv, args = ['serve']): Promise<string> {
+    await using folder = await temporaryFolder()
+    const port = await freePort()
+    await using program = new Program(args, {
+      PORT: String(port),
+      DATA_DIR: path.join(folder.path, 'data'),
+      LOG_LEVEL: 'error',
+      ...environment,
+    })
+    const { code, output } = await program.ended
+    expect(code).toBe(1)
+    expect(output.trim().split('\n')).toHaveLength(1)
+    return output
+  }
+
+  test('port in use', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as { port: number }
+    try {
+      expect(await fails({ PORT: String(port) })).toContain(`port ${port} is in use`)
+    } finally {
+      server.close()
+    }
+  })
+
+  test.each([
+    ['PORT', 'eighty', 'is not a whole number from 0 to 65535'],
+    ['PLAN', 'gold', 'is not one of free, premium, ultimate'],
+    ['ROOT_TOKEN', 'short', 'is shorter than 20 characters'],
+    ['EXTERNAL_URL', 'example.com', 'is not an http or https address'],
+    ['DATABASE_URL', 'mysql://x', 'is not a postgres:// address'],
+    ['ROLES', 'web,cook', 'names an unknown role, "cook"'],
+  ])('%s=%s', async (name, value, reason) => {
+    const output = await fails({ [name]: value })
+    expect(output).toContain(name)
+    expect(output).toContain(reason)
+  })
+
+  test('a database that cannot be reached', async () => {
+    const port = await freePort()
+    const output = await fails({ DATABASE_URL: `postgres://user:secret@127.0.0.1:${port}/none` })
+    expect(output).toContain('cannot be reached')
+    expect(output).not.toContain('secret')
+  })
+
+  test('a folder that cannot be written', async () => {
+    expect(await fails({ DATA_DIR: '/proc/guildhall' })).toContain('cannot write below /proc/guildhall')
+  })
+
+  test('git missing', async () => {
+    await using folder = await temporaryFolder()
+    const bin = path.join(folder.path, 'bin')
+    await mkdir(bin)
+    await symlink(process.execPath, path.join(bin, 'node'))
+    expect(await fails({ PATH: bin })).toContain('git was not found')
+  })
+
+  test('git too old', async () => {
+    await using folder = await temporaryFolder()
+    const { writeFile } = await import('node:fs/promises')
+    await symlink(process.execPath, path.join(folder.path, 'node'))
+    await writeFile(path.join(folder.path, 'git'), '#!/bin/sh\necho git version 2.30.1\n')
+    await chmod(path.join(folder.path, 'git'), 0o755)
+    expect(await fails({ PATH: `${folder.path}:/bin` })).toContain('2.39 or newer is needed')
+  })
+})
+
+test('every command has help', async () => {
+  for (const args of [
+    [],
+    ['serve'],
+    ['migrate'],
+    ['runner'],
+    ['user'],
+    ['token'],
+    ['doctor'],
+    ['token', 'create'],
+  ]) {
+    await using program = new Program([...args, '--help'], {})
+    const { code, output } = await program.ended
+    expect(code).toBe(0)
+    expect(output).toContain('Usage: guildhall')
+  }
+})
+
+test(
+  'doctor finds nothing wrong, and token and user work without the service',
+  { timeout: 60_000 },
+  async () => {
+    await using folder = await temporaryFolder()
+    const environment = { PORT: String(await freePort()), DATA_DIR: folder.path }
+    const run = async (...args: string[]): Promise<string> => {
+      await using program = new Program(args, environment)
+      const { code, output } = await program.ended
+      expect(output).not.toContain('WRONG')
+      expect(code).toBe(0)
+      return output
+    }
+    expect(await run('doctor')).toContain('ok     database')
+    expect(await run('user', 'create', '--username', 'ada', '--email', 'ada@example.com')).toContain('ada')
+    expect(await run('user', 'list')).toContain('ada@example.com')
+    expect(await run('token', 'create', '--user', 'ada')).toMatch(/^glpat-.{20}\n$/)
+  },
+)
+
+test('the version of the manual is the version of the package', async () => {
+  const { version } = JSON.parse(
+    await readFile(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'),
+  ) as { version: string }
+  await using program = new Program(['--version'], {})
+  expect((await program.ended).output.trim()).toBe(version)
+})
