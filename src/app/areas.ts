@@ -4,6 +4,7 @@ import { metadata } from '../areas/metadata/index.ts'
 import { groups } from '../areas/groups/index.ts'
 import { namespaces } from '../areas/namespaces/index.ts'
 import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
+import { repository } from '../areas/repository/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { users } from '../areas/users/index.ts'
@@ -23,6 +24,6 @@ export function areas(services: Services): Area[] {
     members(services),
     variables(services),
     protectedBranches(services),
-    gitHttp(services),
+    repository(services), gitHttp(services),
   ]
 }

@@ -28,6 +28,8 @@ export type GroupAbility =
   | 'admin_group'
   | 'remove_group'
   | 'admin_group_member'
+  | 'read_group_runner'
+  | 'admin_group_runner'
   | 'leave'
 
 export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
@@ -55,6 +57,8 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   },
   admin_group: { allow: owner },
   remove_group: { allow: owner },
+  read_group_runner: { allow: [member(Role.maintainer)] },
+  admin_group_runner: { allow: owner },
   admin_group_member: { allow: owner },
   leave: { allow: [signedIn] },
 }

@@ -89,6 +89,7 @@ export type ProjectAbility =
   | 'read_developer_artifacts'
   | 'read_maintainer_artifacts'
   | 'create_pipeline'
+  | 'run_job'
   | 'update_pipeline'
   | 'cancel_pipeline'
   | 'set_pipeline_variables'
@@ -123,6 +124,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_maintainer_artifacts: { allow: maintainer, never: [off('builds')] },
   read_job_debug_trace: { allow: developer, never: [off('builds')] },
   create_pipeline: { allow: developer, never: [archived, off('builds')] },
+  /** Whether jobs that are there may go to a runner. */
+  run_job: { allow: [everybody], never: [off('builds')] },
   update_pipeline: { allow: [...developer, ownJob], never: [archived, off('builds')] },
   cancel_pipeline: {
     allow: [levelOf('ci_restrict_pipeline_cancellation_role'), ownJob],

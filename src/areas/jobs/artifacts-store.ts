@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Blobs } from '../../blobs/index.ts'
-import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
+import type { Database, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { unavailable } from '../../kernel/errors/index.ts'
 
@@ -147,14 +147,4 @@ export async function removeUnused(db: Database, blobs: Blobs, digests: readonly
 /** Whoever refers to content, or removes it, does so alone. */
 async function lockDigest(tx: Tx, digest: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${digest}, 11))`.execute(tx)
-}
-
-/** Digests of everything below these jobs, which are gone with their pipeline. */
-export async function digestsOf(db: Reader, jobIds: readonly number[]): Promise<string[]> {
-  const found = await db
-    .selectFrom('ci_job_artifacts as a')
-    .select('a.digest')
-    .where('a.job_id', 'in', [...jobIds])
-    .execute()
-  return found.map(({ digest }) => digest)
 }

@@ -147,8 +147,8 @@ export function writingEndpoints(
         requireUnmodified(request, new Date(row.updated_at))
         await process.cancel(row.id)
         await db.transaction(async (tx) => {
-          const jobs = await store.remove(tx, row.id, blockSize)
-          if (jobs.length > 0) await enqueue(tx, taskNames.removeFiles, { jobs })
+          const files = await store.remove(tx, row.id, blockSize)
+          if (files.jobs.length > 0) await enqueue(tx, taskNames.removeFiles, files)
         })
       },
     }),

@@ -82,9 +82,16 @@ export async function rename(db: Writer, id: number, name: string): Promise<void
   await sql`update ci_pipelines set name = ${name}, updated_at = now() where id = ${id}`.execute(db)
 }
 
-/** Removes a pipeline and what hangs on it; answers the jobs whose files are to be removed. */
-export async function remove(tx: Tx, id: number, blockSize: number): Promise<number[]> {
-  const jobs = await tx.selectFrom('ci_jobs as j').select('j.id').where('j.pipeline_id', '=', id).execute()
+/** Removes a pipeline and what hangs on it; answers what is to be removed of its jobs: logs, and content by digest. */
+export async function remove(
+  tx: Tx,
+  id: number,
+  blockSize: number,
+): Promise<{ jobs: number[]; digests: string[] }> {
+  const { rows: files } = await sql<{ jobs: number[]; digests: string[] }>`
+    select coalesce(json_agg(distinct j.id), '[]') as jobs,
+      coalesce(array_agg(distinct a.digest) filter (where a.digest is not null), '{}') as digests
+    from ci_jobs j left join ci_job_artifacts a on a.job_id = j.id where j.pipeline_id = ${id}`.execute(tx)
   await sql`
     with gone as (delete from ci_pipelines p where p.id = ${id} returning p.project_id, p.iid, p.source),
     counter as (
@@ -93,5 +100,5 @@ export async function remove(tx: Tx, id: number, blockSize: number): Promise<num
     update ci_pipeline_blocks b set live = b.live - 1 from gone
     where b.project_id = gone.project_id and b.block = gone.iid / ${blockSize}::int
       and gone.source <> 'parent_pipeline'`.execute(tx)
-  return jobs.map((job) => job.id)
+  return files[0]!
 }

@@ -53,6 +53,11 @@ export function allRules(): Read<{ readonly rules: readonly RuleRow[] }> {
     from (select ${columns} from protected_branches b where b.project_id = subject.id order by b.id) r`)
 }
 
+/** What `allRules` brought. */
+export function rulesIn(found: readonly { readonly rules: readonly RuleRow[] }[]): BranchRule[] {
+  return found.flatMap((row) => row.rules.map(branchRule))
+}
+
 export interface NewEntry {
   readonly action: Action
   readonly accessLevel: number | null

@@ -1,7 +1,7 @@
 import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { readCommits, type Branch as GitBranch, type RefName, type Repository } from '../../git/index.ts'
 import { Fields, Flag, Nullable, Text } from '../../kernel/endpoint/index.ts'
-import { branchRule, branchState, type allRules } from '../protected-branches/index.ts'
+import { branchState, type BranchRule } from '../protected-branches/index.ts'
 import { Commit, commitEntity } from './commit-entity.ts'
 
 export const Branch = Fields({
@@ -16,13 +16,10 @@ export const Branch = Fields({
   web_url: Text(),
 })
 
-/** The rows of `allRules`: one, with the rules in it. */
-export type RuleRows = readonly NonNullable<ReturnType<typeof allRules>['types']>[]
-
 export interface Viewer {
   readonly actor: Actor
   readonly project: ProjectSubject
-  readonly rules: RuleRows
+  readonly rules: readonly BranchRule[]
   readonly projectUrl: string
 }
 
@@ -41,10 +38,9 @@ export async function branchEntities(
       )
     ).map((commit) => [commit.oid, commit]),
   )
-  const known = (rules[0]?.rules ?? []).map(branchRule)
   const mayPushCode = may(actor, 'push_code', project)
   return branches.map(({ name, ref, oid }) => {
-    const state = branchState(name, known, actor, project, mayPushCode)
+    const state = branchState(name, rules, actor, project, mayPushCode)
     const commit = commits.get(oid)
     return {
       name,

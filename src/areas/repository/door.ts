@@ -9,6 +9,7 @@ import {
   isZero,
   receivePack,
   reconcile,
+  recoverRepository,
   setDefaultBranch,
   updateRefs,
   type PreparedChange,
@@ -127,7 +128,18 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
     })
   }
 
-  #journal({ actor, project }: Mover, pushOptions: readonly string[]): RefJournal<Prepared> {
+  /** What holds for the tags of every project, and the rules that other areas plugged in. */
+  #guard(mover: Mover<Project>): RefGuard {
+    const rules = this.#rules.guard(mover)
+    return {
+      check: async (proposal) => [
+        ...tagRefusals(proposal.updates, mover.project.defaultBranch),
+        ...(await rules.check(proposal)),
+      ],
+    }
+  }
+
+  #journal({ actor, project }: Pick<Mover, 'actor' | 'project'>, pushOptions: readonly string[]): RefJournal<Prepared> {
     const userId = actor.user?.id ?? null
     return {
       prepare: async (updates) => {

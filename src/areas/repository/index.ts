@@ -1,2 +1,48 @@
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Schedule, Task } from '../../tasks/index.ts'
+import { mergedDeletion } from './delete-merged.ts'
+import { housekeeping } from './housekeeping.ts'
+import { branchEndpoints } from './routes/branches.ts'
+import { commitEndpoints } from './routes/commits.ts'
+import { fileEndpoints } from './routes/files.ts'
+import { objectEndpoints } from './routes/objects.ts'
+import { oldProtectionEndpoints } from './routes/old-protection.ts'
+import { tagEndpoints } from './routes/tags.ts'
+import type { RepositoryServices } from './services.ts'
+
+export { Commit, commitEntity } from './commit-entity.ts'
 export { RefDoor, type DoorProject, type DoorRules, type Mover, type PushEvent } from './door.ts'
-export { RepositoryPlaces } from './places.ts'
+export { readFileAt } from './file-at.ts'
+export { readable, refsOf, resolveName } from './looking.ts'
+export { RepositoryPlaces, type PlacedProject } from './places.ts'
+
+/** Code: files, commits, branches and tags of projects. */
+export function repository(services: RepositoryServices): {
+  endpoints: Endpoint[]
+  tasks: Task[]
+  schedules: Schedule[]
+  start: () => Promise<AsyncDisposable>
+} {
+  const { tasks, schedules } = housekeeping(services)
+  return {
+    endpoints: [
+      ...branchEndpoints(services),
+      ...oldProtectionEndpoints(services),
+      ...tagEndpoints(services),
+      ...commitEndpoints(services),
+      ...fileEndpoints(services),
+      ...objectEndpoints(services),
+    ],
+    tasks: [...tasks, mergedDeletion(services) as Task],
+    schedules,
+    start: () => recoverAtStart(services),
+  }
+}
+
+/** Settles beside the first requests what a crash has left. */
+async function recoverAtStart({ door, log }: RepositoryServices): Promise<AsyncDisposable> {
+  const recovering = door.recover().catch((error: unknown) => {
+    log.warn({ err: error }, 'could not settle the ref updates of a crash')
+  })
+  return { [Symbol.asyncDispose]: () => recovering }
+}

@@ -27,12 +27,21 @@ export class Cast {
 
   private constructor(world: World, people: Person[], tokens: Client[]) {
     this.world = world
-    const [stranger, admin, blocked, blockedAdmin, ...members] = people as [Person, Person, Person, Person, ...Person[]]
+    const [stranger, admin, blocked, blockedAdmin, ...members] = people as [
+      Person,
+      Person,
+      Person,
+      Person,
+      ...Person[],
+    ]
     this.stranger = stranger
     this.admin = admin
     this.blocked = blocked
     this.blockedAdmin = blockedAdmin
-    this.members = Object.fromEntries(roleNames.map((role, index) => [role, members[index]!])) as Record<RoleName, Person>
+    this.members = Object.fromEntries(roleNames.map((role, index) => [role, members[index]!])) as Record<
+      RoleName,
+      Person
+    >
     this.#expired = { owner: tokens[0]!, admin: tokens[1]! }
     this.#reading = { owner: tokens[2]!, admin: tokens[3]! }
   }
@@ -45,7 +54,7 @@ export class Cast {
       world.user({ admin: true }),
       ...roleNames.map(() => world.user()),
     ])
-    const owners = [people.at(-1)!, people[1]!]
+    const owners = [people.at(-1)!, people[1]]
     const expired = await Promise.all(owners.map(({ id }) => world.token(id, ['api'], { name: 'expired' })))
     await sql`update personal_access_tokens set expires_at = '2020-01-01' where name = 'expired'`.execute(
       world.service.services.db.writer,
@@ -65,7 +74,10 @@ export class Cast {
 
   /** Makes everybody with a role a direct member of a project or group. */
   async letIn(place: `/projects/${number}` | `/groups/${number}`): Promise<void> {
-    const entries = roleNames.map((role) => ({ user_id: String(this.members[role].id), access_level: roles[role] }))
+    const entries = roleNames.map((role) => ({
+      user_id: String(this.members[role].id),
+      access_level: roles[role],
+    }))
     entries.push({ user_id: String(this.blocked.id), access_level: roles.owner })
     for (const entry of entries) expectStatus(await this.world.root.post(`${place}/members`, entry), 201)
   }

@@ -23,13 +23,16 @@ export async function play(
 ): Promise<{ statuses: Record<ActorName, number>; replies: Record<ActorName, Reply> }> {
   const scenario = scenarioOf(row)
   if (scenario === undefined) throw new Error(`no scenario for ${row.method} ${row.path}, "${row.condition}"`)
+  const about = scenario.about ?? (row.path.startsWith('/groups/') ? 'group' : 'project')
   const replies = {} as Record<ActorName, Reply>
   let stage: Stage | undefined
   let request: Request | undefined
   for (const caller of cast.callersOf(row)) {
     if (request === undefined || scenario.forEach === true) {
       if (stage === undefined || (scenario.ownStage === true && request === undefined)) {
-        stage = await (scenario.ownStage === true ? stages.own(row, scenario.fields) : stages.shared(row, scenario.fields))
+        stage = await (scenario.ownStage === true
+          ? stages.own(row.visibility, about)
+          : stages.shared(row.visibility, about))
       }
       request = await scenario.prepare(stage, caller, row)
     }
@@ -38,7 +41,10 @@ export async function play(
     // What was changed is made anew for the next one.
     if (row.method !== 'GET' && reply.status < 300) request = undefined
   }
-  const statuses = Object.fromEntries(actorNames.map((name) => [name, replies[name].status])) as Record<ActorName, number>
+  const statuses = Object.fromEntries(actorNames.map((name) => [name, replies[name].status])) as Record<
+    ActorName,
+    number
+  >
   return { statuses, replies }
 }
 

@@ -50,7 +50,8 @@ export function readGrid(file: string): Row[] {
   )
   const [header, ...rest] = rows
   const titles = ['area', 'method', 'path', 'condition', 'visibility', ...actorNames]
-  if (header === undefined || header.cells.join() !== titles.join()) throw new Error(`${file} has other columns`)
+  if (header === undefined || header.cells.join() !== titles.join())
+    throw new Error(`${file} has other columns`)
   return rest.map(({ cells, place }) => {
     if (cells.length !== titles.length) throw new Error(`${place} has ${cells.length} cells`)
     const [area, method, address, condition, visibility, ...statuses] = cells

@@ -2,31 +2,61 @@ import { expectStatus, type Json, type World } from '../../world/world.ts'
 import { idOf, type Cast, type Caller } from './actors.ts'
 import type { Row, VisibilityName } from './rows.ts'
 
+/** Where everybody is a direct member. */
+export type Place = 'project' | 'group'
+
+export interface StageFields {
+  readonly group?: Json
+  readonly project?: Json
+}
+
 /** Where rows play: a project in a group, with everybody let in, and what makes further things there. */
 export class Stage {
   readonly cast: Cast
   readonly world: World
   readonly visibility: VisibilityName
+  readonly about: Place
   readonly group: Json
   readonly project: Json
   /** Things that rows share, by a name of their own. */
-  readonly #shared = new Map<string, Promise<Json>>()
+  readonly #shared = new Map<string, Promise<unknown>>()
 
-  private constructor(cast: Cast, visibility: VisibilityName, group: Json, project: Json) {
+  private constructor(
+    cast: Cast,
+    { about, visibility, group, project }: Pick<Stage, 'about' | 'visibility' | 'group' | 'project'>,
+  ) {
     this.cast = cast
     this.world = cast.world
+    this.about = about
     this.visibility = visibility
     this.group = group
     this.project = project
   }
 
-  /** `about`: the place that has members of its own. */
-  static async set(cast: Cast, visibility: VisibilityName, about: 'project' | 'group', fields: Json = {}): Promise<Stage> {
+  static async set(
+    cast: Cast,
+    visibility: VisibilityName,
+    about: Place,
+    fields: StageFields = {},
+  ): Promise<Stage> {
     const { world } = cast
-    const group = await world.group({ visibility })
-    const project = await world.project({ visibility, namespace_id: idOf(group), ...fields })
+    const group = await world.group({ visibility, ...fields.group })
+    const project = await world.project({ visibility, namespace_id: idOf(group), ...fields.project })
     await cast.letIn(about === 'project' ? `/projects/${idOf(project)}` : `/groups/${idOf(group)}`)
-    return new Stage(cast, visibility, group, project)
+    return new Stage(cast, { about, visibility, group, project })
+  }
+
+  /** Another stage of this kind, changed in one way; one for all who ask for that change. */
+  variant(
+    name: string,
+    change: (stage: Stage) => Promise<unknown>,
+    fields: StageFields = {},
+  ): Promise<Stage> {
+    return this.once(`stage ${name}`, async () => {
+      const made = await Stage.set(this.cast, this.visibility, this.about, fields)
+      await change(made)
+      return made
+    })
   }
 
   get projectPath(): string {
@@ -43,10 +73,10 @@ export class Stage {
   }
 
   /** Made once for this stage. */
-  once(name: string, make: () => Promise<Json>): Promise<Json> {
+  once<T>(name: string, make: () => Promise<T>): Promise<T> {
     const known = this.#shared.get(name) ?? make()
     this.#shared.set(name, known)
-    return known
+    return known as Promise<T>
   }
 
   unique(prefix: string): string {
@@ -63,20 +93,17 @@ export class Stages {
     this.#cast = cast
   }
 
-  /** The one that rows of this kind share. */
-  shared(row: Row, fields: Json = {}): Promise<Stage> {
-    const about = row.path.startsWith('/groups/') ? 'group' : 'project'
-    const visibility = row.visibility === '' ? 'private' : row.visibility
-    const key = JSON.stringify([about, visibility, fields])
-    const known = this.#set.get(key) ?? Stage.set(this.#cast, visibility, about, fields)
+  /** The one that rows of this visibility share. */
+  shared(visibility: VisibilityName | '', about: Place): Promise<Stage> {
+    const key = `${about} ${visibility}`
+    const known = this.#set.get(key) ?? this.own(visibility, about)
     this.#set.set(key, known)
     return known
   }
 
   /** One that nobody else has, for what changes or ends the place itself. */
-  own(row: Row, fields: Json = {}): Promise<Stage> {
-    const about = row.path.startsWith('/groups/') ? 'group' : 'project'
-    return Stage.set(this.#cast, row.visibility === '' ? 'private' : row.visibility, about, fields)
+  own(visibility: VisibilityName | '', about: Place): Promise<Stage> {
+    return Stage.set(this.#cast, visibility === '' ? 'private' : visibility, about)
   }
 }
 
@@ -95,8 +122,8 @@ export type Prepare = (stage: Stage, caller: Caller, row: Row) => Promise<Reques
 
 export interface Scenario {
   readonly prepare: Prepare
-  /** Fields of the stage's project. */
-  readonly fields?: Json
+  /** Where everybody is let in; by default the group on paths of groups, else the project. */
+  readonly about?: Place
   /** A stage that no other row has; set again whenever a call changed something. */
   readonly ownStage?: boolean
   /** Prepared for each caller: it is about them. Otherwise what was prepared serves until a call changes something. */

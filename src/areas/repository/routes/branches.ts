@@ -1,5 +1,5 @@
 import { endpoint, project as projectKind, type Actor, type ProjectSubject } from '../../../access/index.ts'
-import { branchRef, zeroOid, type Branch as GitBranch, type Oid, type RefName } from '../../../git/index.ts'
+import { branchRef, listRefs, zeroOid, type Branch as GitBranch, type Oid, type RefName } from '../../../git/index.ts'
 import {
   Answer,
   Fields,
@@ -11,13 +11,12 @@ import {
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { notFound, refused } from '../../../kernel/errors/index.ts'
-import { allRules } from '../../protected-branches/index.ts'
-import { Branch, branchEntities, type RuleRows } from '../branch-entity.ts'
+import { allRules, rulesIn, type BranchRule } from '../../protected-branches/index.ts'
+import { Branch, branchEntities } from '../branch-entity.ts'
 import { enqueueMergedDeletion } from '../delete-merged.ts'
 import { nameFilter, pageOf, pageTokenParams } from '../lists.ts'
 import { datesOf, mergedInto, readable, refsOf, resolveName } from '../looking.ts'
 import { projectUrl, type RepositoryServices } from '../services.ts'
-import { listRefs } from '../../../git/index.ts'
 
 const path = '/projects/:id/repository/branches'
 const sorts = ['name_asc', 'updated_asc', 'updated_desc'] as const
@@ -50,7 +49,7 @@ export function branchEndpoints(services: RepositoryServices): Endpoint[] {
         const items =
           params.sort === 'name_asc' ? found : byDate(found, await datesOf(repository, refs), params.sort)
         const list = { items, nameOf: ({ name }: GitBranch) => name, byName: params.sort === 'name_asc' }
-        const viewer = { actor, project, rules: rows, projectUrl: projectUrl(services, project) }
+        const viewer = { actor, project, rules: rulesIn(rows), projectUrl: projectUrl(services, project) }
         return pageOf(list, page, params, async (shown) =>
           branchEntities(repository, shown, await mergedInto(repository, refs), viewer),
         )
@@ -72,7 +71,7 @@ export function branchEndpoints(services: RepositoryServices): Endpoint[] {
         const found = await branchNamed(services, project, params.branch)
         return request.method === 'HEAD'
           ? new Answer(204)
-          : one(services, { actor, project, rules: rows }, found)
+          : one(services, { actor, project, rules: rulesIn(rows) }, found)
       },
     }),
 
@@ -108,7 +107,7 @@ export function branchEndpoints(services: RepositoryServices): Endpoint[] {
           )
         }
         if (problem !== undefined) throw refused(400, 'Branch already exists')
-        return one(services, { actor, project, rules: rows }, { name: branch, ref, oid: newOid })
+        return one(services, { actor, project, rules: rulesIn(rows) }, { name: branch, ref, oid: newOid })
       },
     }),
 
@@ -150,7 +149,7 @@ export function branchEndpoints(services: RepositoryServices): Endpoint[] {
 interface Seen {
   readonly actor: Actor
   readonly project: ProjectSubject
-  readonly rules: RuleRows
+  readonly rules: readonly BranchRule[]
 }
 
 /** One branch as the caller sees it. */

@@ -1,0 +1,165 @@
+import net from 'node:net'
+
+export interface LoadRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  /** `{n}` in it becomes another number with each request. */
+  readonly body?: string
+}
+
+export interface LoadOrder {
+  readonly port: number
+  readonly connections: number
+  /** Seconds in which requests are sent. */
+  readonly seconds: number
+  /** Sent in turn; each connection begins at another place. */
+  readonly requests: readonly LoadRequest[]
+}
+
+/** Times in milliseconds. */
+export interface LoadResult {
+  /** Answers of status 2xx a second. */
+  readonly rate: number
+  readonly answers: number
+  readonly p50: number
+  readonly p90: number
+  readonly p95: number
+  readonly p99: number
+  readonly mean: number
+  /** How often each: a status that is not 2xx, or what broke. */
+  readonly errors: Readonly<Record<string, number>>
+}
+
+/** Milliseconds after which an answer is given up. */
+const patience = 15_000
+let counter = Math.floor(Date.now() / 1000) * 100_000
+
+/**
+ * Keeps so many connections busy, each with one request at a time, for a number of seconds. It reads of an answer no
+ * more than it must, straight from the socket: a whole HTTP client would take as much of the machine as the service.
+ */
+export async function load({ port, connections, seconds, requests }: LoadOrder): Promise<LoadResult> {
+  const texts = requests.map((request) => write(request, port))
+  const times: number[] = []
+  const errors: Record<string, number> = {}
+  const count = (what: string): void => {
+    errors[what] = (errors[what] ?? 0) + 1
+  }
+  const begin = performance.now()
+  const end = begin + seconds * 1000
+  const connect = async (start: number): Promise<void> => {
+    for (let at = start; performance.now() < end; ) {
+      const connection = new Connection(port)
+      try {
+        for (; performance.now() < end; at += 1) {
+          const sent = performance.now()
+          const status = await connection.ask(texts[at % texts.length]!())
+          if (status >= 200 && status < 300) times.push(performance.now() - sent)
+          else count(String(status))
+        }
+      } catch (error) {
+        at += 1
+        count((error as Error).message)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      } finally {
+        connection.close()
+      }
+    }
+  }
+  const places = Array.from({ length: connections }, (_, index) =>
+    Math.floor((index * requests.length) / connections),
+  )
+  await Promise.all(places.map(connect))
+  const took = (performance.now() - begin) / 1000
+  const sorted = Float64Array.from(times).sort()
+  return {
+    rate: times.length / took,
+    answers: times.length,
+    p50: percentile(sorted, 0.5),
+    p90: percentile(sorted, 0.9),
+    p95: percentile(sorted, 0.95),
+    p99: percentile(sorted, 0.99),
+    mean: times.length === 0 ? NaN : sorted.reduce((sum, time) => sum + time, 0) / times.length,
+    errors,
+  }
+}
+
+/** NaN when there is nothing. */
+export function percentile(sorted: ArrayLike<number>, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
+}
+
+/** The request's bytes; those with a number in them are made anew each time. */
+function write({ method, path, headers, body }: LoadRequest, port: number): () => Buffer {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines.join('')}`
+  const whole = (content: string): Buffer =>
+    Buffer.from(`${head}content-length: ${Buffer.byteLength(content)}\r\n\r\n${content}`)
+  if (body?.includes('{n}') === true) return () => whole(body.replace('{n}', String((counter += 1))))
+  const made = body === undefined ? Buffer.from(`${head}\r\n`) : whole(body)
+  return () => made
+}
+
+/** One connection that is kept open, with one question at a time. */
+class Connection {
+  readonly #socket: net.Socket
+  #waiting: PromiseWithResolvers<number> | undefined
+  #broken: Error | undefined
+  #head = Buffer.alloc(0)
+  #status = 0
+  /** Bytes of the answer's body that are still to come; undefined while its head is read. */
+  #left: number | undefined
+
+  constructor(port: number) {
+    this.#socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
+    this.#socket.setTimeout(patience, () => this.#break(new Error('no answer in time')))
+    this.#socket.on('data', (chunk) => this.#read(chunk))
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#break(new Error(error.code ?? 'broken')))
+    this.#socket.on('close', () => this.#break(new Error('connection closed')))
+  }
+
+  /** The status of the answer, once all of it has come. */
+  ask(request: Buffer): Promise<number> {
+    if (this.#broken !== undefined) return Promise.reject(this.#broken)
+    this.#waiting = Promise.withResolvers()
+    this.#socket.write(request)
+    return this.#waiting.promise
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #break(error: Error): void {
+    this.#broken ??= error
+    this.#waiting?.reject(error)
+    this.#socket.destroy()
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#left !== undefined) return this.#take(chunk.length)
+    const head = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk])
+    const end = head.indexOf('\r\n\r\n')
+    if (end === -1) {
+      this.#head = head
+      return
+    }
+    this.#head = Buffer.alloc(0)
+    const text = head.latin1Slice(0, end)
+    this.#status = Number(text.slice(9, 12))
+    const length = /^content-length: *(\d+)/im.exec(text)?.[1]
+    if (length === undefined && this.#status !== 204 && this.#status !== 304) {
+      return this.#break(new Error('an answer without a length'))
+    }
+    this.#left = Number(length ?? 0)
+    this.#take(head.length - end - 4)
+  }
+
+  #take(bytes: number): void {
+    this.#left! -= bytes
+    if (this.#left! > 0) return
+    this.#left = undefined
+    this.#waiting?.resolve(this.#status)
+  }
+}

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import { accountProblem, enterAs, may, project as projectKind, type ProjectSubject } from '../../access/index.ts'
+import type { Cache, Variable } from '../../ci/index.ts'
+import type { Blobs } from '../../blobs/index.ts'
+import {
+  branchRef,
+  findBlob,
+  lastCommitFor,
+  listRefs,
+  parseOid,
+  parsePath,
+  rootPath,
+  tagRef,
+  type Repository,
+} from '../../git/index.ts'
+import type { Database } from '../../kernel/db/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Settings } from '../../settings/index.ts'
+import { readDotenv, type Commits } from '../jobs/index.ts'
+import {
+  ciSettings,
+  pipelineSecretContext,
+  predefinedVariables,
+  projectFacts,
+  type PipelineProcess,
+} from '../pipelines/index.ts'
+import type { RepositoryPlaces } from '../repository/index.ts'
+import { dependenciesOf, missingFeature } from './hand-out-rules.ts'
+import type { Handed } from './job-queue.ts'
+import { findHandedJob, type EarlierJob, type HandedJob, type SealedVariable } from './job-row.ts'
+import { jobVariables } from './job-variables.ts'
+import { payload } from './payload.ts'
+
+export interface HandOutServices {
+  readonly db: Database
+  readonly cipher: Cipher
+  readonly blobs: Blobs
+  readonly places: RepositoryPlaces
+  readonly settings: Settings
+  readonly externalUrl: () => string
+  readonly process: PipelineProcess
+  readonly commits: Commits
+}
+
+/** Makes what a runner gets of a job that it was given; a job that cannot run is dropped, and the answer undefined. */
+export class HandOut {
+  readonly #services: HandOutServices
+
+  constructor(services: HandOutServices) {
+    this.#services = services
+  }
+
+  async payload(handed: Handed, features: ReadonlySet<string>): Promise<Record<string, unknown> | undefined> {
+    const { process, db } = this.#services
+    // The pipeline hears of it meanwhile.
+    const [, job] = await Promise.all([process.advance(handed.pipelineId), findHandedJob(db.reader, handed.jobId)])
+    // Canceled in this very moment: its runner never hears of it.
+    if (job?.status !== 'running') return undefined
+    const made = await this.#make(job, handed.token, features)
+    if (!('reason' in made)) return made
+    await process.drop({ id: job.id, pipelineId: job.pipeline.id }, made.reason, ['running'])
+    return undefined
+  }
+
+  async #make(
+    job: HandedJob,
+    token: string,
+    features: ReadonlySet<string>,
+  ): Promise<Record<string, unknown> | { reason: string }> {
+    const { db, cipher, externalUrl, places, settings: instance } = this.#services
+    const entered =
+      job.user_id === null
+        ? undefined
+        : await enterAs<ProjectSubject>(db.reader, projectKind, job.user_id, job.project_id)
+    const user = entered?.actor.user
+    if (entered === undefined || !user || accountProblem(user) !== undefined) return { reason: 'user_blocked' }
+    const project = entered.subject
+    if (!may(entered.actor, 'run_job', project)) return { reason: 'builds_disabled' }
+    if (missingFeature(job.definition, features) !== undefined) return { reason: 'runner_unsupported' }
+    const dependencies = dependenciesOf(job)
+    if (dependencies === 'missing') return { reason: 'missing_dependency_failure' }
+
+    const repository = places.of(project)
+    const settings = ciSettings(project)
+    const [{ facts, variables: ofProject }, commits, refs] = await Promise.all([
+      projectFacts(db.reader, cipher, project.id, { protectedRef: job.protected }),
+      this.#services.commits.find(repository, [job.pipeline.sha]),
+      listRefs(repository, project.refsVersion),
+    ])
+    const repositoryUrl = cloneUrl(externalUrl(), project.fullPath, token)
+    const { pipeline } = job
+    const about = {
+      source: pipeline.source as never,
+      ref: job.ref,
+      tag: job.tag,
+      sha: pipeline.sha,
+      beforeSha: pipeline.before_sha,
+      protected: job.protected,
+    }
+    const expanded = jobVariables({
+      job,
+      token,
+      externalUrl: externalUrl(),
+      repositoryUrl,
+      project,
+      user,
+      predefined: predefinedVariables(
+        externalUrl(),
+        project,
+        facts,
+        about,
+        commits.get(pipeline.sha),
+        settings.configPath,
+      ),
+      dotenv: await this.#dotenv(dependencies),
+      ofProject,
+      given: [...job.pipeline_variables, ...(job.manual_variables ?? [])].map((sealed) => this.#open(sealed)),
+    })
+    if ('error' in expanded) return { reason: 'unknown_failure' }
+    const ref = job.tag ? tagRef(job.ref) : branchRef(job.ref)
+    return payload({
+      job,
+      token,
+      project,
+      settings,
+      repositoryUrl,
+      refExists: ref !== undefined && refs.find(ref) !== undefined,
+      variables: expanded.variables,
+      dependencies: dependencies.filter(({ filename }) => filename !== null),
+      cacheKeys: await Promise.all(
+        job.definition.cache.map((cache) => cacheKey(repository, job, cache, settings.separatedCaches)),
+      ),
+      tokenPrefixes: [instance.values.personal_access_token_prefix ?? '', 'glcbt-', 'glrt-'].filter(
+        (prefix) => prefix !== '',
+      ),
+      now: new Date(),
+    })
+  }
+
+  #open({ key, secret, variable_type, raw }: SealedVariable): Variable {
+    return {
+      key,
+      value: this.#services.cipher.open(secret, pipelineSecretContext),
+      ...(variable_type === 'file' && { file: true }),
+      ...(raw === true && { raw }),
+    }
+  }
+
+  async #dotenv(dependencies: readonly EarlierJob[]): Promise<Variable[]> {
+    const lists = await Promise.all(
+      dependencies.map(async ({ dotenv }) =>
+        dotenv === null ? [] : readDotenv(await buffer(this.#services.blobs.read(dotenv))),
+      ),
+    )
+    return lists.flat()
+  }
+}
+
+function cloneUrl(externalUrl: string, fullPath: string, token: string): string {
+  const url = new URL(`${externalUrl}/${fullPath}.git`)
+  url.username = 'gitlab-ci-token'
+  url.password = token
+  return url.href
+}
+
+/** A key of files changes with these; the caches of protected refs are kept apart. */
+async function cacheKey(
+  repository: Repository,
+  job: HandedJob,
+  { key, unprotect }: Cache,
+  separated: boolean,
+): Promise<string> {
+  const base = typeof key === 'string' ? key : await keyOfFiles(repository, job.pipeline.sha, key)
+  if (!separated || unprotect) return base
+  return `${base}-${job.protected ? 'protected' : 'non_protected'}`
+}
+
+async function keyOfFiles(
+  repository: Repository,
+  sha: string,
+  { files = [], filesCommits = [], prefix }: Exclude<Cache['key'], string>,
+): Promise<string> {
+  const commit = parseOid(sha)
+  const ids = await Promise.all(
+    [...files, ...filesCommits].map(async (written, index) => {
+      const path = parsePath(written)
+      if (commit === undefined || path === undefined || path === rootPath) return undefined
+      return index < files.length
+        ? (await findBlob(repository, commit, path))?.oid
+        : (await lastCommitFor(repository, commit, path))?.oid
+    }),
+  )
+  const known = ids.filter((id) => id !== undefined)
+  const digest = known.length === 0 ? 'default' : createHash('sha1').update(known.join('')).digest('hex')
+  return prefix === undefined ? digest : `${prefix}-${digest}`
+}

@@ -1,0 +1,101 @@
+import { sql } from 'kysely'
+import type { CompiledJob } from '../../ci/index.ts'
+import type { Reader } from '../../kernel/db/index.ts'
+
+export interface SealedVariable {
+  readonly key: string
+  readonly secret: string
+  readonly variable_type?: string
+  readonly raw?: boolean
+}
+
+/** A job of the same pipeline that came before. */
+export interface EarlierJob {
+  readonly id: number
+  readonly name: string
+  readonly stage_index: number
+  readonly status: string
+  readonly makes_archive: boolean
+  readonly lost: boolean
+  readonly filename: string | null
+  readonly size: number | null
+  readonly dotenv: string | null
+}
+
+/** All that a job's payload is made of, but for the project and its variables. */
+export interface HandedJob {
+  readonly id: number
+  readonly name: string
+  readonly stage: string
+  readonly stage_index: number
+  readonly status: string
+  readonly project_id: number
+  readonly user_id: number | null
+  readonly ref: string
+  readonly tag: boolean
+  readonly protected: boolean
+  readonly definition: CompiledJob
+  readonly timeout: number
+  readonly run_when: string
+  readonly queued_at: string | null
+  readonly started_at: string
+  readonly manual_variables: readonly SealedVariable[] | null
+  readonly pipeline: {
+    readonly id: number
+    readonly iid: number
+    readonly sha: string
+    readonly before_sha: string
+    readonly source: string
+    readonly name: string | null
+    readonly created_at: string
+  }
+  readonly pipeline_variables: readonly SealedVariable[]
+  readonly earlier: readonly EarlierJob[]
+  readonly runner: {
+    readonly id: number
+    readonly description: string | null
+    readonly tag_list: readonly string[]
+    readonly token_hint: string
+    readonly runner_type: string
+    readonly version: string | null
+    readonly revision: string | null
+    readonly architecture: string | null
+  }
+  /** Running jobs of the project on instance runners, this one not counted. */
+  readonly running: number
+}
+
+export async function findHandedJob(db: Reader, id: number): Promise<HandedJob | undefined> {
+  const { rows } = await sql<{ job: HandedJob }>`
+    select to_json(x) as job from (
+      select j.id, j.name, j.stage, j.stage_index, j.status, j.project_id, j.user_id, j.ref, j.tag, j.protected,
+        j.definition, j.timeout, j.run_when, j.queued_at, j.started_at, j.manual_variables,
+        json_build_object('id', p.id, 'iid', p.iid, 'sha', p.sha, 'before_sha', p.before_sha, 'source', p.source,
+          'name', p.name, 'created_at', p.created_at) as pipeline,
+        coalesce((
+          select json_agg(json_build_object('key', v.key, 'secret', v.secret, 'variable_type', v.variable_type,
+            'raw', v.raw) order by v.id)
+          from ci_pipeline_variables v where v.pipeline_id = p.id), '[]') as pipeline_variables,
+        coalesce((
+          select json_agg(e order by e.stage_index, e.id) from (
+            select b.id, b.name, b.stage_index, b.status,
+              b.definition -> 'artifacts' @> '[{"artifactType": "archive"}]' as makes_archive,
+              b.erased_at is not null or b.artifacts_expire_at < now() as lost,
+              a.filename, a.size, d.digest as dotenv
+            from ci_jobs b
+            left join ci_job_artifacts a on a.job_id = b.id and a.file_type = 'archive'
+              and (a.expire_at is null or a.expire_at > now())
+            left join ci_job_artifacts d on d.job_id = b.id and d.file_type = 'dotenv'
+            where b.pipeline_id = j.pipeline_id and not b.retried and b.kind = 'build' and b.id <> j.id
+              and (b.stage_index < j.stage_index or b.name = any (j.needs))) e), '[]') as earlier,
+        json_build_object('id', r.id, 'description', r.description, 'tag_list', r.tag_list,
+          'token_hint', r.token_hint, 'runner_type', r.runner_type, 'version', m.version, 'revision', m.revision,
+          'architecture', m.architecture) as runner,
+        (select count(*) from ci_jobs o join ci_runners x on x.id = o.runner_id
+          where o.project_id = j.project_id and o.status in ('running', 'canceling') and o.id <> j.id
+            and x.runner_type = 'instance_type') as running
+      from ci_jobs j join ci_pipelines p on p.id = j.pipeline_id join ci_runners r on r.id = j.runner_id
+        left join ci_runner_managers m on m.id = j.runner_manager_id
+      where j.id = ${id}) x`.execute(db)
+  return rows[0]?.job
+}

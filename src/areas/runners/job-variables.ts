@@ -1,0 +1,117 @@
+import type { ProjectSubject, User } from '../../access/index.ts'
+import {
+  environmentVariables,
+  expandVariables,
+  jobPredefinedVariables,
+  variablesFor,
+  type Variable,
+} from '../../ci/index.ts'
+import type { StoredVariable } from '../pipelines/index.ts'
+import type { HandedJob } from './job-row.ts'
+
+export interface PayloadVariable extends Variable {
+  /** False: not to be shown. */
+  readonly public: boolean
+  readonly masked: boolean
+}
+
+export interface VariableParts {
+  readonly job: HandedJob
+  readonly token: string
+  readonly externalUrl: string
+  readonly repositoryUrl: string
+  readonly project: ProjectSubject
+  readonly user: User
+  /** Known before the pipeline was. */
+  readonly predefined: readonly Variable[]
+  readonly dotenv: readonly Variable[]
+  readonly ofProject: readonly StoredVariable[]
+  /** Given to the pipeline, then to the job. */
+  readonly given: readonly Variable[]
+}
+
+/** The job's variables from low to high precedence (completions, 2.7), each once, expanded; or why they cannot be. */
+export function jobVariables(parts: VariableParts): { variables: PayloadVariable[] } | { error: string } {
+  const { job, token } = parts
+  const { definition } = job
+  const shown = (variable: Variable): PayloadVariable => ({ ...variable, public: true, masked: false })
+  const hidden = (variable: Variable, masked = false): PayloadVariable => ({
+    ...variable,
+    public: false,
+    masked,
+  })
+  const environment = definition.environment
+  const ofProject = variablesFor(environment?.expandedName ?? null, parts.ofProject)
+  const persisted = [
+    { key: 'CI_JOB_ID', value: String(job.id) },
+    { key: 'CI_JOB_URL', value: `${parts.externalUrl}/${parts.project.fullPath}/-/jobs/${job.id}` },
+  ]
+  const result = expandVariables<PayloadVariable>([
+    ...parts.predefined.map(shown),
+    ...pipelineVariables(parts).map(shown),
+    ...jobPredefinedVariables(definition).map(shown),
+    ...runnerVariables(parts).map(shown),
+    ...userVariables(parts.user).map(shown),
+    ...jobFacts(parts).map(shown),
+    hidden({ key: 'CI_REPOSITORY_URL', value: parts.repositoryUrl }),
+    ...(environment === null ? [] : environmentVariables(environment).map(shown)),
+    ...definition.variables.map(shown),
+    ...parts.dotenv.map(shown),
+    ...ofProject.map(({ environmentScope: _, masked, ...variable }) => hidden(variable, masked)),
+    ...parts.given.map((variable) => hidden(variable)),
+    // Nobody takes these away from a job.
+    ...persisted.map(shown),
+    hidden({ key: 'CI_JOB_TOKEN', value: token }, true),
+  ])
+  return 'error' in result ? result : { variables: result.variables }
+}
+
+function pipelineVariables({ job, project, externalUrl }: VariableParts): Variable[] {
+  const { pipeline } = job
+  return [
+    { key: 'CI_PIPELINE_ID', value: String(pipeline.id) },
+    { key: 'CI_PIPELINE_IID', value: String(pipeline.iid) },
+    { key: 'CI_PIPELINE_URL', value: `${externalUrl}/${project.fullPath}/-/pipelines/${pipeline.id}` },
+    { key: 'CI_PIPELINE_CREATED_AT', value: instant(pipeline.created_at) },
+    ...(pipeline.name === null ? [] : [{ key: 'CI_PIPELINE_NAME', value: pipeline.name }]),
+  ]
+}
+
+function jobFacts({ job }: VariableParts): Variable[] {
+  const startedAt = instant(job.started_at)
+  const { image, when } = job.definition
+  return [
+    { key: 'CI_JOB_STARTED_AT', value: startedAt },
+    { key: 'CI_JOB_STARTED_AT_SLUG', value: startedAt.toLowerCase().replaceAll(/[^a-z0-9]/g, '-') },
+    { key: 'CI_JOB_TIMEOUT', value: String(job.timeout) },
+    ...(image === null ? [] : [{ key: 'CI_JOB_IMAGE', value: image.name }]),
+    ...(when === 'manual' ? [{ key: 'CI_JOB_MANUAL', value: 'true' }] : []),
+  ]
+}
+
+function runnerVariables({ job: { runner } }: VariableParts): Variable[] {
+  return [
+    { key: 'CI_RUNNER_ID', value: String(runner.id) },
+    { key: 'CI_RUNNER_DESCRIPTION', value: runner.description ?? '' },
+    { key: 'CI_RUNNER_TAGS', value: JSON.stringify(runner.tag_list) },
+    { key: 'CI_RUNNER_SHORT_TOKEN', value: runner.token_hint },
+    ...(runner.version === null ? [] : [{ key: 'CI_RUNNER_VERSION', value: runner.version }]),
+    ...(runner.revision === null ? [] : [{ key: 'CI_RUNNER_REVISION', value: runner.revision }]),
+    ...(runner.architecture === null
+      ? []
+      : [{ key: 'CI_RUNNER_EXECUTABLE_ARCH', value: runner.architecture }]),
+  ]
+}
+
+function userVariables(user: User): Variable[] {
+  return [
+    { key: 'GITLAB_USER_ID', value: String(user.id) },
+    { key: 'GITLAB_USER_LOGIN', value: user.username },
+    { key: 'GITLAB_USER_NAME', value: user.name, raw: true },
+    { key: 'GITLAB_USER_EMAIL', value: user.email },
+  ]
+}
+
+function instant(time: string): string {
+  return new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z')
+}

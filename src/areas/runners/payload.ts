@@ -1,0 +1,151 @@
+import type { ProjectSubject } from '../../access/index.ts'
+import { failureReasons, type ArtifactUpload, type Image, type Service } from '../../ci/index.ts'
+import type { CiSettings } from '../pipelines/index.ts'
+import type { EarlierJob, HandedJob } from './job-row.ts'
+import type { PayloadVariable } from './job-variables.ts'
+
+export interface PayloadParts {
+  readonly job: HandedJob
+  readonly token: string
+  readonly project: ProjectSubject
+  readonly settings: CiSettings
+  readonly repositoryUrl: string
+  /** The branch or tag is still there. */
+  readonly refExists: boolean
+  readonly variables: readonly PayloadVariable[]
+  readonly dependencies: readonly EarlierJob[]
+  /** The keys of the job's caches, in their order. */
+  readonly cacheKeys: readonly string[]
+  readonly tokenPrefixes: readonly string[]
+  readonly now: Date
+}
+
+/** The job as its runner gets it (completions, 8.3). */
+export function payload(parts: PayloadParts): Record<string, unknown> {
+  const { job, token, project, settings, variables } = parts
+  const { definition } = job
+  const queuedAt = Date.parse(job.queued_at ?? job.started_at)
+  return {
+    id: job.id,
+    token,
+    allow_git_fetch: settings.gitStrategy === 'fetch',
+    job_info: {
+      id: job.id,
+      name: job.name,
+      stage: job.stage,
+      project_id: project.id,
+      project_name: project.path,
+      project_full_path: project.fullPath,
+      namespace_id: project.namespaceId,
+      root_namespace_id: project.line[0] ?? project.namespaceId,
+      organization_id: 1,
+      user_id: job.user_id,
+      scoped_user_id: null,
+      time_in_queue_seconds: Math.max(0, Math.floor((parts.now.getTime() - queuedAt) / 1000)),
+      project_jobs_running_on_instance_runners_count: String(job.running),
+      queue_size: 1,
+      queue_depth: 1,
+    },
+    git_info: gitInfo(parts),
+    runner_info: { timeout: job.timeout, runner_session_url: null },
+    inputs: Object.entries(definition.inputs).map(([key, content]) => ({
+      key,
+      value: { content, type: Array.isArray(content) ? 'array' : typeof content },
+    })),
+    variables: variables.map(({ key, value, public: isPublic, masked, file, raw }) => ({
+      key,
+      value,
+      public: isPublic,
+      masked,
+      ...(file === true && { file }),
+      ...(raw === true && { raw }),
+    })),
+    ...(definition.run === null
+      ? {
+          steps: definition.steps.map(({ name, script, when, allowFailure }) => ({
+            name,
+            script,
+            timeout: job.timeout,
+            when,
+            allow_failure: allowFailure,
+          })),
+        }
+      : { run: JSON.stringify(definition.run) }),
+    hooks: definition.hooks,
+    image: definition.image === null ? null : image(definition.image),
+    services: definition.services.map(service),
+    artifacts: definition.artifacts.map(artifact),
+    cache: definition.cache.map((cache, index) => ({
+      key: parts.cacheKeys[index],
+      untracked: cache.untracked,
+      paths: cache.paths,
+      policy: cache.policy,
+      when: cache.when,
+      fallback_keys: cache.fallbackKeys,
+    })),
+    credentials: [],
+    features: {
+      trace_sections: true,
+      token_mask_prefixes: parts.tokenPrefixes,
+      failure_reasons: Object.keys(failureReasons),
+    },
+    dependencies: parts.dependencies.map(({ id, name, filename, size }) => ({
+      id,
+      name,
+      token,
+      ...(filename !== null && { artifacts_file: { filename, size } }),
+    })),
+  }
+}
+
+/**
+ * The commit itself stands first, as the pipeline's ref, so that it is there whatever became of the branch; the
+ * service lets any commit be fetched by its id.
+ */
+function gitInfo({ job, settings, repositoryUrl, refExists, variables }: PayloadParts): Record<string, unknown> {
+  const { pipeline, ref, tag } = job
+  const wanted = Number(variables.findLast(({ key }) => key === 'GIT_DEPTH')?.value ?? settings.gitDepth)
+  const depth = Number.isSafeInteger(wanted) && wanted >= 0 ? wanted : settings.gitDepth
+  const refspecs = [`+${pipeline.sha}:refs/pipelines/${pipeline.id}`]
+  if (depth === 0) refspecs.push('+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*')
+  else if (refExists) {
+    refspecs.push(tag ? `+refs/tags/${ref}:refs/tags/${ref}` : `+refs/heads/${ref}:refs/remotes/origin/${ref}`)
+  }
+  return {
+    repo_url: repositoryUrl,
+    ref,
+    sha: pipeline.sha,
+    before_sha: pipeline.before_sha,
+    ref_type: tag ? 'tag' : 'branch',
+    refspecs,
+    depth,
+    repo_object_format: 'sha1',
+    protected: job.protected,
+  }
+}
+
+function image({ name, entrypoint, pullPolicy, executorOpts }: Image): Record<string, unknown> {
+  return { name, entrypoint, ports: [], executor_opts: executorOpts, pull_policy: pullPolicy }
+}
+
+function service(of: Service): Record<string, unknown> {
+  return {
+    ...image(of),
+    alias: of.alias,
+    command: of.command,
+    variables: of.variables.map(({ key, value }) => ({ key, value, public: true, masked: false })),
+  }
+}
+
+function artifact(upload: ArtifactUpload): Record<string, unknown> {
+  return {
+    name: upload.name,
+    untracked: upload.untracked,
+    paths: upload.paths,
+    ...(upload.exclude.length > 0 && { exclude: upload.exclude }),
+    when: upload.when,
+    expire_in: upload.expireIn,
+    artifact_type: upload.artifactType,
+    artifact_format: upload.artifactFormat,
+  }
+}

@@ -1,0 +1,21 @@
+import type { Scenarios } from '../stage.ts'
+import { groupScenarios } from './groups.ts'
+import { instanceScenarios } from './instance.ts'
+import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
+import { projectScenarios } from './projects.ts'
+import { protectedBranchScenarios } from './protected-branches.ts'
+import { tokenScenarios } from './tokens.ts'
+import { userScenarios } from './users.ts'
+import { variableScenarios } from './variables.ts'
+
+export const scenarios: Scenarios = {
+  ...groupScenarios,
+  ...groupMemberScenarios,
+  ...instanceScenarios,
+  ...projectScenarios,
+  ...projectMemberScenarios,
+  ...protectedBranchScenarios,
+  ...tokenScenarios,
+  ...userScenarios,
+  ...variableScenarios,
+}

@@ -1,0 +1,94 @@
+import { expectStatus } from '../../../world/world.ts'
+import { idOf } from '../actors.ts'
+import { plain, type Prepare, type Scenario, type Scenarios, type Stage } from '../stage.ts'
+
+/** A stage whose project is archived. */
+export function archived(stage: Stage): Promise<Stage> {
+  return stage.variant('archived', (own) => own.make(`${own.projectPath}/archive`))
+}
+
+/** A stage whose project was archived, or not, just now. */
+async function withArchived(stage: Stage, act: 'archive' | 'unarchive'): Promise<{ stage: Stage }> {
+  const own = await stage.variant('archived and back', async () => undefined)
+  await own.make(`${own.projectPath}/${act}`)
+  return { stage: own }
+}
+
+const newProject: Prepare = (stage) => ({ body: { name: stage.unique('made') } })
+
+/** The project ends with the call, or waits for its end. */
+const ending: Scenario = { ownStage: true, prepare: plain }
+
+async function target(stage: Stage): Promise<number> {
+  const group = await stage.world.group()
+  await stage.cast.letIn(`/groups/${idOf(group)}`)
+  return idOf(group)
+}
+
+/** A group that everybody can read. */
+async function readable(stage: Stage): Promise<number> {
+  return idOf(await stage.world.group({ visibility: 'public' }))
+}
+
+export const projectScenarios: Scenarios = {
+  'GET /projects': { '': plain },
+  'GET /projects/:id': { '': plain },
+  'POST /projects': {
+    'own namespace': newProject,
+    'namespace_id of a group, default creation level': {
+      about: 'group',
+      prepare: (stage) => ({ body: { name: stage.unique('made'), namespace_id: idOf(stage.group) } }),
+    },
+  },
+  'PUT /projects/:id': {
+    'description only': () => ({ body: { description: 'x' } }),
+    async visibility(stage) {
+      const own = await stage.variant('in a public group', async () => undefined, {
+        group: { visibility: 'public' },
+      })
+      expectStatus(await stage.world.root.put(own.projectPath, { visibility: 'private' }), 200)
+      return { body: { visibility: 'internal' }, stage: own }
+    },
+    'name or path taken': async (stage) => {
+      const other = await stage.once('other project', () => stage.world.project({ namespace_id: idOf(stage.group) }))
+      return { body: { path: other['path'] as string } }
+    },
+  },
+  'DELETE /projects/:id': { '': ending },
+  'POST /projects/:id/restore': {
+    'marked for deletion': {
+      ownStage: true,
+      async prepare(stage) {
+        expectStatus(await stage.world.root.delete(stage.projectPath), 202)
+        return {}
+      },
+    },
+  },
+  'POST /projects/:id/archive': { '': (stage) => withArchived(stage, 'unarchive') },
+  'POST /projects/:id/unarchive': { 'archived project': (stage) => withArchived(stage, 'archive') },
+  'PUT /projects/:id/transfer': {
+    'caller may create projects in the target': {
+      ownStage: true,
+      prepare: async (stage) => ({ body: { namespace: await target(stage) } }),
+    },
+  },
+  'POST /projects/:id/star': { 'not starred': plain },
+  'POST /projects/:id/fork': {
+    'own namespace as target': (stage) => {
+      const path = stage.unique('fork')
+      return { body: { path, name: path } }
+    },
+  },
+  'POST /projects/:id/share': {
+    'group_access 30, readable group, not shared': async (stage) => ({
+      body: { group_id: await readable(stage), group_access: 30 },
+    }),
+  },
+  'DELETE /projects/:id/share/:group_id': {
+    'link exists': async (stage) => {
+      const group_id = await readable(stage)
+      await stage.make(`${stage.projectPath}/share`, { group_id, group_access: 30 })
+      return { path: { group_id } }
+    },
+  },
+}

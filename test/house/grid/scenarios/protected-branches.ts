@@ -1,0 +1,31 @@
+import type { Json } from '../../../world/world.ts'
+import { plain, type Scenarios, type Stage } from '../stage.ts'
+
+async function rule(stage: Stage, fields: Json = {}): Promise<{ path: { name: string } }> {
+  const name = stage.unique('branch')
+  await stage.make(`${stage.projectPath}/protected_branches`, { name, ...fields })
+  return { path: { name } }
+}
+
+export const protectedBranchScenarios: Scenarios = {
+  'GET /projects/:id/protected_branches': { '': plain },
+  'GET /projects/:id/protected_branches/:name': { '': (stage) => stage.once('rule', () => rule(stage)) },
+  'POST /projects/:id/protected_branches': {
+    '': (stage) => ({ body: { name: stage.unique('new') } }),
+    'rule exists': async (stage) => ({ body: (await stage.once('rule', () => rule(stage))).path }),
+  },
+  'PATCH /projects/:id/protected_branches/:name': {
+    '': async (stage) => ({
+      ...(await stage.once('rule', () => rule(stage))),
+      body: { allow_force_push: true },
+    }),
+    'unprotect level 60': async (stage) => ({
+      ...(await rule(stage, { unprotect_access_level: 60 })),
+      body: { allow_force_push: true },
+    }),
+  },
+  'DELETE /projects/:id/protected_branches/:name': {
+    '': (stage) => rule(stage),
+    'unprotect level 60': (stage) => rule(stage, { unprotect_access_level: 60 }),
+  },
+}
