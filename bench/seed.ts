@@ -138,14 +138,14 @@ function pipelines(project: number, before: number, count: number, { callers }: 
   return `
     insert into ci_pipelines (id, project_id, iid, user_id, status, source, ref, sha, name, duration, created_at,
       updated_at, started_at, finished_at) overriding system value
-    select ${firstId} + ${before} + i, ${project}, i, ${firstId} + 1 + i % least(${callers}, ${shape.pipelineUsers}),
+    select ${firstId} + ${before} + i, ${project}, i, ${firstId} + 1 + i % ${shape.pipelineUsers(count, callers)},
       case when h < 70 then 'success' when h < 85 then 'failed' when h < 93 then 'canceled' when h < 98 then 'skipped'
         else 'manual' end,
       case when i % 50 = 7 then 'parent_pipeline'
         else (array['push', 'push', 'push', 'push', 'push', 'merge_request_event', 'schedule', 'web', 'api'])[1 + i % 9]
         end,
-      case when h % 5 < 2 then 'main' else 'feature-' || i % ${shape.refs} end,
-      ${shape.shaSql('i')}, case when i % 10 = 0 then 'Nightly ' || i / 10 % ${shape.names} end, 60 + h,
+      case when h % 5 < 2 then 'main' else 'feature-' || i % ${shape.refs(count)} end,
+      ${shape.shaSql('i')}, case when i % 10 = 0 then 'Nightly ' || i / 10 % ${shape.names(count)} end, 60 + h,
       ${created}, ${created} + interval '10 minutes', ${created} + interval '5 seconds',
       case when h < 98 then ${created} + interval '10 minutes' end
     from (select i, i * 7919::bigint % 101 % 100 as h from generate_series(1, ${count}) i) rows`

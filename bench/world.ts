@@ -54,14 +54,17 @@ function groups(depth: number): PlacedGroup[] {
   return found
 }
 
+const atMost = (most: number, wanted: number): number => Math.max(1, Math.min(most, Math.floor(wanted)))
+
 /** The numbers behind the data. Functions ending in `Sql` give the SQL of what their twins reckon. */
 export const shape = {
   groupId,
   groups,
   smallProjectPipelines: 1_000,
-  pipelineUsers: 500,
-  refs: 1_000,
-  names: 200,
+  /** Different values among so many pipelines: few enough for a full page of each. */
+  pipelineUsers: (pipelines: number, callers: number): number => atMost(Math.min(500, callers), pipelines / 40),
+  refs: (pipelines: number): number => atMost(1_000, pipelines / 40),
+  names: (pipelines: number): number => atMost(200, pipelines / 250),
   /** Every fourth project is a user's own. */
   isPersonal: (project: number): boolean => (project - firstId) % 4 === 0,
   isPersonalSql: (number: string): string => `${number} % 4 = 0`,

@@ -83,8 +83,7 @@ export class Gate {
       id: call.path['id'],
       secretDigest: machine && machineSecret(machine, request.headers, call.bag),
     }
-    const read =
-      'value' in params ? endpoint.read?.({ params: params.value, page: call.page }) : undefined
+    const read = 'value' in params ? endpoint.read?.({ params: params.value, page: call.page }) : undefined
     let entrance = await enter<AnySubject, unknown>(this.#db.reader, kind, credentials, lookup, read)
     let { actor, subject } = entrance
     for (const check of checks) {

@@ -59,3 +59,4 @@ export {
   visibleGroupParts,
   visibleProjectParts,
 } from './visible.ts'
+export { groupsWithRole, projectsWithRole } from './reach.ts'

@@ -9,11 +9,17 @@ import { protectedBranches } from '../areas/protected-branches/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { users } from '../areas/users/index.ts'
 import { variables } from '../areas/variables/index.ts'
+import { jobs } from '../areas/jobs/index.ts'
+import { pipelines } from '../areas/pipelines/index.ts'
+import { runners } from '../areas/runners/index.ts'
 import type { Area } from './area.ts'
+import { refProtection } from './ref-protection.ts'
 import type { Services } from './services.ts'
 
 /** Every area of the service. */
 export function areas(services: Services): Area[] {
+  const pipelineArea = pipelines({ ...services, refProtection })
+  const jobArea = jobs({ ...services, refProtection, process: pipelineArea.process })
   return [
     metadata(services),
     groups(services),
@@ -25,5 +31,8 @@ export function areas(services: Services): Area[] {
     variables(services),
     protectedBranches(services),
     repository(services), gitHttp(services),
+    pipelineArea,
+    jobArea,
+    runners({ ...services, process: pipelineArea.process, commits: jobArea.commits, view: jobArea.view }),
   ]
 }

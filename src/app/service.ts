@@ -19,6 +19,7 @@ import { Settings } from '../settings/index.ts'
 import { Events, migrateTasks, TaskWorker } from '../tasks/index.ts'
 import { mountPages } from '../web/index.ts'
 import { areas } from './areas.ts'
+import { startBuiltInRunner } from './built-in-runner.ts'
 import { mountHealth } from './health.ts'
 import { Metrics } from './metrics.ts'
 import { openApiEndpoint } from './openapi.ts'
@@ -131,6 +132,18 @@ export async function startService(config: Config, log: Logger): Promise<Service
   bound = listeningAt(server, config.host)
   for (const area of built) {
     if (area.start !== undefined) stack.use(await area.start())
+  }
+  if (config.roles.has('runner')) {
+    stack.use(
+      await startBuiltInRunner({
+        db,
+        log,
+        url: bound,
+        dataDirectory: config.dataDirectory,
+        concurrency: config.runnerConcurrency,
+        shutdownTimeout: config.shutdownTimeout,
+      }),
+    )
   }
 
   stack.defer(() => stopping.abort())

@@ -28,10 +28,19 @@ export function isZero(oid: Oid): boolean {
 // The rules of git-check-ref-format(1), for one name of any number of parts.
 const forbiddenInRef = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{/ // eslint-disable-line no-control-regex
 
+// A ref is a file, written through one that ends in `.lock`: longer names no file system could hold.
+const longestRef = 1024
+const longestPart = 250
+
 function isRefText(text: string): boolean {
-  if (text === '' || text === '@' || text.endsWith('.') || forbiddenInRef.test(text)) return false
-  if (!text.isWellFormed()) return false
-  return text.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+  if (text === '' || text === '@' || text.length > longestRef || text.endsWith('.')) return false
+  if (forbiddenInRef.test(text) || !text.isWellFormed()) return false
+  return text.split('/').every(isRefPart)
+}
+
+function isRefPart(part: string): boolean {
+  if (part === '' || part.startsWith('.') || part.endsWith('.lock')) return false
+  return Buffer.byteLength(part) <= longestPart
 }
 
 /** A full name under `refs/`. One-level names (`refs/stash`) are not for us, nor is `HEAD`. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Person } from '../world/client.ts'
+import { bodyOf, rowsOf } from '../world/bodies.ts'
+import type { Person, Reply } from '../world/client.ts'
 import { expectStatus, roles, startWorld, type Json, type RoleName, type World } from '../world/world.ts'
 
 let world: World
@@ -24,7 +25,7 @@ const keys = [
   'membership_state',
 ]
 const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
-const ids = (answer: { body: Json[] }) => answer.body.map((member) => member['id'] as number)
+const ids = (answer: Reply) => rowsOf(answer).map((member) => member['id'] as number)
 const roleNames = Object.keys(roles) as RoleName[]
 
 /** A group or project of this visibility, and where its members are. */
@@ -52,7 +53,7 @@ describe.each(['groups', 'projects'] as const)('members of %s', (kind) => {
     const person = await world.user()
     const added = await owner.post(members, { user_id: person.id, access_level: 30, expires_at: day(5) })
     expect(added.status).toBe(201)
-    expect(Object.keys(added.body)).toEqual(keys)
+    expect(Object.keys(bodyOf(added))).toEqual(keys)
     expect(added.body).toMatchObject({
       id: person.id,
       username: person.username,
@@ -62,7 +63,7 @@ describe.each(['groups', 'projects'] as const)('members of %s', (kind) => {
       membership_state: 'active',
       created_by: { id: owner.id },
     })
-    expect(Object.keys(added.body.created_by)).toEqual([
+    expect(Object.keys(bodyOf(added)['created_by'] as Json)).toEqual([
       'id',
       'username',
       'name',
@@ -128,7 +129,7 @@ describe.each(['groups', 'projects'] as const)('members of %s', (kind) => {
     }
     const users = [first.id, there.id, 999999, first.id].join(',')
     expect(await post({ user_id: users })).toEqual({ status: 'success' })
-    expect((await world.root.get(`${members}/${there.id}`)).body.access_level).toBe(30)
+    expect(bodyOf(await world.root.get(`${members}/${there.id}`))['access_level']).toBe(30)
     const wrong = await post({
       username: `${first.username}, ${second.username}`,
       access_level: 12,
@@ -158,9 +159,13 @@ describe.each(['groups', 'projects'] as const)('members of %s', (kind) => {
     const person = await world.user()
     await world.root.post(members, { user_id: person.id, access_level: 10, expires_at: day(9) })
     const changed = await world.root.put(`${members}/${person.id}`, { access_level: 20 })
-    expect([changed.status, changed.body.access_level, changed.body.expires_at]).toEqual([200, 20, day(9)])
+    expect([changed.status, bodyOf(changed)['access_level'], bodyOf(changed)['expires_at']]).toEqual([
+      200,
+      20,
+      day(9),
+    ])
     const cleared = await world.root.put(`${members}/${person.id}`, { access_level: 20, expires_at: '' })
-    expect(cleared.body.expires_at).toBe(null)
+    expect(bodyOf(cleared)['expires_at']).toBe(null)
     const missing = await world.root.put(`${members}/${person.id}`, {})
     expect([missing.status, missing.body]).toEqual([400, { error: 'access_level is missing' }])
     const stranger = await world.user()
@@ -271,7 +276,11 @@ describe.each(['groups', 'projects'] as const)('members of %s', (kind) => {
     expect(ids(await world.root.get(`${members}?user_ids=${person.id}`))).toEqual([])
     // Who comes back is a new member.
     const again = await world.root.post(members, { user_id: person.id, access_level: 20 })
-    expect([again.status, again.body.expires_at, again.body.access_level]).toEqual([201, null, 20])
+    expect([again.status, bodyOf(again)['expires_at'], bodyOf(again)['access_level']]).toEqual([
+      201,
+      null,
+      20,
+    ])
 
     await expire(person.id)
     const { writer } = world.service.services.db
@@ -318,7 +327,7 @@ describe('groups', () => {
 
   test('the last owner of a subgroup may go when the group above has one', async () => {
     const parent = await world.group()
-    const group = await world.group({ parent_id: parent['id'] })
+    const group = await world.group({ parent_id: parent['id'] as number })
     const owner = await world.member({ group }, 'owner')
     await world.root.delete(`/groups/${group['id'] as number}/members/1`)
     expect((await owner.delete(`/groups/${group['id'] as number}/members/${owner.id}`)).status).toBe(204)
@@ -326,8 +335,8 @@ describe('groups', () => {
 
   test('a removal takes the memberships below with it, unless they are to stay', async () => {
     const parent = await world.group()
-    const group = await world.group({ parent_id: parent['id'] })
-    const project = await world.project({ namespace_id: group['id'] })
+    const group = await world.group({ parent_id: parent['id'] as number })
+    const project = await world.project({ namespace_id: group['id'] as number })
     const below = [`/groups/${group['id'] as number}/members`, `/projects/${project['id'] as number}/members`]
     const [kept, gone, other] = [await world.user(), await world.user(), await world.user()]
     const top = `/groups/${parent['id'] as number}/members`
@@ -349,7 +358,7 @@ describe('groups', () => {
 
   test('minimal access is given in top-level groups only', async () => {
     const parent = await world.group()
-    const group = await world.group({ parent_id: parent['id'] })
+    const group = await world.group({ parent_id: parent['id'] as number })
     const person = await world.user()
     const body = { user_id: person.id, access_level: 5 }
     expect((await world.root.post(`/groups/${group['id'] as number}/members`, body)).status).toBe(400)
@@ -360,8 +369,8 @@ describe('groups', () => {
 describe('inheritance', () => {
   async function tree() {
     const parent = await world.group()
-    const group = await world.group({ parent_id: parent['id'] })
-    const project = await world.project({ namespace_id: group['id'] })
+    const group = await world.group({ parent_id: parent['id'] as number })
+    const project = await world.project({ namespace_id: group['id'] as number })
     return {
       parent,
       top: `/groups/${parent['id'] as number}/members`,
@@ -379,12 +388,12 @@ describe('inheritance', () => {
     await add(middle, person, 30, { expires_at: day(3) })
     await add(top, person, 10, { expires_at: day(2) })
     const inGroup = await world.root.get(`${middle}/all?user_ids=${person.id}`)
-    expect(inGroup.body.map((member: Json) => [member['access_level'], member['expires_at']])).toEqual([
+    expect(rowsOf(inGroup).map((member) => [member['access_level'], member['expires_at']] as unknown[])).toEqual([
       [30, day(3)],
     ])
     const inProject = await world.root.get(`${bottom}/all/${person.id}`)
-    expect([inProject.body.access_level, inProject.body.expires_at]).toEqual([30, day(4)])
-    expect((await person.get(`${bottom}/${person.id}`)).body.access_level).toBe(20)
+    expect([bodyOf(inProject)['access_level'], bodyOf(inProject)['expires_at']]).toEqual([30, day(4)])
+    expect(bodyOf(await person.get(`${bottom}/${person.id}`))['access_level']).toBe(20)
   })
 
   test('who inherits is no direct member', async () => {
@@ -394,7 +403,7 @@ describe('inheritance', () => {
     const direct = await person.get(`${bottom}/${person.id}`)
     expect([direct.status, direct.body]).toEqual([404, { message: '404 Not found' }])
     expect(ids(await person.get(`${bottom}?user_ids=${person.id}`))).toEqual([])
-    expect((await person.get(`${bottom}/all/${person.id}`)).body.access_level).toBe(30)
+    expect(bodyOf(await person.get(`${bottom}/all/${person.id}`))['access_level']).toBe(30)
     expect(ids(await person.get(`${bottom}/all?state=active&user_ids=${person.id}`))).toEqual([person.id])
     expect((await person.get(`${bottom}/all?state=odd`)).body).toEqual({
       error: 'state does not have a valid value',
@@ -432,7 +441,7 @@ describe('inheritance', () => {
       const list = await world.root.get(`${middle}/all?user_ids=${person.id}&${query}`)
       expect(ids(list)).toEqual(there)
     }
-    expect((await world.root.get(`${top}/${person.id}`)).body.membership_state).toBe('awaiting')
+    expect(bodyOf(await world.root.get(`${top}/${person.id}`))['membership_state']).toBe('awaiting')
   })
 })
 
@@ -456,7 +465,7 @@ describe('projects', () => {
       status: 'error',
       message: `${owner.username}: not authorized to update member`,
     })
-    expect((await owner.get(`${members}/${person.id}`)).body.access_level).toBe(30)
+    expect(bodyOf(await owner.get(`${members}/${person.id}`))['access_level']).toBe(30)
     expect((await maintainer.put(`${members}/${developer.id}`, { access_level: 40 })).status).toBe(200)
     expect((await maintainer.delete(`${members}/${developer.id}`)).status).toBe(204)
     expect((await owner.put(`${members}/${maintainer.id}`, { access_level: 50 })).status).toBe(200)
@@ -466,10 +475,10 @@ describe('projects', () => {
 
   test('the holder of a personal project is its owner for good', async () => {
     const holder = await world.user()
-    const namespace_id: unknown = (await world.root.get(`/users/${holder.id}`)).body.namespace_id
+    const namespace_id: unknown = bodyOf(await world.root.get(`/users/${holder.id}`))['namespace_id']
     const project = await world.project({ namespace_id }, holder)
     const members = `/projects/${project['id'] as number}/members`
-    expect((await holder.get(`${members}/${holder.id}`)).body.access_level).toBe(50)
+    expect(bodyOf(await holder.get(`${members}/${holder.id}`))['access_level']).toBe(50)
     for (const answer of [
       await holder.delete(`${members}/${holder.id}`),
       await world.root.delete(`${members}/${holder.id}`),

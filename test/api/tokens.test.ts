@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
+import { bodyOf, rowsOf } from '../world/bodies.ts'
 import { Client, Person } from '../world/client.ts'
 
 let world: World
@@ -48,7 +49,7 @@ test('an administrator makes a token for a user, and it is shown once', async ()
   })
   expect(token['token']).toMatch(/^glpat-[\w-]{20}$/)
   const again = await person.get(`/personal_access_tokens/${token['id'] as number}`)
-  expect(Object.keys(again.body)).toEqual(keys)
+  expect(Object.keys(bodyOf(again))).toEqual(keys)
 })
 
 test('what no token may be', async () => {
@@ -135,11 +136,11 @@ test('one lists one’s own tokens; administrators list everybody’s', async ()
   const second = await issue(person, { name: 'Second of mine', expires_at: inDays(9) })
   await world.root.post(`/users/${person.id}/impersonation_tokens`, { name: 'not shown', scopes: ['api'] })
   const list = await person.get('/personal_access_tokens')
-  expect(list.body.map((token: Json) => token['user_id'])).toEqual([person.id, person.id])
-  expect(Object.keys(list.body[0])).toEqual(keys)
+  expect(rowsOf(list).map((token) => token['user_id'] as number)).toEqual([person.id, person.id])
+  expect(Object.keys(rowsOf(list)[0]!)).toEqual(keys)
   expect(list.headers.get('x-total')).toBe('2')
   const names = async (query: string, by: Person = person) =>
-    (await by.get(`/personal_access_tokens?${query}`)).body.map((token: Json) => token['id'])
+    rowsOf(await by.get(`/personal_access_tokens?${query}`)).map((token) => token['id'] as number)
 
   expect(await names('search=SECOND of')).toEqual([second['id']])
   expect(await names(`user_id=${person.id}`)).toHaveLength(2)
@@ -180,7 +181,7 @@ test('a token of somebody else does not exist: 401, and for administrators 404 w
   ]) {
     expect([answer.status, answer.body]).toEqual([404, { message: '404 Not Found' }])
   }
-  expect((await world.root.get(path)).body.id).toBe(foreign['id'])
+  expect(bodyOf(await world.root.get(path))['id']).toBe(foreign['id'])
   expect((await world.root.post(`${path}/rotate`)).status).toBe(200)
   expect((await world.anonymous.get(path)).status).toBe(401)
 })
@@ -212,7 +213,7 @@ test('a token tells about itself and ends itself, whatever its scopes', async ()
     const token = await issue(person, { scopes: [scope] })
     const self = holder(token['token'])
     const shown = await self.get('/personal_access_tokens/self')
-    expect([shown.status, shown.body.id, shown.body.scopes]).toEqual([200, token['id'], [scope]])
+    expect([shown.status, bodyOf(shown)['id'], bodyOf(shown)['scopes']]).toEqual([200, token['id'], [scope]])
     expect((await self.delete('/personal_access_tokens/self')).status).toBe(204)
     expect((await self.get('/personal_access_tokens/self')).status).toBe(401)
   }
@@ -223,17 +224,17 @@ test('rotation: a new token with the same facts, the old one revoked', async () 
   const token = await issue(person, { description: 'kept', scopes: ['read_api', 'api'] })
   const rotated = await person.post(`/personal_access_tokens/${token['id'] as number}/rotate`)
   expect(rotated.status).toBe(200)
-  expect(Object.keys(rotated.body)).toEqual([...keys, 'token'])
+  expect(Object.keys(bodyOf(rotated))).toEqual([...keys, 'token'])
   expect(rotated.body).toMatchObject({
-    name: token['name'],
+    name: token['name'] as string,
     description: 'kept',
     scopes: ['read_api', 'api'],
     expires_at: inDays(7),
     active: true,
   })
-  expect(rotated.body.token).not.toBe(token['token'])
+  expect(bodyOf(rotated)['token']).not.toBe(token['token'])
   expect((await holder(token['token']).get('/user')).status).toBe(401)
-  const next = holder(rotated.body.token)
+  const next = holder(bodyOf(rotated)['token'])
   // An old token that only tries to read ends nothing.
   expect((await next.get('/user')).status).toBe(200)
   const late = await next.post('/personal_access_tokens/self/rotate', { expires_at: inDays(400) })
@@ -242,7 +243,7 @@ test('rotation: a new token with the same facts, the old one revoked', async () 
     { message: `Expiration date must be before ${inDays(365)}` },
   ])
   const dated = await next.post('/personal_access_tokens/self/rotate', { expires_at: inDays(30) })
-  expect([dated.status, dated.body.expires_at]).toEqual([200, inDays(30)])
+  expect([dated.status, bodyOf(dated)['expires_at']]).toEqual([200, inDays(30)])
 })
 
 test('who rotates with a token that was rotated already ends the whole line', async () => {
@@ -254,7 +255,7 @@ test('who rotates with a token that was rotated already ends the whole line', as
   const third = await rotate(second['token'])
   expect((await holder(third['token']).get('/user')).status).toBe(200)
   const reuse = await holder(first['token']).post('/personal_access_tokens/self/rotate')
-  expect([reuse.status, reuse.body.error]).toEqual([401, 'invalid_token'])
+  expect([reuse.status, bodyOf(reuse)['error']]).toEqual([401, 'invalid_token'])
   expect((await holder(third['token']).get('/user')).status).toBe(401)
   // Other tokens of the same user go on.
   expect((await person.get('/user')).status).toBe(200)
@@ -275,12 +276,12 @@ test('the scope self_rotate is for the token itself', async () => {
   const token = await issue(person, { scopes: ['self_rotate'] })
   const self = holder(token['token'])
   const refused = await self.post(`/personal_access_tokens/${other['id'] as number}/rotate`)
-  expect([refused.status, refused.body.error]).toEqual([403, 'insufficient_scope'])
+  expect([refused.status, bodyOf(refused)['error']]).toEqual([403, 'insufficient_scope'])
   expect((await self.get('/personal_access_tokens')).status).toBe(403)
   const rotated = await self.post(`/personal_access_tokens/${token['id'] as number}/rotate`)
-  expect([rotated.status, rotated.body.scopes]).toEqual([200, ['self_rotate']])
+  expect([rotated.status, bodyOf(rotated)['scopes']]).toEqual([200, ['self_rotate']])
   const reading = holder(await world.token(person.id, ['read_api']))
-  expect((await reading.post('/personal_access_tokens/self/rotate')).body.scope).toBe('api self_rotate')
+  expect(bodyOf(await reading.post('/personal_access_tokens/self/rotate'))['scope']).toBe('api self_rotate')
 })
 
 test('administrators make, show and revoke impersonation tokens', async () => {
@@ -289,10 +290,10 @@ test('administrators make, show and revoke impersonation tokens', async () => {
   const made = expectStatus(await world.root.post(path, { name: 'as somebody', scopes: ['api'] }), 201)
   expect(Object.keys(made)).toEqual([...keys, 'impersonation', 'token'])
   expect(made).toMatchObject({ impersonation: true, user_id: person.id, active: true })
-  expect((await holder(made['token']).get('/user')).body.id).toBe(person.id)
-  expect((await world.root.get(path)).body.map((token: Json) => token['id'])).toEqual([made['id']])
+  expect(bodyOf(await holder(made['token']).get('/user'))['id']).toBe(person.id)
+  expect(rowsOf(await world.root.get(path)).map((token) => token['id'] as number)).toEqual([made['id']])
   const one = await world.root.get(`${path}/${made['id'] as number}`)
-  expect(Object.keys(one.body)).toEqual([...keys, 'impersonation'])
+  expect(Object.keys(bodyOf(one))).toEqual([...keys, 'impersonation'])
   expect((await world.root.delete(`${path}/${made['id'] as number}`)).status).toBe(204)
   expect((await world.root.get(`${path}?state=active`)).body).toEqual([])
   expect((await world.root.get(`${path}?state=inactive`)).body).toHaveLength(1)

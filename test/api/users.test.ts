@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sql } from 'kysely'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
-import { Client, Person } from '../world/client.ts'
+import { bodyOf, rowsOf } from '../world/bodies.ts'
+import { Client } from '../world/client.ts'
 
 let world: World
 beforeAll(async () => {
@@ -93,10 +94,10 @@ test('a user is created with a personal namespace and the long form', async () =
     theme_id: 3,
     is_admin: false,
     highest_role: 0,
-    commit_email: user['email'],
+    commit_email: user['email'] as string,
     web_url: `${world.url}/${user['username'] as string}`,
   })
-  expect(user['created_by'].username).toBe('root')
+  expect((user['created_by'] as Json)['username']).toBe('root')
   expect(user['namespace_id']).toEqual(expect.any(Number))
 })
 
@@ -176,10 +177,10 @@ test('only administrators write users', async () => {
 test('the list shows the basic form, and the long one to administrators', async () => {
   const person = await world.user()
   const list = await person.get(`/users?username=${person.username.toUpperCase()}`)
-  expect(list.body.map((user: Json) => Object.keys(user))).toEqual([basicKeys])
+  expect(rowsOf(list).map((user) => Object.keys(user))).toEqual([basicKeys])
   expect(list.headers.get('x-total')).toBe('1')
   const long = await world.root.get(`/users?username=${person.username}`)
-  expect(Object.keys(long.body[0])).toEqual(adminKeys)
+  expect(Object.keys(rowsOf(long)[0]!)).toEqual(adminKeys)
 })
 
 test('without credentials users are found by name only', async () => {
@@ -190,7 +191,7 @@ test('without credentials users are found by name only', async () => {
     { message: '403 Forbidden - Not authorized to access /api/v4/users' },
   ])
   const one = await world.anonymous.get(`/users?username=${person.username}`)
-  expect(one.body.map((user: Json) => user['id'])).toEqual([person.id])
+  expect(rowsOf(one).map((user) => user['id'] as number)).toEqual([person.id])
   const single = await world.anonymous.get(`/users/${person.id}`)
   expect([single.status, single.body]).toEqual([403, { message: '403 Forbidden - Not authorized!' }])
 })
@@ -201,7 +202,7 @@ test('a search takes parts of names, whole public addresses, and for administrat
   const part = await create({ name: `Aa ${word} first by name`, external: true })
   const reader = await world.user()
   const ids = async (by: Client, query: string) =>
-    (await by.get(`/users?${query}`)).body.map((user: Json) => user['id'])
+    rowsOf(await by.get(`/users?${query}`)).map((user) => user['id'] as number)
 
   expect(await ids(reader, `search=@${word}`)).toEqual([exact['id'], part['id']])
   expect(await ids(world.root, `search=${word}`)).toEqual([part['id'], exact['id']])
@@ -223,7 +224,7 @@ test('filters by state, kind, time and right', async () => {
   await world.root.post(`/users/${blocked['id'] as number}/block`)
   const reader = await world.user()
   const ids = async (query: string, by: Client = world.root) =>
-    (await by.get(`/users?search=${word}&${query}`)).body.map((user: Json) => user['id'])
+    rowsOf(await by.get(`/users?search=${word}&${query}`)).map((user) => user['id'] as number)
 
   expect(await ids('active=true')).toEqual([active['id']])
   expect(await ids('exclude_active=true')).toEqual([blocked['id']])
@@ -248,9 +249,9 @@ test('one user: the profile, and everything to administrators', async () => {
   const other = await world.user()
   const hidden = await other.get(`/users/${person.id}`)
   const left = new Set(['created_at', 'followers', 'following', 'is_followed'])
-  expect(Object.keys(hidden.body)).toEqual(profileKeys.filter((key) => !left.has(key)))
-  expect(Object.keys((await person.get(`/users/${person.id}`)).body)).toEqual(profileKeys)
-  expect(Object.keys((await world.root.get(`/users/${person.id}`)).body)).toEqual(detailKeys)
+  expect(Object.keys(bodyOf(hidden))).toEqual(profileKeys.filter((key) => !left.has(key)))
+  expect(Object.keys(bodyOf(await person.get(`/users/${person.id}`)))).toEqual(profileKeys)
+  expect(Object.keys(bodyOf(await world.root.get(`/users/${person.id}`)))).toEqual(detailKeys)
   const missing = await other.get('/users/999999')
   expect([missing.status, missing.body]).toEqual([404, { message: '404 User Not Found' }])
   expect((await other.get('/users/abc')).body).toEqual({ error: 'id is invalid' })
@@ -258,11 +259,11 @@ test('one user: the profile, and everything to administrators', async () => {
 
 test('one sees oneself in the long form', async () => {
   const person = await world.user()
-  expect(Object.keys((await person.get('/user')).body)).toEqual(ownKeys)
-  expect(Object.keys((await world.root.get('/user')).body)).toEqual(adminKeys)
+  expect(Object.keys(bodyOf(await person.get('/user')))).toEqual(ownKeys)
+  expect(Object.keys(bodyOf(await world.root.get('/user')))).toEqual(adminKeys)
   expect((await world.anonymous.get('/user')).status).toBe(401)
-  const reading = new Person(world.url, { ...person, token: await world.token(person.id, ['read_user']) })
-  expect((await reading.get('/user')).body.id).toBe(person.id)
+  const reading = new Client(world.url, { 'private-token': await world.token(person.id, ['read_user']) })
+  expect(bodyOf(await reading.get('/user'))['id']).toBe(person.id)
   expect((await reading.get(`/users/${person.id}`)).status).toBe(200)
   expect((await reading.get('/personal_access_tokens')).status).toBe(403)
 })
@@ -270,10 +271,10 @@ test('one sees oneself in the long form', async () => {
 test('an administrator acts as somebody with sudo, with the rights of that user', async () => {
   const person = await world.user()
   const own = await world.root.get(`/user?sudo=${person.username}`)
-  expect(Object.keys(own.body)).toEqual(ownKeys)
-  expect(own.body.id).toBe(person.id)
+  expect(Object.keys(bodyOf(own))).toEqual(ownKeys)
+  expect(bodyOf(own)['id']).toBe(person.id)
   const users = await world.root.get(`/users?username=${person.username}`, { sudo: String(person.id) })
-  expect(Object.keys(users.body[0])).toEqual(basicKeys)
+  expect(Object.keys(rowsOf(users)[0]!)).toEqual(basicKeys)
   expect((await world.root.get('/users/1/memberships', { sudo: person.username })).status).toBe(403)
   const denied = await person.get('/user?sudo=root')
   expect(denied.body).toEqual({ message: '403 Forbidden - Must be admin to use sudo' })
@@ -300,13 +301,13 @@ test('a user is changed, and what is not named stays', async () => {
     location: 'Here',
     note: 'note',
     is_admin: true,
-    username: user['username'],
+    username: user['username'] as string,
   })
   const taken = await world.root.put(path, { email: 'admin@example.com' })
   expect([taken.status, taken.body]).toEqual([409, { message: 'Email has already been taken' }])
   const name = await world.root.put(path, { username: 'root' })
   expect([name.status, name.body]).toEqual([409, { message: 'Username has already been taken' }])
-  expect((await world.root.put(path, { username: user['username'].toUpperCase() })).status).toBe(200)
+  expect((await world.root.put(path, { username: (user['username'] as string).toUpperCase() })).status).toBe(200)
   const faulty = await world.root.put(path, { username: 'api', name: ' ' })
   expect(faulty.body).toEqual({ message: { name: ["can't be blank"], username: ['api is a reserved name'] } })
   expect((await world.root.put('/users/999999', { name: 'x' })).body).toEqual({
@@ -319,7 +320,7 @@ test('no user can have the path of a group', async () => {
   const answer = await world.root.post('/users', fields((group['path'] as string).toUpperCase()))
   expect([answer.status, answer.body]).toEqual([409, { message: 'Username has already been taken' }])
   const user = await create()
-  expect((await world.root.put(`/users/${user['id'] as number}`, { username: group['path'] })).status).toBe(
+  expect((await world.root.put(`/users/${user['id'] as number}`, { username: group['path'] as string })).status).toBe(
     409,
   )
 })
@@ -327,14 +328,14 @@ test('no user can have the path of a group', async () => {
 test('a new username renames the personal projects, whose old paths lead on until somebody takes them', async () => {
   const person = await world.user()
   const project = await world.project(
-    { namespace_id: (await world.root.get(`/users/${person.id}`)).body.namespace_id },
+    { namespace_id: bodyOf(await world.root.get(`/users/${person.id}`))['namespace_id'] as number },
     person,
   )
   const renamed = `${person.username}-renamed`
   await world.root.put(`/users/${person.id}`, { username: renamed })
 
   const now = await person.get(`/projects/${encodeURIComponent(`${renamed}/${project['path'] as string}`)}`)
-  expect(now.body.path_with_namespace).toBe(`${renamed}/${project['path'] as string}`)
+  expect(bodyOf(now)['path_with_namespace']).toBe(`${renamed}/${project['path'] as string}`)
   const before = await person.get(
     `/projects/${encodeURIComponent(`${person.username}/${project['path'] as string}`)}`,
   )
@@ -375,7 +376,7 @@ test('states: block and unblock', async () => {
 test('states: deactivate, ban', async () => {
   const user = await create()
   const act = (name: string) => world.root.post(`/users/${user['id'] as number}/${name}`)
-  const state = async () => (await world.root.get(`/users/${user['id'] as number}`)).body.state as string
+  const state = async () => bodyOf(await world.root.get(`/users/${user['id'] as number}`))['state'] as string
   expect((await act('deactivate')).body).toBe(true)
   expect(await state()).toBe('deactivated')
   expect((await act('unblock')).body).toEqual({
@@ -393,7 +394,9 @@ test('who was active lately is not deactivated', async () => {
   const person = await world.user()
   await person.get('/user')
   await expect
-    .poll(async () => (await world.root.get(`/users/${person.id}`)).body.last_activity_on as string | null)
+    .poll(
+      async () => bodyOf(await world.root.get(`/users/${person.id}`))['last_activity_on'] as string | null,
+    )
     .not.toBeNull()
   const answer = await world.root.post(`/users/${person.id}/deactivate`)
   expect([answer.status, answer.body]).toEqual([
@@ -433,7 +436,7 @@ test('states: LDAP-blocked users and those who wait for approval', async () => {
 
 test('a deleted user is gone, with tokens and personal projects', async () => {
   const person = await world.user()
-  const namespace_id: unknown = (await world.root.get(`/users/${person.id}`)).body.namespace_id
+  const namespace_id: unknown = bodyOf(await world.root.get(`/users/${person.id}`))['namespace_id']
   const project = await world.project({ namespace_id }, person)
   const answer = await world.root.delete(`/users/${person.id}`)
   expect([answer.status, answer.text]).toEqual([204, ''])
@@ -463,12 +466,12 @@ test('administrators see the memberships of a user', async () => {
   await world.root.post(`/groups/${group['id'] as number}/members`, { user_id: person.id, access_level: 20 })
   const list = await world.root.get(`/users/${person.id}/memberships`)
   expect(list.body).toEqual([
-    { source_id: project['id'], source_name: project['name'], source_type: 'Project', access_level: 30 },
-    { source_id: group['id'], source_name: group['name'], source_type: 'Namespace', access_level: 20 },
+    { source_id: project['id'] as number, source_name: project['name'] as string, source_type: 'Project', access_level: 30 },
+    { source_id: group['id'] as number, source_name: group['name'] as string, source_type: 'Namespace', access_level: 20 },
   ])
   expect((await world.root.get(`/users/${person.id}/memberships?type=Namespace`)).body).toHaveLength(1)
   expect((await world.root.get('/users/999999/memberships')).body).toEqual({ message: '404 User Not Found' })
-  expect((await world.root.get(`/users/${person.id}`)).body.highest_role).toBe(30)
+  expect(bodyOf(await world.root.get(`/users/${person.id}`))['highest_role']).toBe(30)
 })
 
 test('settings decide what new users begin with', async () => {
@@ -492,7 +495,7 @@ test('settings decide what new users begin with', async () => {
     const inside = await create({ email: `${world.unique('in')}@INSIDE.example`, external: undefined })
     expect(inside['external']).toBe(false)
     const { force_random_password: _, ...plain } = fields('pass', { password: 'Xk3-fw9Wq' })
-    expect((await world.root.post('/users', plain)).body.message).toEqual({
+    expect(bodyOf(await world.root.post('/users', plain))['message']).toEqual({
       password: ['is too short (minimum is 12 characters)'],
     })
   } finally {

@@ -77,7 +77,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(get.responses)).toEqual(['200', '400', '401', '403', '404', '409'])
     expect(get).toMatchObject({
       tags: ['Variables'],
-      'x-ability': { on: 'project', may: 'admin_cicd_variables' },
+      'x-ability': { on: 'project', may: 'read_cicd_variables' },
       'x-scopes': ['api', 'read_api'],
     })
     expect(get.security).not.toContainEqual({})

@@ -97,6 +97,7 @@ export type ProjectAbility =
   | 'destroy_pipeline'
   | 'erase_any_job'
   | 'admin_job'
+  | 'read_cicd_variables'
   | 'admin_cicd_variables'
   | 'read_runner'
   | 'admin_runner'
@@ -140,7 +141,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   destroy_pipeline: { allow: owner, never: [archived, off('builds')] },
   erase_any_job: { allow: maintainer, never: [archived, off('builds')] },
   admin_job: { allow: maintainer, never: [archived, off('builds')] },
-  admin_cicd_variables: { allow: maintainer, never: [off('builds')] },
+  read_cicd_variables: { allow: maintainer, never: [off('builds')] },
+  admin_cicd_variables: { allow: maintainer, never: [archived, off('builds')] },
   read_runner: { allow: maintainer, never: [off('builds')] },
   admin_runner: { allow: maintainer, never: [archived, off('builds')] },
   read_protected_branch: { allow: codeReaders, never: [off('repository')] },

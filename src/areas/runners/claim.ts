@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Writer } from '../../kernel/db/index.ts'
+import { jobsChannel } from '../pipelines/index.ts'
 
 /** What decides which jobs a runner may have (completions, 8.2); runners alike in it form one line. */
 export interface RunnerClass {
@@ -115,4 +116,5 @@ export async function unclaim(db: Writer, jobId: number): Promise<void> {
     update ci_jobs j set status = 'pending', started_at = null, runner_id = null, runner_manager_id = null,
       token_digest = null, timeout = (j.definition ->> 'timeout')::integer, updated_at = now()
     where j.id = ${jobId} and j.status = 'running'`.execute(db)
+  await sql`select pg_notify(${jobsChannel}, '')`.execute(db)
 }

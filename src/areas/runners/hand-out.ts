@@ -58,7 +58,7 @@ export class HandOut {
     // Canceled in this very moment: its runner never hears of it.
     if (job?.status !== 'running') return undefined
     const made = await this.#make(job, handed.token, features)
-    if (!('reason' in made)) return made
+    if ('payload' in made) return made.payload
     await process.drop({ id: job.id, pipelineId: job.pipeline.id }, made.reason, ['running'])
     return undefined
   }
@@ -67,7 +67,7 @@ export class HandOut {
     job: HandedJob,
     token: string,
     features: ReadonlySet<string>,
-  ): Promise<Record<string, unknown> | { reason: string }> {
+  ): Promise<{ payload: Record<string, unknown> } | { reason: string }> {
     const { db, cipher, externalUrl, places, settings: instance } = this.#services
     const entered =
       job.user_id === null
@@ -119,7 +119,7 @@ export class HandOut {
     })
     if ('error' in expanded) return { reason: 'unknown_failure' }
     const ref = job.tag ? tagRef(job.ref) : branchRef(job.ref)
-    return payload({
+    const parts = {
       job,
       token,
       project,
@@ -135,7 +135,8 @@ export class HandOut {
         (prefix) => prefix !== '',
       ),
       now: new Date(),
-    })
+    }
+    return { payload: payload(parts) }
   }
 
   #open({ key, secret, variable_type, raw }: SealedVariable): Variable {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { unsupportedContentType, tooLarge } from '../errors/index.ts'
+import { invalidParameters, tooLarge, unsupportedContentType } from '../errors/index.ts'
 import type { Endpoint } from './endpoint.ts'
-import { jsonTooLarge, parseJson } from './json-body.ts'
+import { isUnfit, jsonTooLarge, parseJson } from './json-body.ts'
 import { readMultipart } from './multipart.ts'
 import { mergeParams, parseQuery } from './nested-params.ts'
 
@@ -17,6 +17,9 @@ export async function readBag(
   path: Readonly<Record<string, string>>,
   query: string,
 ): Promise<Bag> {
+  for (const [name, value] of Object.entries(path)) {
+    if (isUnfit(value)) throw invalidParameters([`${name} is invalid`])
+  }
   const queried = query === '' ? {} : parseQuery(query)
   if (endpoint.body === 'stream' || !hasBody(request)) return mergeParams(path, queried)
   return mergeParams(path, queried, await readBody(endpoint, request))

@@ -23,11 +23,14 @@ export interface PageInput {
   offset: number
 }
 
+/** No list has so many rows; beyond it the database's numbers end. */
+const farthest = 2 ** 31 - 1
+
 /** `per_page` over 100 is 100 and below 0 the usual 20; a page below 1 is the first. */
 export function readPage({ page, per_page }: { page: number; per_page: number }): PageInput {
   const number = Math.max(1, page)
   const perPage = per_page < 1 ? usualPage : Math.min(largestPage, per_page)
-  return { page: number, perPage, limit: perPage, offset: (number - 1) * perPage }
+  return { page: number, perPage, limit: perPage, offset: Math.min(farthest, (number - 1) * perPage) }
 }
 
 /** 405 for an offset too deep, on lists that know keyset pagination; `type` as clients know it: `Project`. */

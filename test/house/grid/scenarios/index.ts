@@ -4,6 +4,7 @@ import { instanceScenarios } from './instance.ts'
 import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
 import { projectScenarios } from './projects.ts'
 import { protectedBranchScenarios } from './protected-branches.ts'
+import { repositoryScenarios } from './repository.ts'
 import { tokenScenarios } from './tokens.ts'
 import { userScenarios } from './users.ts'
 import { variableScenarios } from './variables.ts'
@@ -15,6 +16,7 @@ export const scenarios: Scenarios = {
   ...projectScenarios,
   ...projectMemberScenarios,
   ...protectedBranchScenarios,
+  ...repositoryScenarios,
   ...tokenScenarios,
   ...userScenarios,
   ...variableScenarios,

@@ -1,7 +1,8 @@
 import { roles, type Json } from '../../../world/world.ts'
 import { plain, type Place, type Prepare, type Scenario, type Scenarios, type Stage } from '../stage.ts'
 
-const pathOf = (stage: Stage, place: Place): string => (place === 'project' ? stage.projectPath : stage.groupPath)
+const pathOf = (stage: Stage, place: Place): string =>
+  place === 'project' ? stage.projectPath : stage.groupPath
 
 /** A new user with this level, a direct member. */
 async function member(stage: Stage, place: Place, level: number): Promise<{ path: { user_id: number } }> {
@@ -14,7 +15,10 @@ async function member(stage: Stage, place: Place, level: number): Promise<{ path
 async function inherited(stage: Stage, place: Place): Promise<{ path: { user_id: number }; stage?: Stage }> {
   if (place === 'project') return member(stage, 'group', roles.developer)
   const { path, groupId } = await aboveOf(stage)
-  return { path, stage: await stage.variant('subgroup', async () => undefined, { group: { parent_id: groupId } }) }
+  return {
+    path,
+    stage: await stage.variant('subgroup', async () => undefined, { group: { parent_id: groupId } }),
+  }
 }
 
 async function aboveOf(stage: Stage): Promise<{ path: { user_id: number }; groupId: number }> {

@@ -50,7 +50,9 @@ export const projectScenarios: Scenarios = {
       return { body: { visibility: 'internal' }, stage: own }
     },
     'name or path taken': async (stage) => {
-      const other = await stage.once('other project', () => stage.world.project({ namespace_id: idOf(stage.group) }))
+      const other = await stage.once('other project', () =>
+        stage.world.project({ namespace_id: idOf(stage.group) }),
+      )
       return { body: { path: other['path'] as string } }
     },
   },

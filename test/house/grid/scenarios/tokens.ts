@@ -14,7 +14,9 @@ const own: Scenario = {
   prepare: async (stage, { userId }) => ({ path: { id: idOf(await token(stage, userId)) } }),
 }
 
-const other = async (stage: Stage) => ({ path: { id: idOf(await token(stage, (await stage.world.user()).id)) } })
+const other = async (stage: Stage) => ({
+  path: { id: idOf(await token(stage, (await stage.world.user()).id)) },
+})
 
 const stillUseful = new Set(['anonymous', 'blocked_user', 'expired_token'])
 
@@ -51,7 +53,9 @@ export const tokenScenarios: Scenarios = {
   'POST /personal_access_tokens/self/rotate': { 'the presented token': presented },
   'POST /personal_access_tokens/:id/rotate': { 'own token': own, 'token of another user': other },
   'POST /user/personal_access_tokens': {
-    'scopes within self_rotate': (stage) => ({ body: { name: stage.unique('token'), scopes: ['self_rotate'] } }),
+    'scopes within self_rotate': (stage) => ({
+      body: { name: stage.unique('token'), scopes: ['self_rotate'] },
+    }),
   },
   'POST /users/:user_id/personal_access_tokens': {
     '': (stage) => ({ ...ofStranger(stage), body: { name: stage.unique('token'), scopes: ['api'] } }),

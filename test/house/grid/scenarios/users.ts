@@ -40,7 +40,9 @@ export const userScenarios: Scenarios = {
   'GET /namespaces/:id': {
     "the caller's own": {
       forEach: true,
-      prepare: async (stage, caller) => ({ path: { id: caller.userId === 0 ? idOf(stage.group) : caller.userId } }),
+      prepare: async (stage, caller) => ({
+        path: { id: caller.userId === 0 ? idOf(stage.group) : caller.userId },
+      }),
     },
   },
 }

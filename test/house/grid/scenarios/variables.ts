@@ -17,7 +17,11 @@ export const variableScenarios: Scenarios = {
     'two scopes share the key and no filter': async (stage) => {
       const key = await stage.once('two variables', async () => {
         const name = await variable(stage)
-        await stage.make(`${stage.projectPath}/variables`, { key: name, value: 'x', environment_scope: 'prod' })
+        await stage.make(`${stage.projectPath}/variables`, {
+          key: name,
+          value: 'x',
+          environment_scope: 'prod',
+        })
         return name
       })
       return { path: { key } }

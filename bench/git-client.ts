@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+
+/** Milliseconds for one command. */
+const patience = 60_000
+
+/** The `git` of this machine with settings of nobody's, as a client. */
+export class GitClient {
+  readonly #home: string
+
+  /** `home` is a folder of ours; what is made lies in it. */
+  constructor(home: string) {
+    this.#home = home
+  }
+
+  get environment(): NodeJS.ProcessEnv {
+    return {
+      PATH: process.env['PATH'],
+      HOME: this.#home,
+      LC_ALL: 'C',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_TERMINAL_PROMPT: '0',
+      ...Object.fromEntries(
+        ['AUTHOR', 'COMMITTER'].flatMap((who) => [
+          [`GIT_${who}_NAME`, 'Bench'],
+          [`GIT_${who}_EMAIL`, 'bench@example.com'],
+        ]),
+      ),
+    }
+  }
+
+  folder(name: string): string {
+    return path.join(this.#home, name)
+  }
+
+  /** What it wrote. Throws when it fails, with its complaint. */
+  async run(args: readonly string[], input?: Iterable<string>): Promise<Buffer> {
+    const child = spawn('git', args, { env: this.environment, timeout: patience, killSignal: 'SIGKILL' })
+    const collect = async (stream: Readable): Promise<Buffer> =>
+      Buffer.concat((await stream.toArray()) as Buffer[])
+    const [output, complaint, code] = await Promise.all([
+      collect(child.stdout),
+      collect(child.stderr),
+      new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve)),
+      pipeline(Readable.from(input ?? []), child.stdin),
+    ])
+    if (code !== 0) throw new Error(`git ${args.join(' ')} failed: ${complaint.toString().slice(-300)}`)
+    return output
+  }
+
+  async line(args: readonly string[], input?: Iterable<string>): Promise<string> {
+    return (await this.run(args, input)).toString().trim()
+  }
+
+  /** Seconds that it took. */
+  async time(args: readonly string[]): Promise<number> {
+    const begin = performance.now()
+    await this.run(args)
+    return (performance.now() - begin) / 1000
+  }
+
+  /** A bare repository; `settings` as `receive.fsckObjects=true`. */
+  async bare(name: string, settings: readonly string[] = []): Promise<string> {
+    const folder = this.folder(name)
+    await mkdir(folder, { recursive: true })
+    await this.run(['init', '--quiet', '--bare', '--initial-branch=main', folder])
+    for (const setting of settings) await this.run(['-C', folder, 'config', ...setting.split('=', 2)])
+    return folder
+  }
+
+  /** Fills `main` of a bare repository with commits, each of which changes one of its files. */
+  async fill(folder: string, commits: number, files: Readonly<Record<string, string>> = {}): Promise<void> {
+    await this.run(['-C', folder, 'fast-import', '--quiet', '--done'], history(commits, files))
+  }
+}
+
+function* history(commits: number, files: Readonly<Record<string, string>>): Generator<string> {
+  const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`
+  for (let number = 1; number <= commits; number += 1) {
+    const lines = Array.from({ length: 20 }, (_, line) => `line ${line} as of ${(number * (line + 7)) % 1009}`)
+    const first = number === 1 ? Object.entries(files) : []
+    yield [
+      'commit refs/heads/main\n',
+      `committer Bench <bench@example.com> ${1_700_000_000 + number * 60} +0000\n`,
+      data(`Commit number ${number}`),
+      ...first.map(([name, text]) => `M 100644 inline ${name}\n${data(text)}`),
+      `M 100644 inline folder-${number % 20}/file-${number % 300}.txt\n${data(lines.join('\n'))}\n`,
+    ].join('')
+  }
+  yield 'done\n'
+}

@@ -1,0 +1,94 @@
+import { Fields, Flag, Id, Int, ListOf, Nullable, Text, Timestamp } from '../../kernel/endpoint/index.ts'
+import { runnerFields, runnerReference, type RunnerRow } from '../jobs/index.ts'
+
+const listFields = {
+  ...runnerFields,
+  created_at: Timestamp(),
+  job_execution_status: Text({ description: 'idle or active' }),
+}
+
+export const Runner = Fields(listFields)
+
+export const RunnerDetail = Fields({
+  ...listFields,
+  tag_list: ListOf(Text()),
+  run_untagged: Flag(),
+  locked: Flag(),
+  maximum_timeout: Nullable(Int()),
+  access_level: Text(),
+  version: Nullable(Text()),
+  revision: Nullable(Text()),
+  platform: Nullable(Text()),
+  architecture: Nullable(Text()),
+  contacted_at: Nullable(Timestamp()),
+  maintenance_note: Nullable(Text()),
+  projects: ListOf(
+    Fields({
+      id: Id(),
+      name: Text(),
+      name_with_namespace: Text(),
+      path: Text(),
+      path_with_namespace: Text(),
+    }),
+  ),
+  groups: ListOf(Fields({ id: Id(), name: Text(), web_url: Text() })),
+})
+
+/** What a runner is given to know itself by; the token only when it is made. */
+export const RunnerIdentity = Fields({ id: Id(), token: Text(), token_expires_at: Nullable(Timestamp()) })
+export const RunnerToken = Fields({ token: Text(), token_expires_at: Nullable(Timestamp()) })
+
+export interface RunnerListRow extends RunnerRow {
+  readonly tag_list: readonly string[]
+  readonly busy: boolean
+}
+
+export interface RunnerDetailRow extends RunnerListRow {
+  readonly namespace_id: number | null
+  readonly run_untagged: boolean
+  readonly locked: boolean
+  readonly maximum_timeout: number | null
+  readonly access_level: 'not_protected' | 'ref_protected'
+  readonly maintenance_note: string | null
+  readonly updated_at: string
+  readonly manager: {
+    readonly version: string | null
+    readonly revision: string | null
+    readonly platform: string | null
+    readonly architecture: string | null
+    readonly ip_address: string | null
+  } | null
+  readonly projects: readonly {
+    readonly id: number
+    readonly name: string
+    readonly path: string
+    readonly full_path: string
+    readonly namespace: string
+  }[]
+  readonly group: { readonly id: number; readonly name: string; readonly full_path: string } | null
+}
+
+export function runner(row: RunnerListRow, now: Date): Record<string, unknown> {
+  return { ...runnerReference(row, now), job_execution_status: row.busy ? 'active' : 'idle' }
+}
+
+export function runnerDetail(row: RunnerDetailRow, externalUrl: string, now: Date): Record<string, unknown> {
+  const { manager, group } = row
+  return {
+    ...runner(row, now),
+    ip_address: manager?.ip_address ?? null,
+    version: manager?.version ?? null,
+    revision: manager?.revision ?? null,
+    platform: manager?.platform ?? null,
+    architecture: manager?.architecture ?? null,
+    projects: row.projects.map(({ id, name, path, full_path, namespace }) => ({
+      id,
+      name,
+      name_with_namespace: `${namespace} / ${name}`,
+      path,
+      path_with_namespace: full_path,
+    })),
+    groups:
+      group === null ? [] : [{ id: group.id, name: group.name, web_url: `${externalUrl}/groups/${group.full_path}` }],
+  }
+}

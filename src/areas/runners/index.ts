@@ -1,0 +1,50 @@
+import type { Blobs } from '../../blobs/index.ts'
+import type { Database, Notifications } from '../../kernel/db/index.ts'
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Logger } from '../../kernel/log/index.ts'
+import type { Settings } from '../../settings/index.ts'
+import type { Commits, JobView } from '../jobs/index.ts'
+import type { PipelineProcess } from '../pipelines/index.ts'
+import type { RepositoryPlaces } from '../repository/index.ts'
+import { HandOut } from './hand-out.ts'
+import { JobQueue } from './job-queue.ts'
+import { identityEndpoints } from './routes-identity.ts'
+import { managementEndpoints } from './routes-management.ts'
+import { placeEndpoints } from './routes-places.ts'
+import { requestEndpoint } from './routes-request.ts'
+
+export { ensureBuiltInRunner } from './built-in.ts'
+
+export interface RunnerServices {
+  readonly db: Database
+  readonly notifications: Notifications
+  readonly cipher: Cipher
+  readonly blobs: Blobs
+  readonly places: RepositoryPlaces
+  readonly settings: Settings
+  readonly externalUrl: () => string
+  readonly log: Logger
+  readonly process: PipelineProcess
+  readonly commits: Commits
+  readonly view: JobView
+}
+
+/** Runners: who they are, whom they serve, and how they get their jobs. */
+export function runners(services: RunnerServices): {
+  endpoints: Endpoint[]
+  start: () => Promise<AsyncDisposable>
+} {
+  const queue = new JobQueue(services)
+  const handOut = new HandOut(services)
+  return {
+    endpoints: [
+      ...identityEndpoints(services),
+      ...managementEndpoints(services, services.view),
+      ...placeEndpoints(services),
+      requestEndpoint(services, queue, handOut),
+    ],
+    // Whoever waits is sent away before the server stops, which waits for its requests.
+    start: async () => queue,
+  }
+}

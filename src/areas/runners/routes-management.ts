@@ -1,0 +1,221 @@
+import {
+  endpoint,
+  enterAs,
+  group as groupKind,
+  instance,
+  isAdministrator,
+  may,
+  project as projectKind,
+  userOf,
+  type Actor,
+  type GroupSubject,
+  type ProjectSubject,
+} from '../../access/index.ts'
+import { forbidden, notFound } from '../../kernel/errors/index.ts'
+import { Fields, Flag, Id, ListOf, OneOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { Job, jobsOfRunner, RunnerManager, runnerManager, runnerTypes, type JobView } from '../jobs/index.ts'
+import { sql } from 'kysely'
+import { projectsWithRole } from '../../access/index.ts'
+import { statuses } from '../../ci/index.ts'
+import { Runner, runner, RunnerDetail, runnerDetail, RunnerToken, type RunnerDetailRow } from './entities.ts'
+import type { RunnerServices } from './index.ts'
+import { runnerParams, runnerValues } from './rules.ts'
+import * as store from './store.ts'
+
+export const runnerFilters = {
+  type: Optional(OneOf(runnerTypes, {})),
+  scope: Optional(OneOf(['active', 'paused', 'online', 'offline', 'instance_type', 'group_type', 'project_type'], { deprecated: true })),
+  status: Optional(OneOf('active', 'paused', 'online', 'offline', 'stale', 'never_contacted')),
+  paused: Optional(Flag()),
+  tag_list: Optional(ListOf(Text(), { commaSeparated: true })),
+  version_prefix: Optional(Text()),
+}
+
+const scopes = ['manage_runner']
+/** Projects of a runner that are looked at for the right to see it. */
+const mostProjects = 50
+
+/** Whether somebody may look at, or change, a runner: administrators, and whoever runs one of its places. */
+export async function mayOn(
+  { db }: RunnerServices,
+  actor: Actor,
+  row: RunnerDetailRow,
+  what: 'read' | 'admin',
+): Promise<boolean> {
+  if (isAdministrator(actor)) return true
+  const { id } = userOf(actor)
+  if (row.runner_type === 'instance_type') return what === 'read'
+  if (row.namespace_id !== null) {
+    const entered = await enterAs<GroupSubject>(db.reader, groupKind, id, row.namespace_id)
+    const ability = what === 'read' ? 'read_group_runner' : 'admin_group_runner'
+    return entered !== undefined && may(actor, ability, entered.subject)
+  }
+  for (const project of row.projects.slice(0, mostProjects)) {
+    const entered = await enterAs<ProjectSubject>(db.reader, projectKind, id, project.id)
+    const ability = what === 'read' ? 'read_runner' : 'admin_runner'
+    if (entered !== undefined && may(actor, ability, entered.subject)) return true
+  }
+  return false
+}
+
+/** Runners, for the people who look after them. */
+export function managementEndpoints(services: RunnerServices, view: JobView): Endpoint[] {
+  const { db, externalUrl } = services
+  const shown = (row: RunnerDetailRow): Record<string, unknown> => runnerDetail(row, externalUrl(), new Date())
+  const require = async (actor: Actor, row: RunnerDetailRow, what: 'read' | 'admin'): Promise<void> => {
+    if (!(await mayOn(services, actor, row, what))) throw forbidden('No access granted')
+  }
+  const about = { on: instance, may: 'read_instance', scopes, record: 'Runner' } as const
+  const params = Fields({ id: Id() })
+
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/runners',
+      summary: 'List the runners that the caller looks after',
+      on: instance,
+      may: 'read_instance',
+      scopes,
+      paged: true,
+      params: Fields(runnerFilters),
+      answers: ListOf(Runner),
+      read: ({ params, page }) => store.own(filterOf(params), page),
+      handle: async ({ rows }) => rows.map((row) => runner(row, new Date())),
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/runners/all',
+      summary: 'List all runners',
+      on: instance,
+      may: 'admin_instance',
+      scopes,
+      paged: true,
+      params: Fields(runnerFilters),
+      answers: ListOf(Runner),
+      read: ({ params, page }) => store.all(filterOf(params), page),
+      handle: async ({ rows }) => rows.map((row) => runner(row, new Date())),
+    }),
+    endpoint({
+      ...about,
+      method: 'GET',
+      path: '/runners/:id',
+      summary: 'Get a runner',
+      params,
+      answers: RunnerDetail,
+      read: ({ params }) => store.one(params.id),
+      async handle({ actor, rows }) {
+        await require(actor, rows[0]!, 'read')
+        return shown(rows[0]!)
+      },
+    }),
+    endpoint({
+      ...about,
+      method: 'PUT',
+      path: '/runners/:id',
+      summary: 'Change a runner',
+      params: Fields({ id: Id(), ...runnerParams }),
+      rules: { mutuallyExclusive: [['active', 'paused']] },
+      answers: RunnerDetail,
+      read: ({ params }) => store.one(params.id),
+      async handle({ actor, rows, params }) {
+        const row = rows[0]!
+        await require(actor, row, 'admin')
+        const values = runnerValues(params, row)
+        await db.transaction((tx) => store.change(tx, row.id, values))
+        return shown((await store.find(db.reader, row.id)) ?? row)
+      },
+    }),
+    endpoint({
+      ...about,
+      method: 'DELETE',
+      path: '/runners/:id',
+      summary: 'Delete a runner',
+      params,
+      answers: null,
+      refuses: { 403: 'It serves several projects, or others look after it' },
+      read: ({ params }) => store.one(params.id),
+      async handle({ actor, rows }) {
+        const row = rows[0]!
+        await require(actor, row, 'admin')
+        if (row.projects.length > 1 && !isAdministrator(actor)) {
+          throw forbidden('Runner associated with more than one project')
+        }
+        await db.transaction((tx) => store.remove(tx, row.id))
+      },
+    }),
+    endpoint({
+      ...about,
+      method: 'POST',
+      path: '/runners/:id/reset_authentication_token',
+      summary: 'Give a runner a new token',
+      params,
+      answers: RunnerToken,
+      read: ({ params }) => store.one(params.id),
+      async handle({ actor, rows }) {
+        await require(actor, rows[0]!, 'admin')
+        const token = await db.transaction((tx) => store.renewToken(tx, rows[0]!.id))
+        return { token, token_expires_at: null }
+      },
+    }),
+    endpoint({
+      ...about,
+      method: 'GET',
+      path: '/runners/:id/managers',
+      summary: 'List the programs that work as a runner',
+      params,
+      answers: ListOf(RunnerManager),
+      read: ({ params }) => store.one(params.id),
+      async handle({ actor, rows }) {
+        await require(actor, rows[0]!, 'read')
+        const managers = await store.managersOf(db.reader, rows[0]!.id)
+        return managers.map((manager) => runnerManager(manager, new Date()))
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/runners/:id/jobs',
+      summary: 'List the jobs a runner was given',
+      description: 'Only those of projects that the caller maintains.',
+      on: instance,
+      may: 'read_instance',
+      scopes,
+      paged: true,
+      params: Fields({
+        id: Id(),
+        status: Optional(OneOf(statuses, {})),
+        order_by: Optional(OneOf('id')),
+        sort: Optional(OneOf('asc', 'desc')),
+      }),
+      answers: ListOf(Job),
+      read: ({ params, page }) =>
+        jobsOfRunner(
+          {
+            runnerId: params.id,
+            status: params.status,
+            readable: sql`(actor.admin or j.project_id in (${projectsWithRole('maintainer')}))`,
+          },
+          page,
+        ),
+      async handle({ actor, rows, params }) {
+        const found = await store.find(db.reader, params.id)
+        if (found === undefined) throw notFound('Runner')
+        await require(actor, found, 'read')
+        const byProject = Map.groupBy(rows, ({ project_id }) => project_id)
+        const made = new Map<unknown, Record<string, unknown>>()
+        for (const [id, jobs] of byProject) {
+          const place = { id, storage: jobs[0]!.project_storage, fullPath: jobs[0]!.project_path }
+          for (const job of await view.all(jobs, place)) made.set(job['id'], job)
+        }
+        return rows.map(({ id }) => made.get(id))
+      },
+    }),
+  ]
+}
+
+/** `scope` is the old spelling of two other filters. */
+export function filterOf({ scope, ...filter }: store.RunnerFilter & { scope?: string | undefined }): store.RunnerFilter {
+  if (scope === undefined) return filter
+  return scope.endsWith('_type')
+    ? { ...filter, type: filter.type ?? scope }
+    : { ...filter, status: filter.status ?? scope }
+}

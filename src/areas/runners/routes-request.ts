@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { endpoint, runner as runnerKind, type RunnerSubject } from '../../access/index.ts'
+import { RateLimit } from '../../kernel/lib/rate-limit.ts'
+import { tooLarge, unprocessable } from '../../kernel/errors/index.ts'
+import {
+  Answer,
+  Fields,
+  Flag,
+  Hash,
+  Json,
+  Nullable,
+  Optional,
+  Text,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
+import { unclaim } from './claim.ts'
+import type { HandOut } from './hand-out.ts'
+import type { RunnerServices } from './index.ts'
+import type { Asking, JobQueue } from './job-queue.ts'
+import * as store from './store.ts'
+
+/** Milliseconds that a request is held at most. */
+const longestHold = 50_000
+/** A contact is written down at most this often, in milliseconds. */
+const contactInterval = 3600_000
+const largestBody = 32 * 1024
+
+const info = Fields({
+  name: Optional(Nullable(Text())),
+  version: Optional(Nullable(Text())),
+  revision: Optional(Nullable(Text())),
+  platform: Optional(Nullable(Text())),
+  architecture: Optional(Nullable(Text())),
+  executor: Optional(Nullable(Text())),
+  shell: Optional(Nullable(Text())),
+  features: Optional(Nullable(Hash(Nullable(Flag())))),
+  config: Optional(Json()),
+  labels: Optional(Json()),
+})
+
+/** How a runner asks for a job (completions, 8.2). */
+export function requestEndpoint({ db }: RunnerServices, queue: JobQueue, handOut: HandOut): Endpoint {
+  const limit = new RateLimit(2000, 60)
+  return endpoint({
+    method: 'POST',
+    path: '/jobs/request',
+    summary: 'Ask for a job, as a runner',
+    description: 'Held up to 50 seconds when `last_update` is what the last answer told.',
+    on: runnerKind,
+    may: 'act_as_runner',
+    params: Fields({
+      token: Text(),
+      system_id: Optional(Text()),
+      last_update: Optional(Nullable(Text())),
+      info: Optional(info),
+      session: Optional(Json()),
+    }),
+    answers: Json({ description: 'The job, as runners of this API know it' }),
+    refuses: { 204: 'There is none', 403: 'No such runner', 422: 'A project runner without a project' },
+    read: ({ params }) => store.asking(params.system_id ?? ''),
+    async handle({ runner, params, rows, request }) {
+      if (Number(request.headers['content-length'] ?? 0) > largestBody) throw tooLarge()
+      limit.use(runner.id)
+      const row = rows[0]!
+      if (runner.runnerType === 'project_type' && row.projects.length === 0) {
+        throw unprocessable('422 Unprocessable Entity - Runner is orphaned')
+      }
+      const managerId = await contact(runner, row, {
+        systemId: params.system_id ?? '',
+        version: params.info?.version ?? null,
+        revision: params.info?.revision ?? null,
+        platform: params.info?.platform ?? null,
+        architecture: params.info?.architecture ?? null,
+        ip: request.ip,
+      })
+      const value = queueValue(runner)
+      const nothing = new Answer(204, { 'x-gitlab-last-update': value, 'gitlab-ci-builds-polling': 'yes' })
+      if (runner.paused) return nothing
+
+      const features = new Set(Object.entries(params.info?.features ?? {}).flatMap(([name, on]) => (on ? [name] : [])))
+      const asking: Asking = {
+        runnerId: runner.id,
+        version: row.version,
+        managerId,
+        graceful: features.has('cancel_gracefully'),
+        maximumTimeout: runner.maximumTimeout,
+        of: {
+          type: runner.runnerType,
+          namespaceId: runner.namespaceId,
+          projectIds: row.projects,
+          tags: [...runner.tagList].sort(),
+          untagged: runner.runUntagged,
+          protectedOnly: runner.accessLevel === 'ref_protected',
+        },
+      }
+      const holds = params.last_update === value
+      const patience = AbortSignal.any([request.signal, AbortSignal.timeout(longestHold)])
+      for (;;) {
+        const handed = await queue.ask(asking, { holds, signal: patience })
+        if (handed === undefined) return nothing
+        if (request.signal.aborted) {
+          await unclaim(db.writer, handed.jobId)
+          queue.wake()
+          return nothing
+        }
+        const payload = await handOut.payload(handed, features)
+        if (payload !== undefined) return payload
+      }
+    },
+  })
+
+  async function contact(
+    runner: RunnerSubject,
+    { manager }: store.AskingRow,
+    facts: store.ManagerFacts,
+  ): Promise<number> {
+    const recent = (time: Date | string | null): boolean =>
+      time !== null && Date.now() - new Date(time).getTime() < contactInterval
+    if (manager !== null && recent(manager.contacted_at) && recent(runner.contactedAt)) {
+      if (facts.version === null || facts.version === manager.version) return manager.id
+    }
+    return store.noteContact(db, runner.id, facts)
+  }
+}
+
+/**
+ * Sent back by the runner, so that it is known to have heard that there was nothing. It never changes: whoever is held
+ * gets the job itself, and whoever comes anew is looked after at once.
+ */
+function queueValue({ id, tagList }: RunnerSubject): string {
+  return createHash('sha256')
+    .update(JSON.stringify([id, tagList]))
+    .digest('hex')
+    .slice(0, 32)
+}

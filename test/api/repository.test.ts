@@ -1,0 +1,606 @@
+import { createHash } from 'node:crypto'
+import { chmod } from 'node:fs/promises'
+import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Copies, git } from '../git/copies.ts'
+import type { Person } from '../world/client.ts'
+import { startWorld, type Json, type World } from '../world/world.ts'
+
+let world: World
+let copies: Copies
+let project: Json
+let base: string
+let maintainer: Person
+let developer: Person
+let planner: Person
+let guest: Person
+let head: string
+let first: string
+const large = Buffer.alloc(3 * 1024 * 1024 + 1, 'guildhall')
+const odd = 'docs/día #1 100%.md'
+
+beforeAll(async () => {
+  world = await startWorld()
+  copies = await Copies.open(world)
+  project = await world.project()
+  base = `/projects/${project['id'] as number}/repository`
+  maintainer = await world.member({ project }, 'maintainer')
+  developer = await world.member({ project }, 'developer')
+  planner = await world.member({ project }, 'planner')
+  guest = await world.member({ project }, 'guest')
+  const copy = await copies.filled(project, maintainer)
+  first = await git(copy, 'rev-parse', 'HEAD')
+  await git(copy, 'tag', 'v1.0', first)
+  await git(copy, 'branch', 'old', first)
+  await copies.commit(copy, {
+    [odd]: '# Hello\n',
+    'docs/api/index.md': 'api\n',
+    'a.txt': 'a\n',
+    'large.bin': large,
+    empty: '',
+  })
+  await chmod(path.join(copy, 'a.txt'), 0o755)
+  head = await copies.commit(copy, { 'b.txt': 'b\n' }, 'Add b\n\nWith a body.\n\nSigned-off-by: Ada <ada@example.com>')
+  await git(copy, 'tag', '-a', 'v1.10', '-m', 'Tenth')
+  await git(copy, 'tag', '-a', 'v1.9', '-m', 'Ninth', first)
+  await git(copy, 'push', '--quiet', '--tags', 'origin', 'main', 'old', 'main:feature/one', 'main:feature/two')
+})
+afterAll(async () => {
+  await copies[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+const at = (path: string) => `${base}${path}`
+const file = (path: string, ref = 'main') => at(`/files/${encodeURIComponent(path)}?ref=${encodeURIComponent(ref)}`)
+
+describe('tree', () => {
+  test('lists a folder, folders first', async () => {
+    const { status, body, headers } = await planner.get(at('/tree'))
+    expect(status).toBe(200)
+    expect(body).toEqual([
+      { id: expect.stringMatching(/^[0-9a-f]{40}$/), name: 'docs', type: 'tree', path: 'docs', mode: '040000' },
+      expect.objectContaining({ name: 'README.md', type: 'blob', mode: '100644' }),
+      expect.objectContaining({ name: 'a.txt', type: 'blob', mode: '100755' }),
+      expect.objectContaining({ name: 'b.txt' }),
+      expect.objectContaining({ name: 'empty' }),
+      expect.objectContaining({ name: 'large.bin' }),
+    ])
+    expect(headers.get('x-total')).toBe('6')
+  })
+
+  test('lists below a folder, at a ref, and everything', async () => {
+    const below = await planner.get(at('/tree?path=docs'))
+    expect(below.body.map((entry: Json) => entry['path'])).toEqual(['docs/api', odd])
+    const old = await planner.get(at('/tree?ref=v1.0'))
+    expect(old.body.map((entry: Json) => entry['path'])).toEqual(['README.md'])
+    const all = await planner.get(at('/tree?recursive=true&per_page=100'))
+    expect(all.body.map((entry: Json) => entry['path'])).toContain('docs/api/index.md')
+    expect(all.body).toHaveLength(9)
+  })
+
+  test('goes on by the last path, and gives all at once', async () => {
+    const seen: string[] = []
+    let next: string | undefined = `${world.url}/api/v4${at('/tree?pagination=keyset&per_page=4')}`
+    while (next !== undefined) {
+      const { body, headers } = await planner.get(next)
+      seen.push(...(body as Json[]).map((entry) => entry['name'] as string))
+      expect(headers.get('x-total')).toBeNull()
+      next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
+    }
+    expect(seen).toEqual(['docs', 'README.md', 'a.txt', 'b.txt', 'empty', 'large.bin'])
+    const all = await planner.get(at('/tree?pagination=none&per_page=1'))
+    expect(all.body).toHaveLength(6)
+    const wrong = await planner.get(at('/tree?pagination=keyset&page_token=nothing'))
+    expect(wrong).toMatchObject({ status: 400, body: { error: 'page_token is invalid' } })
+  })
+
+  test.each([
+    ['?ref=nothing', 404, '404 Tree Not Found'],
+    ['?ref=--all', 404, '404 Tree Not Found'],
+    ['?path=nothing', 404, '404 invalid revision or path Not Found'],
+    ['?path=a.txt', 404, '404 invalid revision or path Not Found'],
+    ['?path=../..', 404, '404 invalid revision or path Not Found'],
+  ])('%s: %d %s', async (query, status, message) => {
+    expect(await planner.get(at(`/tree${query}`))).toMatchObject({ status, body: { message } })
+  })
+})
+
+describe('files', () => {
+  test('a file with everything that is known of it', async () => {
+    const { status, body, headers } = await planner.get(file('a.txt'))
+    expect(status).toBe(200)
+    expect(Object.keys(body as Json)).toEqual([
+      ...['file_name', 'file_path', 'size', 'encoding', 'content', 'content_sha256', 'ref', 'blob_id', 'commit_id'],
+      ...['last_commit_id', 'execute_filemode'],
+    ])
+    expect(body).toMatchObject({
+      file_name: 'a.txt',
+      file_path: 'a.txt',
+      size: 2,
+      encoding: 'base64',
+      content: 'YQo=',
+      content_sha256: createHash('sha256').update('a\n').digest('hex'),
+      ref: 'main',
+      commit_id: head,
+      execute_filemode: true,
+    })
+    expect(headers.get('content-type')).toBe('application/json')
+    const same = await planner.get(file('a.txt'), { 'if-none-match': headers.get('etag')! })
+    expect(same.status).toBe(304)
+  })
+
+  test('HEAD says the same in headers', async () => {
+    const { body } = await planner.get(file(odd))
+    const { status, headers, text } = await planner.request('HEAD', file(odd))
+    expect({ status, text }).toEqual({ status: 200, text: '' })
+    const bytes = (name: string) => Buffer.from(headers.get(name)!, 'latin1').toString()
+    expect(bytes('x-gitlab-file-path')).toBe(odd)
+    expect(headers.get('x-gitlab-size')).toBe('8')
+    expect(headers.get('x-gitlab-blob-id')).toBe(body['blob_id'])
+    expect(headers.get('x-gitlab-content-sha256')).toBe(body['content_sha256'])
+    expect(headers.get('x-gitlab-last-commit-id')).toBe(body['last_commit_id'])
+    expect(headers.get('x-gitlab-execute-filemode')).toBe('false')
+    expect(headers.get('x-gitlab-ref')).toBe('main')
+    expect(headers.get('x-gitlab-encoding')).toBe('base64')
+  })
+
+  test('last_commit_id is the commit that changed the file', async () => {
+    const { body } = await planner.get(file('README.md', 'HEAD'))
+    expect(body).toMatchObject({ ref: 'HEAD', commit_id: head, last_commit_id: first })
+  })
+
+  test('a large file passes through, its content unharmed', async () => {
+    const { body } = await planner.get(file('large.bin'))
+    expect(Buffer.from(body['content'] as string, 'base64').equals(large)).toBe(true)
+    expect(body['content_sha256']).toBe(createHash('sha256').update(large).digest('hex'))
+    expect(body['last_commit_id']).toMatch(/^[0-9a-f]{40}$/)
+  })
+
+  test('raw content, of the default branch and of a ref', async () => {
+    const raw = await planner.get(at(`/files/${encodeURIComponent(odd)}/raw`))
+    expect(raw).toMatchObject({ status: 200, text: '# Hello\n' })
+    expect(raw.headers.get('content-type')).toBe('text/plain')
+    expect(raw.headers.get('content-length')).toBe('8')
+    expect(raw.headers.get('content-disposition')).toContain("filename*=UTF-8''d%C3%ADa%20%231%20100%25.md")
+    const response = await fetch(`${world.url}/api/v4${at('/files/large.bin/raw?ref=feature%2Fone')}`, {
+      headers: { 'private-token': planner.token },
+    })
+    expect(Buffer.from(await response.arrayBuffer()).equals(large)).toBe(true)
+    expect(await planner.request('HEAD', at('/files/large.bin/raw'))).toMatchObject({ status: 200, text: '' })
+    expect((await planner.get(at('/files/empty/raw'))).text).toBe('')
+  })
+
+  test.each([
+    ['/files/a.txt', 400, { error: 'ref is missing, ref is empty' }],
+    ['/files/a.txt?ref=', 400, { error: 'ref is empty' }],
+    ['/files/a.txt?ref=nothing', 404, { message: '404 Commit Not Found' }],
+    ['/files/a.txt?ref=-x', 404, { message: '404 Commit Not Found' }],
+    ['/files/docs?ref=main', 404, { message: '404 File Not Found' }],
+    ['/files/nothing?ref=main', 404, { message: '404 File Not Found' }],
+    ['/files/a.txt%2Fb?ref=main', 404, { message: '404 File Not Found' }],
+    ['/files/..%2Fa.txt?ref=main', 400, { error: 'file_path should be a valid file path' }],
+    ['/files/nothing/raw', 404, { message: '404 File Not Found' }],
+  ])('%s: %d', async (path, status, body) => {
+    expect(await planner.get(at(path))).toMatchObject({ status, body })
+  })
+
+  test('a token for repositories reads files, and nothing else of the API', async () => {
+    const token = await world.token(developer.id, ['read_repository'])
+    const headers = { 'private-token': token }
+    expect(await world.anonymous.get(file('a.txt'), headers)).toMatchObject({ status: 200 })
+    expect(await world.anonymous.get(at('/files/a.txt/raw'), headers)).toMatchObject({ status: 200 })
+    expect(await world.anonymous.get(at('/tree'), headers)).toMatchObject({ status: 403 })
+  })
+})
+
+describe('blobs and archives', () => {
+  test('a blob by its id', async () => {
+    const { body } = await planner.get(file('a.txt'))
+    const blob = await planner.get(at(`/blobs/${body['blob_id'] as string}`))
+    expect(blob.body).toEqual({ size: 2, encoding: 'base64', content: 'YQo=', sha: body['blob_id'] })
+    expect((await planner.get(at(`/blobs/${body['blob_id'] as string}/raw`))).text).toBe('a\n')
+    for (const sha of [head, 'f'.repeat(40), 'main', 'x']) {
+      expect(await planner.get(at(`/blobs/${sha}`))).toMatchObject({
+        status: 404,
+        body: { message: '404 Blob Not Found' },
+      })
+    }
+  })
+
+  test('archives in the usual formats', async () => {
+    const download = async (path: string) => {
+      const response = await fetch(`${world.url}/api/v4${at(path)}`, { headers: { 'private-token': planner.token } })
+      return { response, bytes: Buffer.from(await response.arrayBuffer()) }
+    }
+    const gz = await download('/archive')
+    expect(gz.response.headers.get('content-disposition')).toContain(`-main-${head}.tar.gz"`)
+    expect(gunzipSync(gz.bytes).includes(`${project['path'] as string}-main-${head}/README.md`)).toBe(true)
+    const zip = await download('/archive.zip?sha=v1.0')
+    expect(zip.response.headers.get('content-type')).toBe('application/zip')
+    expect(zip.bytes.subarray(0, 2).toString()).toBe('PK')
+    const tar = await download('/archive.tar?path=docs&exclude_paths=docs%2Fapi')
+    expect(tar.bytes.includes('docs/api')).toBe(false)
+    expect(tar.bytes.includes('README.md')).toBe(false)
+    expect(await planner.get(at('/archive?sha=nothing'))).toMatchObject({
+      status: 404,
+      body: { message: '404 File Not Found' },
+    })
+    expect(await planner.get(at('/archive?path=nothing'))).toMatchObject({ status: 404 })
+    expect(await planner.get(at('/archive.rar'))).toMatchObject({ status: 400 })
+    expect(await planner.get(at('/archive?path=..%2Fx'))).toMatchObject({ status: 400 })
+  })
+})
+
+describe('commits', () => {
+  test('the newest first, without totals', async () => {
+    const { status, body, headers } = await planner.get(at('/commits?per_page=2'))
+    expect(status).toBe(200)
+    expect(body).toHaveLength(2)
+    expect(headers.get('x-total')).toBeNull()
+    expect(headers.get('x-next-page')).toBe('2')
+    expect(body[0]).toEqual({
+      id: head,
+      short_id: head.slice(0, 8),
+      title: 'Add b',
+      message: 'Add b\n\nWith a body.\n\nSigned-off-by: Ada <ada@example.com>\n',
+      author_name: 'Ada',
+      author_email: 'ada@example.com',
+      authored_date: '2024-05-01T08:00:00.000Z',
+      committer_name: 'Ada',
+      committer_email: 'ada@example.com',
+      committed_date: '2024-05-01T08:00:00.000Z',
+      created_at: '2024-05-01T08:00:00.000Z',
+      parent_ids: [expect.stringMatching(/^[0-9a-f]{40}$/)],
+      web_url: `${world.url}/${project['path_with_namespace'] as string}/-/commit/${head}`,
+      trailers: {},
+      extended_trailers: {},
+    })
+  })
+
+  test.each([
+    ['ref_name=v1.0', 1],
+    ['path=b.txt', 1],
+    ['path=docs', 1],
+    ['path=nothing', 0],
+    ['author=ada@', 3],
+    ['author=ada.*', 0],
+    ['since=2030-01-01', 0],
+    ['since=1950-01-01', 3],
+    ['until=2020-01-01', 0],
+    ['until=1950-01-01', 0],
+    ['all=true', 3],
+    ['ref_name=nothing', 0],
+    ['page=99', 0],
+    ['page=1000000000', 0],
+    ['first_parent=true&order=topo', 3],
+  ])('%s finds %d', async (query, count) => {
+    const { status, body } = await planner.get(at(`/commits?${query}`))
+    expect({ status, count: (body as unknown[]).length }).toEqual({ status: 200, count })
+  })
+
+  test('with sums and trailers', async () => {
+    const { body } = await planner.get(at('/commits?with_stats=true&trailers=true&per_page=1'))
+    expect(body[0]).toMatchObject({
+      stats: { additions: 1, deletions: 0, total: 1 },
+      trailers: { 'Signed-off-by': 'Ada <ada@example.com>' },
+      extended_trailers: { 'Signed-off-by': ['Ada <ada@example.com>'] },
+    })
+  })
+
+  test('bad parameters', async () => {
+    expect(await planner.get(at('/commits?ref_name=a..b'))).toMatchObject({
+      status: 400,
+      body: { error: 'ref_name is invalid' },
+    })
+    expect(await planner.get(at('/commits?page=0'))).toMatchObject({
+      status: 400,
+      body: { error: 'page does not have a valid value' },
+    })
+  })
+
+  test('one commit, by id, part of it, branch and tag', async () => {
+    for (const name of [head, head.slice(0, 10), 'main', 'feature%2Fone', 'v1.10']) {
+      const { status, body } = await planner.get(at(`/commits/${name}`))
+      expect({ status, id: body['id'] }).toEqual({ status: 200, id: head })
+      expect(body).toMatchObject({ stats: { total: 1 }, status: null, project_id: project['id'], last_pipeline: null })
+    }
+    expect((await planner.get(at('/commits/main?stats=false'))).body).not.toHaveProperty('stats')
+    for (const name of ['nothing', 'f'.repeat(40), 'a..b', '%2D%2Dall']) {
+      expect(await planner.get(at(`/commits/${name}`))).toMatchObject({
+        status: 404,
+        body: { message: '404 Commit Not Found' },
+      })
+    }
+  })
+
+  test('where a commit is, and how many lie before it', async () => {
+    const { body } = await planner.get(at(`/commits/${head}/refs`))
+    expect(body).toEqual([
+      { type: 'branch', name: 'feature/one' },
+      { type: 'branch', name: 'feature/two' },
+      { type: 'branch', name: 'main' },
+      { type: 'tag', name: 'v1.10' },
+    ])
+    expect((await planner.get(at(`/commits/${head}/refs?type=tag`))).body).toHaveLength(1)
+    expect((await planner.get(at('/commits/main/sequence'))).body).toEqual({ count: 3 })
+  })
+})
+
+describe('branches', () => {
+  test('one branch', async () => {
+    const { status, body } = await developer.get(at('/branches/main'))
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      name: 'main',
+      commit: expect.objectContaining({ id: head }),
+      merged: false,
+      protected: true,
+      developers_can_push: false,
+      developers_can_merge: false,
+      can_push: false,
+      default: true,
+      web_url: `${world.url}/${project['path_with_namespace'] as string}/-/tree/main`,
+    })
+    expect((await maintainer.get(at('/branches/main'))).body).toMatchObject({ can_push: true })
+    expect((await developer.get(at('/branches/feature%2Fone'))).body).toMatchObject({
+      can_push: true,
+      protected: false,
+      default: false,
+    })
+    expect((await developer.get(at('/branches/old'))).body).toMatchObject({ merged: true })
+  })
+
+  test('HEAD tells whether there is one', async () => {
+    expect(await planner.request('HEAD', at('/branches/main'))).toMatchObject({ status: 204, text: '' })
+    expect((await planner.request('HEAD', at('/branches/nothing'))).status).toBe(404)
+    expect(await planner.get(at('/branches/nothing'))).toMatchObject({
+      status: 404,
+      body: { message: '404 Branch Not Found' },
+    })
+    expect(await planner.get(at('/branches/a..b'))).toMatchObject({
+      status: 400,
+      body: { message: 'The branch refname is invalid' },
+    })
+  })
+
+  const names = async (query: string) =>
+    ((await planner.get(at(`/branches?${query}`))).body as Json[]).map((branch) => branch['name'] as string)
+
+  test.each([
+    ['', ['feature/one', 'feature/two', 'main', 'old']],
+    ['search=FEAT', ['feature/one', 'feature/two']],
+    ['search=%5Efeature%2Fo', ['feature/one']],
+    ['search=n%24', ['main']],
+    ['search=%5Emain%24', ['main']],
+    ['search=%5Eain', []],
+    ['regex=%5E(main%7Cold)%24', ['main', 'old']],
+    ['regex=e&search=two', ['feature/two']],
+    ['sort=updated_asc&search=%5Eold', ['old']],
+    ['per_page=2&page=2', ['main', 'old']],
+  ])('?%s', async (query, expected) => {
+    expect(await names(query)).toEqual(expected)
+  })
+
+  test('bad filters', async () => {
+    expect(await planner.get(at('/branches?regex=('))).toMatchObject({
+      status: 400,
+      body: { message: 'Regex is invalid' },
+    })
+    expect(await planner.get(at('/branches?sort=size'))).toMatchObject({
+      status: 400,
+      body: { error: 'sort does not have a valid value' },
+    })
+  })
+
+  test('page after page by name, while branches go', async () => {
+    const page = await planner.get(at('/branches?pagination=keyset&per_page=1'))
+    expect(page.body[0]['name']).toBe('feature/one')
+    expect(page.headers.get('link')).toContain('page_token=feature%2Fone')
+    expect(await names('pagination=keyset&per_page=1&page_token=feature%2Fp')).toEqual(['feature/two'])
+    expect(await names('pagination=keyset&page_token=zzz')).toEqual([])
+  })
+
+  test('a page of one shows the protection of all rules', async () => {
+    const { body } = await planner.get(at('/branches?search=main&per_page=1'))
+    expect(body[0]).toMatchObject({ name: 'main', protected: true })
+  })
+
+  test('made and deleted', async () => {
+    const made = await developer.post(at('/branches'), { branch: 'made/here', ref: 'v1.0' })
+    expect(made).toMatchObject({ status: 201, body: { name: 'made/here', can_push: true, commit: { id: first } } })
+    const again = await developer.post(at('/branches?branch=made%2Fhere&ref=main'))
+    expect(again).toMatchObject({ status: 400, body: { message: 'Branch already exists' } })
+    expect(await developer.delete(at('/branches/made%2Fhere'))).toMatchObject({ status: 204, text: '' })
+    expect(await developer.delete(at('/branches/made%2Fhere'))).toMatchObject({
+      status: 404,
+      body: { message: '404 Branch Not Found' },
+    })
+  })
+
+  test.each([
+    [{ branch: 'x' }, { error: 'ref is missing' }],
+    [{ branch: 'a..b', ref: 'main' }, { message: 'Branch name is invalid' }],
+    [{ branch: '-x', ref: 'main' }, { message: 'Branch name is invalid' }],
+    [{ branch: 'HEAD', ref: 'main' }, { message: 'Branch name is invalid' }],
+    [{ branch: 'refs/heads/x', ref: 'main' }, { message: 'Branch name is invalid' }],
+    [{ branch: 'x', ref: 'nothing' }, { message: "Failed to create branch 'x': invalid reference name 'nothing'" }],
+    [
+      { branch: 'main/x', ref: 'main' },
+      { message: "Failed to create branch 'main/x': Branch name conflicts with existing branch hierarchy." },
+    ],
+    [
+      { branch: 'a'.repeat(40), ref: 'main' },
+      { message: 'You cannot create a branch with a SHA-1 or SHA-256 branch name.' },
+    ],
+  ])('POST %j', async (fields, body) => {
+    expect(await maintainer.post(at('/branches'), fields)).toMatchObject({ status: 400, body })
+  })
+
+  test('the default branch stays, whoever asks', async () => {
+    for (const person of [developer, maintainer, world.root]) {
+      expect(await person.delete(at('/branches/main'))).toMatchObject({
+        status: 400,
+        body: { message: 'The default branch of a project cannot be deleted.' },
+      })
+    }
+    expect((await guest.delete(at('/branches/old'))).status).toBe(403)
+    expect((await world.anonymous.delete(at('/branches/old'))).status).toBe(401)
+  })
+
+  test('merged ones go together, protected ones stay', async () => {
+    const own = await world.project()
+    const there = `/projects/${own['id'] as number}/repository`
+    const copy = await copies.filled(own)
+    await git(copy, 'branch', 'done')
+    await git(copy, 'branch', 'kept')
+    await copies.commit(copy, 'more')
+    await git(copy, 'push', '--quiet', 'origin', 'main', 'done', 'kept', 'main:same')
+    await git(copy, 'checkout', '--quiet', '-b', 'open')
+    await copies.commit(copy, 'open')
+    await git(copy, 'push', '--quiet', 'origin', 'open')
+    await world.root.put(`${there}/branches/kept/protect`)
+    const answer = await world.root.delete(`${there}/merged_branches`)
+    expect(answer).toMatchObject({ status: 202, body: { message: '202 Accepted' } })
+    const left = async () =>
+      ((await world.root.get(`${there}/branches`)).body as Json[]).map((branch) => branch['name'] as string)
+    await expect.poll(left, { timeout: 10_000 }).toEqual(['kept', 'main', 'open', 'same'])
+  })
+
+  test('the old calls protect and unprotect', async () => {
+    const path = at('/branches/feature%2Ftwo')
+    expect((await developer.put(`${path}/protect`)).status).toBe(403)
+    const open = await maintainer.put(`${path}/protect`, { developers_can_push: true })
+    expect(open).toMatchObject({
+      status: 200,
+      body: { protected: true, developers_can_push: true, developers_can_merge: false },
+    })
+    const changed = await maintainer.put(`${path}/protect`, { developers_can_push: false, developers_can_merge: true })
+    expect(changed.body).toMatchObject({ developers_can_push: false, developers_can_merge: true })
+    expect(await maintainer.put(`${path}/unprotect`)).toMatchObject({ status: 200, body: { protected: false } })
+    expect(await maintainer.put(`${path}/unprotect`)).toMatchObject({ status: 200, body: { protected: false } })
+    expect(await maintainer.put(at('/branches/nothing/protect'))).toMatchObject({
+      status: 404,
+      body: { message: '404 Branch Not Found' },
+    })
+  })
+})
+
+describe('tags', () => {
+  const names = async (query: string) =>
+    ((await planner.get(at(`/tags?${query}`))).body as Json[]).map((tag) => tag['name'] as string)
+
+  test.each([
+    ['order_by=name&sort=asc', ['v1.0', 'v1.10', 'v1.9']],
+    ['order_by=version', ['v1.10', 'v1.9', 'v1.0']],
+    ['order_by=version&sort=asc&search=%5Ev1.1', ['v1.10']],
+    ['order_by=name&per_page=1', ['v1.9']],
+    ['order_by=name&page_token=v1.9', ['v1.10', 'v1.0']],
+  ])('?%s', async (query, expected) => {
+    expect(await names(query)).toEqual(expected)
+  })
+
+  test('annotated and lightweight', async () => {
+    const annotated = await planner.get(at('/tags/v1.10'))
+    expect(annotated.body).toEqual({
+      name: 'v1.10',
+      message: 'Tenth',
+      target: expect.stringMatching(/^[0-9a-f]{40}$/),
+      commit: expect.objectContaining({ id: head }),
+      release: null,
+      protected: false,
+      created_at: '2024-05-01T08:00:00.000Z',
+    })
+    const light = await planner.get(at('/tags/v1.0'))
+    expect(light.body).toMatchObject({ message: null, target: first, created_at: null, commit: { id: first } })
+    expect(await planner.get(at('/tags/nothing'))).toMatchObject({
+      status: 404,
+      body: { message: '404 Tag Not Found' },
+    })
+  })
+
+  test('made and deleted', async () => {
+    const light = await developer.post(at('/tags'), { tag_name: 'rc/1', ref: 'main' })
+    expect(light).toMatchObject({ status: 201, body: { name: 'rc/1', message: null, target: head } })
+    const annotated = await developer.post(at('/tags'), { tag_name: 'rc/2', ref: 'main', message: 'Second' })
+    expect(annotated).toMatchObject({ status: 201, body: { message: 'Second', commit: { id: head } } })
+    expect(annotated.body['target']).not.toBe(head)
+    expect((await planner.get(at('/tags/rc%2F2'))).body).toEqual(annotated.body)
+    for (const name of ['rc%2F1', 'rc%2F2']) expect((await developer.delete(at(`/tags/${name}`))).status).toBe(204)
+    expect(await developer.delete(at('/tags/rc%2F1'))).toMatchObject({ status: 404, body: { message: 'No such tag' } })
+  })
+
+  test.each([
+    [{ tag_name: 'v1.0', ref: 'main' }, 'Tag v1.0 already exists'],
+    [{ tag_name: 'a..b', ref: 'main' }, 'Tag name invalid'],
+    [{ tag_name: 'new', ref: 'nothing' }, 'Target nothing is invalid'],
+    [{ tag_name: 'main', ref: 'main' }, 'You cannot use default branch name to create a tag'],
+    [{ tag_name: 'a'.repeat(40), ref: 'main' }, 'You cannot create a tag with a SHA-1 or SHA-256 tag name.'],
+  ])('POST %j', async (fields, message) => {
+    expect(await maintainer.post(at('/tags'), fields)).toMatchObject({ status: 400, body: { message } })
+  })
+})
+
+describe('who may', () => {
+  const reading = [
+    '/tree',
+    '/files/a.txt?ref=main',
+    '/files/a.txt/raw',
+    '/archive',
+    '/commits',
+    '/commits/main',
+    '/commits/main/refs',
+    '/branches',
+    '/branches/main',
+    '/tags',
+    '/tags/v1.0',
+  ]
+
+  test.each(reading)('GET %s', async (path) => {
+    const stranger = await world.user()
+    const statuses = await Promise.all(
+      [world.anonymous, stranger, guest, planner, developer, world.root].map(
+        async (person) => (await person.get(at(path))).status,
+      ),
+    )
+    expect(statuses).toEqual([404, 404, 403, 200, 200, 200])
+  })
+
+  test('a public project shows its code to everybody, a feature level keeps it for members', async () => {
+    const open = await world.project({ visibility: 'public' })
+    await copies.filled(open)
+    const there = `/projects/${open['id'] as number}`
+    expect((await world.anonymous.get(`${there}/repository/tree`)).status).toBe(200)
+    expect((await world.anonymous.get(`${there}/repository/branches/main`)).body).toMatchObject({ can_push: false })
+    await world.root.put(there, { repository_access_level: 'private' })
+    expect((await world.anonymous.get(`${there}/repository/tree`)).status).toBe(403)
+    expect((await (await world.user()).get(`${there}/repository/tree`)).status).toBe(403)
+  })
+
+  test('a read-only token reads and does not write', async () => {
+    const headers = { 'private-token': await world.token(developer.id, ['read_api']) }
+    expect((await world.anonymous.get(at('/branches'), headers)).status).toBe(200)
+    const write = await world.anonymous.post(at('/branches'), { branch: 'x', ref: 'main' }, headers)
+    expect(write.status).toBe(403)
+  })
+})
+
+test('an empty repository', async () => {
+  const empty = await world.project()
+  const there = `/projects/${empty['id'] as number}/repository`
+  const answers = await Promise.all(
+    [
+      ['/tree', 404],
+      ['/files/a?ref=main', 404],
+      ['/commits', 200],
+      ['/commits/main', 404],
+      ['/branches', 200],
+      ['/branches/main', 404],
+      ['/tags', 200],
+      ['/archive', 404],
+    ].map(async ([path, status]) => [path, (await world.root.get(`${there}${path as string}`)).status, status]),
+  )
+  for (const [path, status, expected] of answers) expect([path, status]).toEqual([path, expected])
+  expect(await world.root.post(`${there}/branches`, { branch: 'x', ref: 'main' })).toMatchObject({ status: 400 })
+  expect(await world.root.post(`${there}/tags`, { tag_name: 'x', ref: 'main' })).toMatchObject({ status: 400 })
+})
