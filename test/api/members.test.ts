@@ -388,9 +388,9 @@ describe('inheritance', () => {
     await add(middle, person, 30, { expires_at: day(3) })
     await add(top, person, 10, { expires_at: day(2) })
     const inGroup = await world.root.get(`${middle}/all?user_ids=${person.id}`)
-    expect(rowsOf(inGroup).map((member) => [member['access_level'], member['expires_at']] as unknown[])).toEqual([
-      [30, day(3)],
-    ])
+    expect(
+      rowsOf(inGroup).map((member) => [member['access_level'], member['expires_at']] as unknown[]),
+    ).toEqual([[30, day(3)]])
     const inProject = await world.root.get(`${bottom}/all/${person.id}`)
     expect([bodyOf(inProject)['access_level'], bodyOf(inProject)['expires_at']]).toEqual([30, day(4)])
     expect(bodyOf(await person.get(`${bottom}/${person.id}`))['access_level']).toBe(20)

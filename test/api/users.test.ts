@@ -307,7 +307,9 @@ test('a user is changed, and what is not named stays', async () => {
   expect([taken.status, taken.body]).toEqual([409, { message: 'Email has already been taken' }])
   const name = await world.root.put(path, { username: 'root' })
   expect([name.status, name.body]).toEqual([409, { message: 'Username has already been taken' }])
-  expect((await world.root.put(path, { username: (user['username'] as string).toUpperCase() })).status).toBe(200)
+  expect((await world.root.put(path, { username: (user['username'] as string).toUpperCase() })).status).toBe(
+    200,
+  )
   const faulty = await world.root.put(path, { username: 'api', name: ' ' })
   expect(faulty.body).toEqual({ message: { name: ["can't be blank"], username: ['api is a reserved name'] } })
   expect((await world.root.put('/users/999999', { name: 'x' })).body).toEqual({
@@ -320,9 +322,9 @@ test('no user can have the path of a group', async () => {
   const answer = await world.root.post('/users', fields((group['path'] as string).toUpperCase()))
   expect([answer.status, answer.body]).toEqual([409, { message: 'Username has already been taken' }])
   const user = await create()
-  expect((await world.root.put(`/users/${user['id'] as number}`, { username: group['path'] as string })).status).toBe(
-    409,
-  )
+  expect(
+    (await world.root.put(`/users/${user['id'] as number}`, { username: group['path'] as string })).status,
+  ).toBe(409)
 })
 
 test('a new username renames the personal projects, whose old paths lead on until somebody takes them', async () => {
@@ -466,8 +468,18 @@ test('administrators see the memberships of a user', async () => {
   await world.root.post(`/groups/${group['id'] as number}/members`, { user_id: person.id, access_level: 20 })
   const list = await world.root.get(`/users/${person.id}/memberships`)
   expect(list.body).toEqual([
-    { source_id: project['id'] as number, source_name: project['name'] as string, source_type: 'Project', access_level: 30 },
-    { source_id: group['id'] as number, source_name: group['name'] as string, source_type: 'Namespace', access_level: 20 },
+    {
+      source_id: project['id'] as number,
+      source_name: project['name'] as string,
+      source_type: 'Project',
+      access_level: 30,
+    },
+    {
+      source_id: group['id'] as number,
+      source_name: group['name'] as string,
+      source_type: 'Namespace',
+      access_level: 20,
+    },
   ])
   expect((await world.root.get(`/users/${person.id}/memberships?type=Namespace`)).body).toHaveLength(1)
   expect((await world.root.get('/users/999999/memberships')).body).toEqual({ message: '404 User Not Found' })

@@ -1,0 +1,45 @@
+import { Gitlab } from '@gitbeaker/rest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rootToken, startWorld, type World } from '../world/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+test('gitbeaker makes a group, a project and a variable, and reads branches and pipelines', async () => {
+  const client = new Gitlab({ host: world.url, token: rootToken })
+
+  expect(await client.Metadata.show()).toMatchObject({ version: '17.11.0-ee' })
+  expect(await client.Users.showCurrentUser()).toMatchObject({ username: 'root' })
+
+  const group = await client.Groups.create('Beakers', 'beakers')
+  const project = await client.Projects.create({
+    name: 'lab',
+    namespaceId: group.id,
+    initializeWithReadme: true,
+  })
+  expect(project).toMatchObject({ path_with_namespace: 'beakers/lab', empty_repo: false })
+
+  await client.ProjectVariables.create(project.id, 'HOST', 'db1', { environmentScope: 'prod' })
+  await client.ProjectVariables.create(project.id, 'HOST', 'db2', { environmentScope: 'test' })
+  expect(await client.ProjectVariables.all('beakers/lab')).toHaveLength(2)
+  expect(
+    await client.ProjectVariables.show(project.id, 'HOST', { filter: { environment_scope: 'test' } }),
+  ).toMatchObject({ value: 'db2' })
+  await expect(client.ProjectVariables.show(project.id, 'HOST')).rejects.toThrow(/multiple variables/)
+
+  expect(await client.Branches.all(project.id)).toMatchObject([{ name: 'main', default: true, protected: true }])
+  expect(await client.ProtectedBranches.all(project.id)).toMatchObject([{ name: 'main' }])
+  expect(await client.Commits.all(project.id)).toHaveLength(1)
+  expect(await client.RepositoryFiles.showRaw(project.id, 'README.md', 'main')).toContain('lab')
+
+  // Without a configuration there is no pipeline to create; the list is empty but served.
+  await expect(client.Pipelines.create(project.id, 'main')).rejects.toThrow(/Missing CI config file/)
+  expect(await client.Pipelines.all(project.id)).toEqual([])
+
+  const pages = await client.Projects.all({ membership: true, perPage: 1, maxPages: 3, showExpanded: true })
+  expect(pages.paginationInfo).toMatchObject({ current: 1, perPage: 1 })
+  await client.Projects.remove(project.id)
+})
