@@ -68,7 +68,7 @@ export function offer(handlers: Handlers): void {
       process.send?.({ id, ...reply } satisfies Reply)
     }
     const handler = handlers[name]
-    if (handler === undefined) return answer({ error: `there is no ${name}` })
+    if (handler === undefined) throw new Error(`there is no ${name}`)
     handler(argument as never).then(
       (result) => answer({ result }),
       (error: unknown) => answer({ error: String(error) }),

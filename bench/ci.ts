@@ -31,7 +31,8 @@ const oneJob = 'build:\n  script: echo hello\n'
 
 export const twentyJobs = Array.from(
   { length: 20 },
-  (_, number) => `job ${number}:\n  stage: ${['build', 'test', 'deploy'][number % 3]!}\n  script: echo ${number}\n`,
+  (_, number) =>
+    `job ${number}:\n  stage: ${['build', 'test', 'deploy'][number % 3]!}\n  script: echo ${number}\n`,
 ).join('')
 
 /** Puts a configuration into projects. */
@@ -130,8 +131,19 @@ export class Ci {
     let head = await this.#git.line([...inside, 'rev-parse', 'main'])
     const orders: PushOrder[] = []
     for (let number = 1; number <= count; number += 1) {
-      const sha = await this.#git.line([...inside, 'commit-tree', tree, '-p', head, '-m', `Push ${number} ${head}`])
-      const pack = await this.#git.run([...inside, 'pack-objects', '--quiet', '--stdout', '--revs'], [`${sha}\n^${head}\n`])
+      const sha = await this.#git.line([
+        ...inside,
+        'commit-tree',
+        tree,
+        '-p',
+        head,
+        '-m',
+        `Push ${number} ${head}`,
+      ])
+      const pack = await this.#git.run(
+        [...inside, 'pack-objects', '--quiet', '--stdout', '--revs'],
+        [`${sha}\n^${head}\n`],
+      )
       const command = `${head} ${sha} refs/heads/main\0report-status agent=bench`
       const line = (command.length + 4).toString(16).padStart(4, '0') + command
       orders.push({

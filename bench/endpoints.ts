@@ -117,18 +117,24 @@ export function endpoints(scale: Scale): Endpoint[] {
       title: 'get one variable',
       requests: [
         ...requests.ofProjects((project, dice) => `/projects/${project}/variables/KEY_${1 + dice.below(10)}`),
-        ...requests.get((dice) => `/projects/${variablesProject}/variables/KEY_${1 + dice.below(scale.variables)}`),
+        ...requests.get(
+          (dice) => `/projects/${variablesProject}/variables/KEY_${1 + dice.below(scale.variables)}`,
+        ),
       ],
     },
     {
       name: 'variables',
       title: `list 20 of ${count(scale.variables)} variables`,
-      requests: requests.get((dice) => `/projects/${variablesProject}/variables?page=${1 + dice.below(scale.variables / 20)}`),
+      requests: requests.get(
+        (dice) => `/projects/${variablesProject}/variables?page=${1 + dice.below(scale.variables / 20)}`,
+      ),
     },
     {
       name: 'pipeline',
       title: 'get one pipeline',
-      requests: requests.get((dice) => `/projects/${bigProject}/pipelines/${firstId + 1 + dice.below(scale.pipelines)}`),
+      requests: requests.get(
+        (dice) => `/projects/${bigProject}/pipelines/${firstId + 1 + dice.below(scale.pipelines)}`,
+      ),
     },
     ...pipelineLists(requests, scale),
     {
@@ -140,14 +146,17 @@ export function endpoints(scale: Scale): Endpoint[] {
       name: 'project-path',
       title: 'get project by path',
       requests: requests.ofProjects(
-        (project) => `/projects/${encodeURIComponent(shape.projectPath(project, scale.depth, scale.callers))}`,
+        (project) =>
+          `/projects/${encodeURIComponent(shape.projectPath(project, scale.depth, scale.callers))}`,
       ),
     },
     { name: 'projects', title: 'list my projects', requests: requests.anybody('/projects?membership=true') },
     {
       name: 'members',
       title: `list ${count(scale.members)} group members`,
-      requests: requests.get((dice) => `/groups/${shape.groupId(0, 0)}/members?page=${1 + dice.below(scale.members / 20)}`),
+      requests: requests.get(
+        (dice) => `/groups/${shape.groupId(0, 0)}/members?page=${1 + dice.below(scale.members / 20)}`,
+      ),
     },
     {
       name: 'members-all',

@@ -35,7 +35,12 @@ export class GitBackend implements AsyncDisposable {
   }
 }
 
-function answer(git: GitClient, root: string, request: http.IncomingMessage, response: http.ServerResponse): void {
+function answer(
+  git: GitClient,
+  root: string,
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+): void {
   const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
   const child = spawn('git', ['http-backend'], {
     env: {
@@ -63,7 +68,7 @@ function answer(git: GitClient, root: string, request: http.IncomingMessage, res
     if (end === -1) return
     child.stdout.off('data', readHead).pause()
     const fields = head.subarray(0, end).toString('latin1').split('\r\n')
-    const headers = Object.fromEntries(fields.map((field) => field.split(': ', 2)))  as Record<string, string>
+    const headers = Object.fromEntries(fields.map((field) => field.split(': ', 2))) as Record<string, string>
     response.writeHead(Number(headers['Status']?.slice(0, 3) ?? 200), headers)
     response.write(head.subarray(end + 4))
     pipeline(child.stdout, response, () => undefined)

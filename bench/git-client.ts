@@ -80,7 +80,10 @@ export class GitClient {
 function* history(commits: number, files: Readonly<Record<string, string>>): Generator<string> {
   const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`
   for (let number = 1; number <= commits; number += 1) {
-    const lines = Array.from({ length: 20 }, (_, line) => `line ${line} as of ${(number * (line + 7)) % 1009}`)
+    const lines = Array.from(
+      { length: 20 },
+      (_, line) => `line ${line} as of ${(number * (line + 7)) % 1009}`,
+    )
     const first = number === 1 ? Object.entries(files) : []
     yield [
       'commit refs/heads/main\n',

@@ -71,13 +71,12 @@ export async function transfers(
   for (let number = 1; number <= tries; number += 1) {
     const settings = ['receive.fsckObjects=true', 'http.receivepack=true']
     const file = await git.bare(`plain-${number}.git`, settings)
-    const served = await git.bare(`served/${number}.git`, settings)
+    await git.bare(`served/${number}.git`, settings)
     const addresses = {
       service: repositoryUrl(service, special.pushProjects[number - 1]!, scale),
       file: `file://${file}`,
       ...(backend !== undefined && { http: `${backend.url}/${number}.git` }),
     }
-    await git.run(['-C', served, 'config', 'http.receivepack', 'true'])
     for (const [kind, url] of Object.entries(addresses)) {
       times.push.add(kind, await git.time(['-C', source, 'push', '--quiet', url, 'main']))
     }

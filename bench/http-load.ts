@@ -49,7 +49,7 @@ export async function load({ port, connections, seconds, requests }: LoadOrder):
   const begin = performance.now()
   const end = begin + seconds * 1000
   const connect = async (start: number): Promise<void> => {
-    for (let at = start; performance.now() < end; ) {
+    for (let at = start; performance.now() < end;) {
       const connection = new Connection(port)
       try {
         for (; performance.now() < end; at += 1) {
@@ -101,20 +101,23 @@ function write({ method, path, headers, body }: LoadRequest, port: number): () =
   return () => made
 }
 
+const lastChunk = Buffer.from('0\r\n\r\n')
+
 /** One connection that is kept open, with one question at a time. */
 class Connection {
   readonly #socket: net.Socket
   #waiting: PromiseWithResolvers<number> | undefined
   #broken: Error | undefined
-  #head = Buffer.alloc(0)
+  /** The beginning of a head that has not come whole. */
+  #head: Buffer | undefined
   #status = 0
-  /** Bytes of the answer's body that are still to come; undefined while its head is read. */
+  /** Bytes of the body that are still to come, infinite when it comes in chunks; undefined while the head is read. */
   #left: number | undefined
 
   constructor(port: number) {
     this.#socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
     this.#socket.setTimeout(patience, () => this.#break(new Error('no answer in time')))
-    this.#socket.on('data', (chunk) => this.#read(chunk))
+    this.#socket.on('data', (chunk) => this.#read(chunk as Buffer))
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#break(new Error(error.code ?? 'broken')))
     this.#socket.on('close', () => this.#break(new Error('connection closed')))
   }
@@ -138,27 +141,31 @@ class Connection {
   }
 
   #read(chunk: Buffer): void {
-    if (this.#left !== undefined) return this.#take(chunk.length)
-    const head = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk])
+    if (this.#left === undefined) this.#readHead(chunk)
+    else this.#take(chunk)
+  }
+
+  #readHead(chunk: Buffer): void {
+    const head = this.#head === undefined ? chunk : Buffer.concat([this.#head, chunk])
     const end = head.indexOf('\r\n\r\n')
     if (end === -1) {
       this.#head = head
       return
     }
-    this.#head = Buffer.alloc(0)
-    const text = head.latin1Slice(0, end)
+    this.#head = undefined
+    const text = head.toString('latin1', 0, end)
     this.#status = Number(text.slice(9, 12))
     const length = /^content-length: *(\d+)/im.exec(text)?.[1]
-    if (length === undefined && this.#status !== 204 && this.#status !== 304) {
-      return this.#break(new Error('an answer without a length'))
-    }
-    this.#left = Number(length ?? 0)
-    this.#take(head.length - end - 4)
+    const chunked = length === undefined && /^transfer-encoding: *chunked/im.test(text)
+    this.#left = chunked ? Infinity : Number(length ?? 0)
+    this.#take(head.subarray(end + 4))
   }
 
-  #take(bytes: number): void {
-    this.#left! -= bytes
-    if (this.#left! > 0) return
+  /** A body in chunks is over when the empty one comes; the parts of an answer that ends so lie in one read. */
+  #take(part: Buffer): void {
+    this.#left! -= part.length
+    const over = this.#left === Infinity ? part.subarray(-5).equals(lastChunk) : this.#left! <= 0
+    if (!over) return
     this.#left = undefined
     this.#waiting?.resolve(this.#status)
   }

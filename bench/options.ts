@@ -31,7 +31,14 @@ export interface Options {
 
 const scales: Readonly<Record<string, Scale>> = {
   small: { callers: 500, depth: 6, members: 5_000, projects: 200, variables: 500, pipelines: 50_000 },
-  full: { callers: 5_000, depth: 6, members: 50_000, projects: 1_000, variables: 2_000, pipelines: 1_000_000 },
+  full: {
+    callers: 5_000,
+    depth: 6,
+    members: 50_000,
+    projects: 1_000,
+    variables: 2_000,
+    pipelines: 1_000_000,
+  },
 }
 
 export const usage = `Measures a service of its own with data of its own.
@@ -73,7 +80,9 @@ export function readOptions(args: readonly string[]): Options | undefined {
     scale: chosen,
     duration: atLeast(0.2, 'duration', values.duration, quick ? 1 : 3),
     connections: atLeast(1, 'connections', values.connections, 64),
-    only: (values.only ?? '').split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim().toLowerCase()])),
+    only: (values.only ?? '')
+      .split(',')
+      .flatMap((part) => (part.trim() === '' ? [] : [part.trim().toLowerCase()])),
     quick,
     write: values.write === true,
     budget: quick ? 85 : 340,
@@ -87,7 +96,14 @@ function parse(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       options: {
-        ...{ callers: number, depth: number, members: number, projects: number, variables: number, pipelines: number },
+        ...{
+          callers: number,
+          depth: number,
+          members: number,
+          projects: number,
+          variables: number,
+          pipelines: number,
+        },
         ...{ scale: number, duration: number, connections: number, only: number },
         ...{ quick: flag, write: flag, help: flag },
       },

@@ -76,7 +76,10 @@ export class Runners {
     }
     await Promise.race([arrived, sleep(patience)])
     const claimed = this.#claims.get(sha)
-    return { push: accepted - begin, ...(claimed !== undefined && { claim: Math.max(0, claimed - accepted) }) }
+    return {
+      push: accepted - begin,
+      ...(claimed !== undefined && { claim: Math.max(0, claimed - accepted) }),
+    }
   }
 
   async #keepAsking(token: string): Promise<void> {
@@ -87,7 +90,13 @@ export class Runners {
         const answer = await this.#json('POST', '/jobs/request', {
           token,
           last_update: lastUpdate,
-          info: { name: 'bench', version: '18.0.0', platform: 'linux', architecture: 'amd64', executor: 'shell' },
+          info: {
+            name: 'bench',
+            version: '18.0.0',
+            platform: 'linux',
+            architecture: 'amd64',
+            executor: 'shell',
+          },
         })
         if (answer.status === 201) {
           await this.#finish(answer.text)
@@ -96,7 +105,7 @@ export class Runners {
         const update = answer.headers['x-gitlab-last-update']
         if (typeof update === 'string') lastUpdate = update
       } catch {
-        if (this.#stop.signal.aborted) return
+        // The connection broke; it is asked again.
       }
       // A service that does not hold the question open is asked every second.
       await sleep(Math.max(0, 1000 - (performance.now() - asked)))
@@ -113,7 +122,9 @@ export class Runners {
   }
 
   #json(method: string, path: string, body: unknown): Promise<Answer> {
-    return this.#ask(method, api + path, Buffer.from(JSON.stringify(body)), { 'content-type': 'application/json' })
+    return this.#ask(method, api + path, Buffer.from(JSON.stringify(body)), {
+      'content-type': 'application/json',
+    })
   }
 
   #ask(method: string, path: string, body: Uint8Array, headers: Record<string, string>): Promise<Answer> {

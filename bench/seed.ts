@@ -70,7 +70,9 @@ function people({ callers, members }: Scale): string[] {
 
 /** The tree of groups: at each level below the top `shape.siblings` groups, the first of which holds the next level. */
 function places({ depth, members, callers, projects }: Scale): string[] {
-  const groups = [...shape.groups(depth)].map(
+  const all = shape.groups(depth)
+  const ids = all.map(({ id }) => id)
+  const groups = all.map(
     ({ id, line, path }) =>
       `(${id}, 'group', ${line.at(-2) ?? 'null'}, '${path.split('/').at(-1)!}', '${path.split('/').at(-1)!}', '${path}',
         '{${line.join(',')}}')`,
@@ -100,7 +102,7 @@ function places({ depth, members, callers, projects }: Scale): string[] {
        now() - i * interval '1 hour'
      from generate_series(1, ${projects}) i
      join namespaces n on n.id = case when ${shape.isPersonalSql('i')} then ${firstId} + 1 + i % ${callers}
-       else (array[${shape.groups(depth).map(({ id }) => id)}])[1 + i % ${shape.groups(depth).length}] end`,
+       else (array[${ids.join(', ')}])[1 + i % ${ids.length}] end`,
     `insert into routes (path_key, project_id) select p.full_path, p.id from projects p`,
     `insert into members (user_id, project_id, access_level)
      select n.owner_id, p.id, 50 from projects p join namespaces n on n.id = p.namespace_id where n.kind = 'user'`,
@@ -112,8 +114,7 @@ function places({ depth, members, callers, projects }: Scale): string[] {
 }
 
 function things({ projects, variables }: Scale, secret: string): string[] {
-  const variable = (project: string): string =>
-    `select ${project}, 'KEY_' || k, '${secret}', k % 3 = 0 from`
+  const variable = (project: string): string => `select ${project}, 'KEY_' || k, '${secret}', k % 3 = 0 from`
   return [
     `insert into ci_variables (project_id, key, secret, protected)
      ${variable(`${firstId} + i`)} generate_series(1, ${projects}) i, generate_series(1, 10) k

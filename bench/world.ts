@@ -62,7 +62,8 @@ export const shape = {
   groups,
   smallProjectPipelines: 1_000,
   /** Different values among so many pipelines: few enough for a full page of each. */
-  pipelineUsers: (pipelines: number, callers: number): number => atMost(Math.min(500, callers), pipelines / 40),
+  pipelineUsers: (pipelines: number, callers: number): number =>
+    atMost(Math.min(500, callers), pipelines / 40),
   refs: (pipelines: number): number => atMost(1_000, pipelines / 40),
   names: (pipelines: number): number => atMost(200, pipelines / 250),
   /** Every fourth project is a user's own. */
@@ -72,7 +73,9 @@ export const shape = {
   ownerOf: (project: number, callers: number): number => 1 + ((project - firstId) % callers),
   /** Three pipelines in a row are of one commit. */
   sha: (iid: number): string => {
-    const md5 = createHash('md5').update(String(Math.floor(iid / 3))).digest('hex')
+    const md5 = createHash('md5')
+      .update(String(Math.floor(iid / 3)))
+      .digest('hex')
     return md5 + md5.slice(0, 8)
   },
   shaSql: (iid: string): string => `md5((${iid} / 3)::text) || left(md5((${iid} / 3)::text), 8)`,

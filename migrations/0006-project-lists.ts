@@ -18,6 +18,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index projects_order_name on projects (visibility, lower(name), id)`.execute(db)
   await sql`create index projects_order_path on projects (visibility, lower(path), id)`.execute(db)
   await sql`create index projects_order_id on projects (visibility, id)`.execute(db)
+  await sql`create index projects_archived on projects (visibility, created_at, id) where archived`.execute(
+    db,
+  )
   await sql`create index projects_in_namespace on projects (namespace_id, created_at, id)`.execute(db)
   await sql`drop index namespaces_groups`.execute(db)
   await sql`create index namespaces_groups on namespaces (visibility, lower(name), id) where kind = 'group'`.execute(

@@ -39,7 +39,9 @@ export async function startBuiltInRunner(options: BuiltInRunnerOptions): Promise
     log,
     signal: stopping.signal,
     shutdownGrace: Math.max(1, shutdownTimeout - reportTime),
-  }).catch((error: unknown) => log.warn({ err: error }, 'the built-in runner could not start; jobs wait for others'))
+  }).catch((error: unknown) =>
+    log.warn({ err: error }, 'the built-in runner could not start; jobs wait for others'),
+  )
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort()

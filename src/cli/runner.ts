@@ -19,7 +19,10 @@ export function runnerCommand(): Command {
   return new Command('runner')
     .description('run CI jobs of an instance on this machine')
     .option('--url <address>', 'address of the instance (default: RUNNER_URL)')
-    .option('--token <token>', "the runner's token, glrt-… (default: RUNNER_TOKEN, which other users cannot read)")
+    .option(
+      '--token <token>',
+      "the runner's token, glrt-… (default: RUNNER_TOKEN, which other users cannot read)",
+    )
     .option('--directory <folder>', 'folder for jobs and caches (default: DATA_DIR/runner)')
     .option('--concurrency <number>', 'jobs at once (default: RUNNER_CONCURRENCY)')
     .action(async (flags: Flags) => {
@@ -29,8 +32,10 @@ export function runnerCommand(): Command {
       })
       const url = flags.url ?? process.env['RUNNER_URL']
       const token = flags.token ?? process.env['RUNNER_TOKEN']
-      if (url === undefined || !URL.canParse(url)) throw new Trouble('name the instance with --url, as http://host.')
-      if (token === undefined || token === '') throw new Trouble("give the runner's token with --token or RUNNER_TOKEN.")
+      if (url === undefined || !URL.canParse(url))
+        throw new Trouble('name the instance with --url, as http://host.')
+      if (token === undefined || token === '')
+        throw new Trouble("give the runner's token with --token or RUNNER_TOKEN.")
       const directory = path.resolve(flags.directory ?? path.join(config.dataDirectory, 'runner'))
       await mkdir(directory, { recursive: true, mode: 0o711 })
       const stop = new AbortController()

@@ -92,7 +92,12 @@ describe('creating', () => {
   test('a subgroup is no more visible than its parent, and by default as visible as the setting and it allow', async () => {
     const parent = await world.group({ visibility: 'internal' })
     const name = world.unique('sub')
-    const refused = await world.root.post('/groups', { name, path: name, parent_id: parent['id'], visibility: 'public' })
+    const refused = await world.root.post('/groups', {
+      name,
+      path: name,
+      parent_id: parent['id'],
+      visibility: 'public',
+    })
     expect([refused.status, refused.body]).toEqual([
       400,
       {
@@ -133,7 +138,9 @@ describe('creating', () => {
 
     await world.root.put(`/groups/${group['id']}`, { subgroup_creation_level: 'owner' })
     const maintainer = await world.member({ group }, 'maintainer')
-    expect((await maintainer.post('/groups', { name: 'xx', path: 'xx', parent_id: group['id'] })).status).toBe(403)
+    expect(
+      (await maintainer.post('/groups', { name: 'xx', path: 'xx', parent_id: group['id'] })).status,
+    ).toBe(403)
   })
 
   test('two of one path at once: one wins', async () => {
@@ -182,11 +189,16 @@ describe('reading', () => {
     const guest = await world.member({ project }, 'guest')
     expect((await guest.get(`/groups/${top['id']}`)).status).toBe(200)
     const listed = (await guest.get('/groups?per_page=100')).body as Json[]
-    expect(listed.filter(({ visibility }) => visibility === 'private').map(({ id }) => id as number).sort()).toEqual(
-      [top['id'], middle['id']].sort(),
-    )
+    expect(
+      listed
+        .filter(({ visibility }) => visibility === 'private')
+        .map(({ id }) => id as number)
+        .sort(),
+    ).toEqual([top['id'], middle['id']].sort())
     expect((await guest.get('/groups?min_access_level=10')).body).toEqual([])
-    expect((await guest.get(`/groups/${top['id']}/descendant_groups`)).body).toMatchObject([{ id: middle['id'] }])
+    expect((await guest.get(`/groups/${top['id']}/descendant_groups`)).body).toMatchObject([
+      { id: middle['id'] },
+    ])
   })
 })
 
@@ -203,7 +215,9 @@ describe('lists', () => {
     await world.group({ name: `${prefix} inner`, path: `${prefix}-inner`, parent_id: top['id'] }, owner)
   })
   const names = async (who: { get: (path: string) => Promise<{ body: unknown }> }, query: string) =>
-    ((await who.get(`/groups?search=${prefix}&${query}`)).body as Json[]).map(({ name }) => (name as string).slice(prefix.length + 1))
+    ((await who.get(`/groups?search=${prefix}&${query}`)).body as Json[]).map(({ name }) =>
+      (name as string).slice(prefix.length + 1),
+    )
 
   test('are by name, and of what the caller may see', async () => {
     expect(await names(world.anonymous, '')).toEqual(['a'])
@@ -244,8 +258,12 @@ describe('lists', () => {
     expect(await ids(owner, '')).toEqual([mine['id']])
     expect(await ids(owner, 'include_subgroups=true')).toEqual([theirs['id'], mine['id']])
     expect(await ids(await world.user(), 'include_subgroups=true')).toEqual([mine['id']])
-    expect(await ids(owner, 'include_subgroups=true&order_by=id&sort=asc&simple=true')).toEqual([mine['id'], theirs['id']])
-    const above = (await owner.get(`/groups/${inner['id']}/projects?include_ancestor_groups=true`)).body as Json[]
+    expect(await ids(owner, 'include_subgroups=true&order_by=id&sort=asc&simple=true')).toEqual([
+      mine['id'],
+      theirs['id'],
+    ])
+    const above = (await owner.get(`/groups/${inner['id']}/projects?include_ancestor_groups=true`))
+      .body as Json[]
     expect(above).toHaveLength(2)
   })
 })
@@ -299,7 +317,10 @@ describe('changing', () => {
     expect(read).toMatchObject({ emails_disabled: true, default_branch_protection: 0 })
     expect(read['default_branch_protection_defaults']).toEqual(written.default_branch_protection_defaults)
 
-    const back = expectStatus(await world.root.put(`/groups/${group['id']}`, { default_branch_protection: 3 }), 200)
+    const back = expectStatus(
+      await world.root.put(`/groups/${group['id']}`, { default_branch_protection: 3 }),
+      200,
+    )
     expect(back).toMatchObject({ default_branch_protection: 3, description: 'Other', lfs_enabled: false })
   })
 
@@ -336,9 +357,15 @@ describe('changing', () => {
       full_path: `${path}/Inner`,
     })
     const moved = await world.root.get(`/projects/${encodeURIComponent(old)}`)
-    expect([moved.status, moved.headers.get('location')]).toEqual([301, `${world.url}/api/v4/projects/${project['id']}`])
+    expect([moved.status, moved.headers.get('location')]).toEqual([
+      301,
+      `${world.url}/api/v4/projects/${project['id']}`,
+    ])
     const put = await world.root.put(`/projects/${encodeURIComponent(old)}`, { description: 'x' })
-    expect([put.status, put.body]).toEqual([405, { message: 'Non GET methods are not allowed for moved projects' }])
+    expect([put.status, put.body]).toEqual([
+      405,
+      { message: 'Non GET methods are not allowed for moved projects' },
+    ])
     expect((await world.root.get(`/groups/${top['path']}`)).status).toBe(404)
 
     // Back again, and then another group takes the path that was left.
@@ -354,7 +381,9 @@ describe('changing', () => {
     const project = await world.project({ namespace_id: group['id'] })
     const path = (group['path'] as string).toUpperCase()
     expectStatus(await world.root.put(`/groups/${group['id']}`, { path }), 200)
-    const found = await world.root.get(`/projects/${encodeURIComponent(`${group['path']}/${project['path']}`)}`)
+    const found = await world.root.get(
+      `/projects/${encodeURIComponent(`${group['path']}/${project['path']}`)}`,
+    )
     expect(found.body).toMatchObject({ path_with_namespace: `${path}/${project['path']}` })
   })
 
@@ -371,10 +400,14 @@ describe('changing', () => {
     const group = await world.group()
     const project = await world.project({ namespace_id: group['id'] })
     expectStatus(
-      await world.root.put(`/groups/${group['id']}`, { shared_runners_setting: 'disabled_and_unoverridable' }),
+      await world.root.put(`/groups/${group['id']}`, {
+        shared_runners_setting: 'disabled_and_unoverridable',
+      }),
       200,
     )
-    expect((await world.root.get(`/projects/${project['id']}`)).body).toMatchObject({ shared_runners_enabled: false })
+    expect((await world.root.get(`/projects/${project['id']}`)).body).toMatchObject({
+      shared_runners_enabled: false,
+    })
     const refused = await world.root.put(`/projects/${project['id']}`, { shared_runners_enabled: true })
     expect([refused.status, refused.body]).toEqual([
       400,
@@ -396,7 +429,13 @@ describe('deleting', () => {
     const inner = await subgroup(top)
     const project = await world.project({ namespace_id: inner['id'], initialize_with_readme: true })
     const hash = createHash('sha256').update(String(project['id'])).digest('hex')
-    const folder = path.join(world.directory, 'repositories/@hashed', hash.slice(0, 2), hash.slice(2, 4), `${hash}.git`)
+    const folder = path.join(
+      world.directory,
+      'repositories/@hashed',
+      hash.slice(0, 2),
+      hash.slice(2, 4),
+      `${hash}.git`,
+    )
     await access(folder)
 
     const answer = await world.root.delete(`/groups/${top['id']}`)
@@ -405,6 +444,15 @@ describe('deleting', () => {
       expect((await world.root.get(`/${place}`)).status).toBe(404)
     }
     await world.group({ name: 'again', path: top['path'] })
-    await expect.poll(() => access(folder).then(() => 'there', () => 'gone'), { timeout: 10_000 }).toBe('gone')
+    await expect
+      .poll(
+        () =>
+          access(folder).then(
+            () => 'there',
+            () => 'gone',
+          ),
+        { timeout: 10_000 },
+      )
+      .toBe('gone')
   })
 })

@@ -22,7 +22,9 @@ test('the list has the own namespace and the groups one is a member of', async (
   expect((await person.get('/namespaces?owned_only=true')).body).toHaveLength(1)
   expect((await person.get('/namespaces?top_level_only=true')).body).toHaveLength(2)
   expect((await person.get(`/namespaces?search=${inner['path']}`)).body).toHaveLength(1)
-  expect((await person.get(`/namespaces?search=${group['path']}%2F&full_path_search=true`)).body).toHaveLength(1)
+  expect(
+    (await person.get(`/namespaces?search=${group['path']}%2F&full_path_search=true`)).body,
+  ).toHaveLength(1)
   expect((await world.anonymous.get('/namespaces')).status).toBe(401)
 })
 
@@ -45,7 +47,10 @@ test('one is found by id or path, by members and administrators', async () => {
     trial_ends_on: null,
   })
   expect((await world.root.get(`/namespaces/${group['id']}`)).body).toMatchObject({ projects_count: 0 })
-  expect((await owner.get(`/namespaces/${owner.username}`)).body).toMatchObject({ kind: 'user', path: owner.username })
+  expect((await owner.get(`/namespaces/${owner.username}`)).body).toMatchObject({
+    kind: 'user',
+    path: owner.username,
+  })
   const stranger = await world.user()
   const hidden = await stranger.get(`/namespaces/${group['id']}`)
   expect([hidden.status, hidden.body]).toEqual([404, { message: '404 Namespace Not Found' }])
@@ -65,11 +70,16 @@ test('a path in use is told, with one that is free', async () => {
   expect(await ask('nothing-like-it/exists')).toEqual({ exists: false, suggests: [] })
   expect(await ask(`${inner['path']}/exists`)).toEqual({ exists: false, suggests: [] })
   // What lies in a group that one may not see is not told.
-  expect(await ask(`${inner['path']}/exists?parent_id=${group['id']}`)).toEqual({ exists: false, suggests: [] })
+  expect(await ask(`${inner['path']}/exists?parent_id=${group['id']}`)).toEqual({
+    exists: false,
+    suggests: [],
+  })
   const member = await world.member({ group }, 'guest')
   expect((await member.get(`/namespaces/inner/exists?parent_id=${group['id']}`)).body).toEqual({
     exists: true,
     suggests: ['inner1'],
   })
-  expect((await person.get('/namespaces/x/exists?parent_id=x')).body).toEqual({ error: 'parent_id is invalid' })
+  expect((await person.get('/namespaces/x/exists?parent_id=x')).body).toEqual({
+    error: 'parent_id is invalid',
+  })
 })

@@ -23,7 +23,10 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 async function make(fields: Json, inNamespaceOf?: Person): Promise<void> {
   const place = inNamespaceOf === undefined ? { namespace_id: group['id'] as number } : {}
-  const made = expectStatus(await (inNamespaceOf ?? world.root).post('/projects', { ...fields, ...place }), 201)
+  const made = expectStatus(
+    await (inNamespaceOf ?? world.root).post('/projects', { ...fields, ...place }),
+    201,
+  )
   named.set(made['id'] as number, (fields['name'] as string)[0]!)
 }
 
@@ -46,7 +49,13 @@ describe('everybody gets what he may see', () => {
 
   test('an external member sees the internal project he is a member of', async () => {
     const external = await world.user({ external: true })
-    expectStatus(await world.root.post(`/groups/${group['id'] as number}/members`, { user_id: external.id, access_level: 10 }), 201)
+    expectStatus(
+      await world.root.post(`/groups/${group['id'] as number}/members`, {
+        user_id: external.id,
+        access_level: 10,
+      }),
+      201,
+    )
     expect(await list(external)).toBe('dab')
   })
 

@@ -66,7 +66,10 @@ describe('creating', () => {
       { error: 'name, path are missing, at least one parameter must be provided' },
     ])
     const path = world.unique('only-path')
-    expect(expectStatus(await world.root.post('/projects', { path }), 201)).toMatchObject({ name: path, path })
+    expect(expectStatus(await world.root.post('/projects', { path }), 201)).toMatchObject({
+      name: path,
+      path,
+    })
   })
 
   test('with a README begins with a commit on a protected default branch', async () => {
@@ -94,35 +97,59 @@ describe('creating', () => {
   })
 
   test.each<[Json, Json]>([
-    [{ name: 'a#b' }, {
-      name: [
-        "can contain only letters, digits, emoji, '_', '.', '+', dashes, or spaces. It must start with a letter, digit, emoji, or '_'.",
-      ],
-    }],
+    [
+      { name: 'a#b' },
+      {
+        name: [
+          "can contain only letters, digits, emoji, '_', '.', '+', dashes, or spaces. It must start with a letter, digit, emoji, or '_'.",
+        ],
+      },
+    ],
     [{ name: 'n'.repeat(256), path: 'pp' }, { name: ['is too long (maximum is 255 characters)'] }],
-    [{ path: '-x' }, {
-      path: ["can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'"],
-    }],
-    [{ path: 'x.git' }, {
-      path: ["can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'"],
-    }],
+    [
+      { path: '-x' },
+      {
+        path: [
+          "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'",
+        ],
+      },
+    ],
+    [
+      { path: 'x.git' },
+      {
+        path: [
+          "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'",
+        ],
+      },
+    ],
     [{ path: 'tree' }, { path: ['tree is a reserved name'] }],
-    [{ path: 'a..b' }, {
-      path: [
-        "can only include non-accented letters, digits, '_', '-' and '.'. It must not start with '-', '_', or '.', nor end with '-', '_', '.', '.git', or '.atom'.",
-      ],
-    }],
+    [
+      { path: 'a..b' },
+      {
+        path: [
+          "can only include non-accented letters, digits, '_', '-' and '.'. It must not start with '-', '_', or '.', nor end with '-', '_', '.', '.git', or '.atom'.",
+        ],
+      },
+    ],
     [{ description: 'd'.repeat(2001) }, { description: ['is too long (maximum is 2000 characters)'] }],
     [{ build_timeout: 599 }, { build_timeout: ['needs to be between 10 minutes and 1 month'] }],
-    [{ ci_config_path: '/ci.yml' }, { ci_config_path: ['cannot include leading slash or directory traversal.'] }],
-    [{ ci_config_path: 'a/../ci.yml' }, { ci_config_path: ['cannot include leading slash or directory traversal.'] }],
+    [
+      { ci_config_path: '/ci.yml' },
+      { ci_config_path: ['cannot include leading slash or directory traversal.'] },
+    ],
+    [
+      { ci_config_path: 'a/../ci.yml' },
+      { ci_config_path: ['cannot include leading slash or directory traversal.'] },
+    ],
     [{ default_branch: '-x..y' }, { default_branch: ['is invalid'] }],
     [{ template_name: 'rails' }, { template_name: ["'rails' is unknown or invalid"] }],
     [{ namespace_id: 999_999 }, { namespace: ['is not valid'] }],
     [
       { repository_access_level: 'private', builds_access_level: 'enabled' },
       {
-        'project_feature.builds_access_level': ['cannot have higher visibility level than repository access level'],
+        'project_feature.builds_access_level': [
+          'cannot have higher visibility level than repository access level',
+        ],
       },
     ],
   ])('refuses %j', async (fields, message) => {
@@ -142,14 +169,20 @@ describe('creating', () => {
       error:
         'issues_access_level does not have a valid value, merge_method does not have a valid value, container_expiration_policy_attributes[cadence] does not have a valid value',
     })
-    const two = await world.root.post('/projects', { name: 'x1', import_url: 'http://x.test', template_name: 'a' })
+    const two = await world.root.post('/projects', {
+      name: 'x1',
+      import_url: 'http://x.test',
+      template_name: 'a',
+    })
     expect(two.body).toEqual({ error: 'import_url, template_name are mutually exclusive' })
     const regex = await world.root.post('/projects', {
       name: 'x1',
       container_expiration_policy_attributes: { name_regex: '(' },
     })
     expect(regex.body).toMatchObject({
-      error: expect.stringMatching(/^container_expiration_policy_attributes\[name_regex\] is an invalid regexp: /) as string,
+      error: expect.stringMatching(
+        /^container_expiration_policy_attributes\[name_regex\] is an invalid regexp: /,
+      ) as string,
     })
   })
 
@@ -157,7 +190,9 @@ describe('creating', () => {
     const group = await world.group()
     const there = await world.project({ namespace_id: group['id'], name: 'App', path: 'app' })
     const create = async (fields: Json) =>
-      ((await world.root.post('/projects', { namespace_id: group['id'], ...fields })).body as Json)['message'] as unknown
+      ((await world.root.post('/projects', { namespace_id: group['id'], ...fields })).body as Json)[
+        'message'
+      ] as unknown
     expect(await create({ name: 'app', path: 'APP' })).toEqual({
       name: ['has already been taken'],
       path: ['has already been taken'],
@@ -172,7 +207,9 @@ describe('creating', () => {
   test('of one path at once: one wins', async () => {
     const group = await world.group()
     const answers = await Promise.all(
-      Array.from({ length: 4 }, () => world.root.post('/projects', { name: 'race', namespace_id: group['id'] })),
+      Array.from({ length: 4 }, () =>
+        world.root.post('/projects', { name: 'race', namespace_id: group['id'] }),
+      ),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400])
   })
@@ -183,7 +220,9 @@ describe('creating', () => {
       const person = await world.member({ group }, role)
       return (await person.post('/projects', { name: world.unique('p'), namespace_id: group['id'] })).status
     }
-    expect([await create('guest'), await create('reporter'), await create('developer')]).toEqual([400, 400, 201])
+    expect([await create('guest'), await create('reporter'), await create('developer')]).toEqual([
+      400, 400, 201,
+    ])
     await world.root.put(`/groups/${group['id']}`, { project_creation_level: 'maintainer' })
     expect([await create('developer'), await create('maintainer')]).toEqual([400, 201])
     const stranger = await world.user()
@@ -199,7 +238,11 @@ describe('creating', () => {
 
   test('gives no more visibility than the group has', async () => {
     const group = await world.group({ visibility: 'internal' })
-    const refused = await world.root.post('/projects', { name: 'x1', namespace_id: group['id'], visibility: 'public' })
+    const refused = await world.root.post('/projects', {
+      name: 'x1',
+      namespace_id: group['id'],
+      visibility: 'public',
+    })
     expect([refused.status, refused.body]).toEqual([
       400,
       { message: { visibility_level: ['public is not allowed in a internal namespace.'] } },
@@ -261,7 +304,10 @@ describe('creating', () => {
 
   test('for somebody else is for administrators', async () => {
     const person = await world.user()
-    const made = expectStatus(await world.root.post(`/projects/user/${person.id}`, { name: 'gift', topics: ['b', 'a'] }), 201)
+    const made = expectStatus(
+      await world.root.post(`/projects/user/${person.id}`, { name: 'gift', topics: ['b', 'a'] }),
+      201,
+    )
     expect(made).toMatchObject({
       path_with_namespace: `${person.username}/gift`,
       owner: { id: person.id },
@@ -272,7 +318,9 @@ describe('creating', () => {
     expect((await person.post(`/projects/user/${person.id}`, { name: 'x1' })).status).toBe(403)
     const missing = await world.root.post('/projects/user/999999', { name: 'x1' })
     expect([missing.status, missing.body]).toEqual([404, { message: '404 User Not Found' }])
-    expect((await world.root.post(`/projects/user/${person.id}`, { path: 'x1' })).body).toEqual({ error: 'name is missing' })
+    expect((await world.root.post(`/projects/user/${person.id}`, { path: 'x1' })).body).toEqual({
+      error: 'name is missing',
+    })
   })
 })
 
@@ -288,16 +336,36 @@ describe('reading', () => {
     const stranger = await (await world.user()).get(`/projects/${project['id']}`)
     expect(stranger.status).toBe(strangers)
     if (strangers === 404) expect(stranger.body).toEqual({ message: '404 Project Not Found' })
-    expect((await guest.get(`/projects/${encodeURIComponent(project['path_with_namespace'] as string)}`)).status).toBe(200)
+    expect(
+      (await guest.get(`/projects/${encodeURIComponent(project['path_with_namespace'] as string)}`)).status,
+    ).toBe(200)
   })
 
   test('shows each caller his form', async () => {
     const project = await world.project({ visibility: 'public', repository_access_level: 'private' })
     const visitor = (await world.anonymous.get(`/projects/${project['id']}?license=true`)).body as Json
     expect(Object.keys(visitor)).toEqual([
-      'id', 'description', 'name', 'name_with_namespace', 'path', 'path_with_namespace', 'created_at', 'tag_list',
-      'topics', 'ssh_url_to_repo', 'http_url_to_repo', 'web_url', 'readme_url', 'license_url', 'license', 'forks_count',
-      'avatar_url', 'star_count', 'last_activity_at', 'visibility', 'namespace',
+      'id',
+      'description',
+      'name',
+      'name_with_namespace',
+      'path',
+      'path_with_namespace',
+      'created_at',
+      'tag_list',
+      'topics',
+      'ssh_url_to_repo',
+      'http_url_to_repo',
+      'web_url',
+      'readme_url',
+      'license_url',
+      'license',
+      'forks_count',
+      'avatar_url',
+      'star_count',
+      'last_activity_at',
+      'visibility',
+      'namespace',
     ])
     const developer = await world.member({ project }, 'developer')
     const seen = (await developer.get(`/projects/${project['id']}`)).body as Json
@@ -310,7 +378,13 @@ describe('reading', () => {
       forked_from_project: null,
       can_create_merge_request_in: true,
     })
-    for (const key of ['runners_token', 'build_timeout', 'ci_default_git_depth', 'owner', 'repository_storage']) {
+    for (const key of [
+      'runners_token',
+      'build_timeout',
+      'ci_default_git_depth',
+      'owner',
+      'repository_storage',
+    ]) {
       expect(seen).not.toHaveProperty(key)
     }
     const stranger = (await (await world.user()).get(`/projects/${project['id']}`)).body as Json
@@ -321,8 +395,13 @@ describe('reading', () => {
       can_create_merge_request_in: false,
     })
     const maintainer = await world.member({ project }, 'maintainer')
-    expect((await maintainer.get(`/projects/${project['id']}`)).body).toMatchObject({ build_timeout: 3600, runners_token: null })
-    expect((await world.root.get(`/projects/${project['id']}`)).body).toMatchObject({ repository_storage: 'default' })
+    expect((await maintainer.get(`/projects/${project['id']}`)).body).toMatchObject({
+      build_timeout: 3600,
+      runners_token: null,
+    })
+    expect((await world.root.get(`/projects/${project['id']}`)).body).toMatchObject({
+      repository_storage: 'default',
+    })
   })
 
   test('shows the role from the group and that in the project', async () => {
@@ -342,7 +421,11 @@ describe('reading', () => {
   test('is one statement', async () => {
     const project = await world.project({ visibility: 'public' })
     const count = async () =>
-      Number(/guildhall_sql_statements_total\{endpoint="GET \/projects\/:id"\} (\d+)/.exec((await world.anonymous.get(`${world.url}/-/metrics`)).text)?.[1] ?? 0)
+      Number(
+        /guildhall_sql_statements_total\{endpoint="GET \/projects\/:id"\} (\d+)/.exec(
+          (await world.anonymous.get(`${world.url}/-/metrics`)).text,
+        )?.[1] ?? 0,
+      )
     const before = await count()
     await world.anonymous.get(`/projects/${project['id']}`)
     await world.anonymous.get(`/projects/${project['id']}`)
@@ -369,7 +452,9 @@ describe('changing', () => {
       owner: [200, 200],
     })
     expect((await world.anonymous.put(`/projects/${project['id']}`, { description: 'x' })).status).toBe(401)
-    expect((await (await world.user()).put(`/projects/${project['id']}`, { description: 'x' })).status).toBe(404)
+    expect((await (await world.user()).put(`/projects/${project['id']}`, { description: 'x' })).status).toBe(
+      404,
+    )
   })
 
   test('gives back what was written, and changes nothing else', async () => {
@@ -462,11 +547,21 @@ describe('changing', () => {
     const { permissions: _, ...read } = (await world.root.get(`/projects/${project['id']}`)).body as Json
     expect(read).toEqual(changed)
     const again = expectStatus(await world.root.put(`/projects/${project['id']}`, { description: null }), 200)
-    expect(again).toEqual({ ...changed, description: null, description_html: '', updated_at: again['updated_at'] })
+    expect(again).toEqual({
+      ...changed,
+      description: null,
+      description_html: '',
+      updated_at: again['updated_at'],
+    })
   })
 
   test('takes what can be set when a project is created there already', async () => {
-    const written = { merge_method: 'ff', build_timeout: 700, wiki_access_level: 'disabled', shared_runners_enabled: false }
+    const written = {
+      merge_method: 'ff',
+      build_timeout: 700,
+      wiki_access_level: 'disabled',
+      shared_runners_enabled: false,
+    }
     expect(await world.project(written)).toMatchObject(written)
   })
 
@@ -504,9 +599,14 @@ describe('changing', () => {
 
   test('of the repository takes builds and merge requests along', async () => {
     const project = await world.project()
-    const off = expectStatus(await world.root.put(`/projects/${project['id']}`, { repository_access_level: 'disabled' }), 200)
+    const off = expectStatus(
+      await world.root.put(`/projects/${project['id']}`, { repository_access_level: 'disabled' }),
+      200,
+    )
     expect([off['builds_access_level'], off['merge_requests_access_level']]).toEqual(['disabled', 'disabled'])
-    const answer = await world.root.put(`/projects/${project['id']}`, { merge_requests_access_level: 'enabled' })
+    const answer = await world.root.put(`/projects/${project['id']}`, {
+      merge_requests_access_level: 'enabled',
+    })
     expect(answer.body).toEqual({
       message: {
         'project_feature.merge_requests_access_level': [
@@ -519,7 +619,10 @@ describe('changing', () => {
   test('of name and path leaves a redirect', async () => {
     const group = await world.group()
     const project = await world.project({ namespace_id: group['id'], name: 'Old', path: 'old' })
-    const renamed = expectStatus(await world.root.put(`/projects/${project['id']}`, { name: 'New', path: 'fresh' }), 200)
+    const renamed = expectStatus(
+      await world.root.put(`/projects/${project['id']}`, { name: 'New', path: 'fresh' }),
+      200,
+    )
     expect(renamed).toMatchObject({ name: 'New', path_with_namespace: `${group['path']}/fresh` })
     const old = `/projects/${encodeURIComponent(`${group['path']}/old`)}`
     const moved = await world.root.get(`${old}/variables?page=2`)
@@ -534,7 +637,9 @@ describe('changing', () => {
     // Back again; then another project takes the path that was left.
     expectStatus(await world.root.put(`/projects/${project['id']}`, { name: 'Old', path: 'old' }), 200)
     const other = await world.project({ namespace_id: group['id'], name: 'Other', path: 'FRESH' })
-    expect((await world.root.get(`/projects/${encodeURIComponent(`${group['path']}/fresh`)}`)).body).toMatchObject({
+    expect(
+      (await world.root.get(`/projects/${encodeURIComponent(`${group['path']}/fresh`)}`)).body,
+    ).toMatchObject({
       id: other['id'],
     })
     for (const role of ['maintainer', 'owner'] as const) {
@@ -550,7 +655,9 @@ describe('changing', () => {
   test('of the default branch moves HEAD to a branch that is there', async () => {
     const empty = await world.project()
     expect(
-      expectStatus(await world.root.put(`/projects/${empty['id']}`, { default_branch: 'dev' }), 200)['default_branch'],
+      expectStatus(await world.root.put(`/projects/${empty['id']}`, { default_branch: 'dev' }), 200)[
+        'default_branch'
+      ],
     ).toBe('dev')
     expect(await git(empty, 'symbolic-ref', 'HEAD')).toBe('refs/heads/dev')
 
@@ -560,7 +667,9 @@ describe('changing', () => {
       400,
       { message: { base: ["Could not change HEAD: branch 'dev' does not exist"] } },
     ])
-    expect((await world.root.put(`/projects/${project['id']}`, { default_branch: '--upload-pack=x' })).status).toBe(400)
+    expect(
+      (await world.root.put(`/projects/${project['id']}`, { default_branch: '--upload-pack=x' })).status,
+    ).toBe(400)
     expect((await world.root.put(`/projects/${project['id']}`, { default_branch: 'main' })).status).toBe(200)
   })
 
@@ -571,7 +680,9 @@ describe('changing', () => {
     expect(refused.body).toEqual({
       message: { visibility_level: ['public is not allowed in a internal namespace.'] },
     })
-    expect((await world.root.put(`/projects/${project['id']}`, { visibility: 'internal' })).body).toMatchObject({
+    expect(
+      (await world.root.put(`/projects/${project['id']}`, { visibility: 'internal' })).body,
+    ).toMatchObject({
       visibility: 'internal',
     })
   })
@@ -589,7 +700,11 @@ describe('archiving and deleting', () => {
         (await person.delete(`/projects/${project['id']}`)).status,
       ]
     }
-    expect(statuses).toEqual({ guest: [403, 403, 403], developer: [403, 403, 403], maintainer: [403, 403, 403] })
+    expect(statuses).toEqual({
+      guest: [403, 403, 403],
+      developer: [403, 403, 403],
+      maintainer: [403, 403, 403],
+    })
     const owner = await world.member({ project }, 'owner')
     const archived = await owner.post(`/projects/${project['id']}/archive`)
     expect([archived.status, (archived.body as Json)['archived']]).toEqual([201, true])
@@ -602,14 +717,29 @@ describe('archiving and deleting', () => {
 
   test('a deleted project is gone, its path free and its repository removed', async () => {
     const group = await world.group()
-    const project = await world.project({ namespace_id: group['id'], path: 'gone', initialize_with_readme: true })
+    const project = await world.project({
+      namespace_id: group['id'],
+      path: 'gone',
+      initialize_with_readme: true,
+    })
     const folder = repositoryFolder(project['id'] as number)
     await access(folder)
     const answer = await world.root.delete(`/projects/${project['id']}`)
     expect([answer.status, answer.body]).toEqual([202, { message: '202 Accepted' }])
     expect((await world.root.get(`/projects/${project['id']}`)).status).toBe(404)
     expect((await world.root.delete(`/projects/${project['id']}`)).status).toBe(404)
-    expect(await world.project({ namespace_id: group['id'], path: 'gone' })).toMatchObject({ empty_repo: true })
-    await expect.poll(() => access(folder).then(() => 'there', () => 'gone'), { timeout: 10_000 }).toBe('gone')
+    expect(await world.project({ namespace_id: group['id'], path: 'gone' })).toMatchObject({
+      empty_repo: true,
+    })
+    await expect
+      .poll(
+        () =>
+          access(folder).then(
+            () => 'there',
+            () => 'gone',
+          ),
+        { timeout: 10_000 },
+      )
+      .toBe('gone')
   })
 })

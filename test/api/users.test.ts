@@ -213,6 +213,11 @@ test('a search takes parts of names, whole public addresses, and for administrat
   expect(await ids(reader, `search=${word}@secret.example`)).toEqual([exact['id']])
   expect(await ids(reader, `public_email=${word}@secret.example`)).toEqual([exact['id']])
   expect(await ids(reader, 'search=@')).toEqual([])
+  const accented = await create({ name: `Élodie ${word}` })
+  expect(await ids(reader, `search=${encodeURIComponent(`Élodie ${word.toUpperCase()}`)}`)).toEqual([
+    accented['id'],
+  ])
+  await world.root.delete(`/users/${accented['id'] as number}`)
   expect(await ids(reader, `search=${word}&external=true`)).toEqual([part['id']])
   expect(await ids(reader, `search=${word}&exclude_external=true`)).toEqual([exact['id']])
 })

@@ -56,16 +56,30 @@ export class CiProject {
     return expectStatus(await person.post(`/projects/${this.id}/pipeline`, { ref: 'main', ...body }), 201)
   }
 
-  async push(files: Record<string, string>, { message = 'Change', to = 'main', options = [] as string[] } = {}): Promise<string> {
+  async push(
+    files: Record<string, string>,
+    { message = 'Change', to = 'main', options = [] as string[] } = {},
+  ): Promise<string> {
     const sha = await this.#copies.commit(this.folder, files, message)
-    await git(this.folder, 'push', '--quiet', ...options.flatMap((option) => ['-o', option]), 'origin', `HEAD:${to}`)
+    await git(
+      this.folder,
+      'push',
+      '--quiet',
+      ...options.flatMap((option) => ['-o', option]),
+      'origin',
+      `HEAD:${to}`,
+    )
     return sha
   }
 }
 
 /** Asks until the answer is as wanted. */
-export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean, within = 10_000): Promise<T> {
-  for (const end = Date.now() + within; ; ) {
+export async function until<T>(
+  ask: () => Promise<T>,
+  wanted: (answer: T) => boolean,
+  within = 10_000,
+): Promise<T> {
+  for (const end = Date.now() + within; ;) {
     const answer = await ask()
     if (wanted(answer)) return answer
     if (Date.now() > end) throw new Error(`not as wanted after ${within} ms: ${JSON.stringify(answer)}`)

@@ -37,7 +37,11 @@ export class RawRunner {
 
   /** For one project only. */
   static forProject(world: World, project: Json, fields: Json = {}): Promise<RawRunner> {
-    return RawRunner.create(world, { runner_type: 'project_type', project_id: project['id'] as number, ...fields })
+    return RawRunner.create(world, {
+      runner_type: 'project_type',
+      project_id: project['id'] as number,
+      ...fields,
+    })
   }
 
   async ask(more: Json = {}): Promise<Reply> {
@@ -105,7 +109,11 @@ export class RawJob {
     return reply
   }
 
-  upload(content: Uint8Array<ArrayBuffer>, query: Record<string, string>, name = 'artifacts.zip'): Promise<Reply> {
+  upload(
+    content: Uint8Array<ArrayBuffer>,
+    query: Record<string, string>,
+    name = 'artifacts.zip',
+  ): Promise<Reply> {
     const form = new FormData()
     form.append('file', new Blob([content]), name)
     return this.#client.post(`/jobs/${this.id}/artifacts?${new URLSearchParams(query).toString()}`, form, {

@@ -30,6 +30,23 @@ export function readBody(request: IncomingMessage): Readable {
   return bounded
 }
 
+/** Milliseconds that a client has to send the rest of what nobody reads any more. */
+const patience = 10_000
+
+/**
+ * Reads what is left of a body and throws it away. The next request on the connection would wait behind it for ever;
+ * and a client that is cut off while it sends may never see our answer.
+ */
+export function drain(request: IncomingMessage, body: Readable): void {
+  if (request.complete && body.readableEnded) return
+  const cut = setTimeout(() => request.socket.destroy(), patience).unref()
+  request.once('close', () => clearTimeout(cut))
+  body.on('error', () => undefined)
+  // Whoever was reading has left his listener, which keeps a stream from flowing.
+  body.removeAllListeners('readable')
+  body.resume()
+}
+
 /** Refuses a call of a client that speaks something else. */
 export function checkContentType(request: IncomingMessage, expected: string): void {
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()

@@ -3,7 +3,7 @@ import { parseProtocol, type Service } from '../../git/index.ts'
 import { requestContext } from '../../kernel/log/index.ts'
 import { readAddress, type GitAddress } from './address.ts'
 import { admit, type Admitted } from './admission.ts'
-import { checkContentType } from './body.ts'
+import { checkContentType, drain } from './body.ts'
 import { readLogin } from './login.ts'
 import { GitRefusal } from './refusal.ts'
 import { advertise, fetch, push, type GitServices } from './transfer.ts'
@@ -83,8 +83,7 @@ const fresh = {
 const plain = { 'content-type': 'text/plain; charset=utf-8' }
 
 function refuse(request: FastifyRequest, reply: FastifyReply, { status, text }: GitRefusal): FastifyReply {
-  // What is left of a refused body is not read: the connection ends with the answer.
-  if (!request.raw.complete && request.method === 'POST') void reply.header('connection', 'close')
+  if (request.method === 'POST') drain(request.raw, request.raw)
   if (status === 401) void reply.header('www-authenticate', 'Basic realm="Guildhall"')
   return reply.code(status).headers(plain).send(Buffer.from(text))
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProjectSubject } from '../../access/index.ts'
 import {
@@ -14,7 +15,7 @@ import { requestFacts } from '../../kernel/endpoint/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { AdmissionServices, Admitted } from './admission.ts'
-import { readBody } from './body.ts'
+import { drain, readBody } from './body.ts'
 import { GitRefusal } from './refusal.ts'
 
 export interface GitServices extends AdmissionServices {
@@ -53,7 +54,7 @@ export async function fetch(
   const repository = await places.open(project)
   const input = readBody(request.raw)
   const { signal } = requestFacts(request, reply)
-  await streaming(reply, headers, log, async (output) => {
+  await streaming({ request, reply, headers, input, log }, async (output) => {
     const { complaint } = await uploadPack(repository, input, output, {
       version,
       statelessRpc: true,
@@ -77,7 +78,7 @@ export async function push(
   await places.open(project)
   const input = readBody(request.raw)
   const { signal } = requestFacts(request, reply)
-  await streaming(reply, headers, log, async (output) => {
+  await streaming({ request, reply, headers, input, log }, async (output) => {
     const { problem } = await door.receive({ actor, project, via: 'git' }, input, output, {
       signal,
       messagePrefix,
@@ -99,22 +100,33 @@ function movedNotice(from: string, to: string, base: string): string[] {
   ]
 }
 
+/** Milliseconds of silence on both sides after which a connection is given up; git says something every 5 seconds. */
+const silence = 15 * 60_000
+
+interface Streaming {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly headers: Headers
+  readonly input: Readable
+  readonly log: Logger
+}
+
 /**
  * Lets `work` write the answer to the socket itself, with its back-pressure. A failure in the midst breaks the
  * connection: half an answer must not look like a whole one.
  */
 async function streaming(
-  reply: FastifyReply,
-  headers: Headers,
-  log: Logger,
+  { request, reply, headers, input, log }: Streaming,
   work: (output: ServerResponse) => Promise<void>,
 ): Promise<void> {
   reply.hijack()
   const output = reply.raw
+  output.setTimeout(silence)
   output.writeHead(200, { ...headers, 'x-content-type-options': 'nosniff' })
   try {
     await work(output)
     output.end()
+    drain(request.raw, input)
   } catch (error) {
     output.destroy()
     // The client went away, or we are stopping.

@@ -10,7 +10,7 @@ import {
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import { forbidden, notFound } from '../../kernel/errors/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
-import { claimPath, isTaken, lockTree, PathTaken } from '../namespaces/index.ts'
+import { claimPath, isTaken, lockTree, pathFault } from '../namespaces/index.ts'
 import * as rules from './rules.ts'
 import { changeSettings } from './settings.ts'
 import * as store from './store.ts'
@@ -70,8 +70,8 @@ export async function createGroup(
       creatorId: userOf(actor).id,
     })
     await claimPath(tx, fullPath, { namespaceId: id }).catch((error: unknown) => {
-      if (error instanceof PathTaken) rules.refuseCreation({ path: [rules.taken] })
-      throw error
+      const fault = pathFault(error)
+      throw fault === undefined ? error : rules.creationRefused({ path: [fault] })
     })
     return id
   })

@@ -90,7 +90,10 @@ export interface EntityContext {
   readonly protection: Protection
 }
 
-export function group(row: GroupRow, { externalUrl, paid, protection: usual }: EntityContext): Record<string, unknown> {
+export function group(
+  row: GroupRow,
+  { externalUrl, paid, protection: usual }: EntityContext,
+): Record<string, unknown> {
   const protection = row.settings.default_branch_protection_defaults ?? usual
   const settings = shownSettings(row.settings, paid)
   return {
@@ -121,7 +124,9 @@ export function groupDetail(row: GroupRow, context: EntityContext): Record<strin
   return {
     ...group(row, context),
     shared_with_groups: [],
-    runners_token: may(actor, 'admin_group', { ...subject, settings: { ...row.settings } }) ? null : undefined,
+    runners_token: may(actor, 'admin_group', { ...subject, settings: { ...row.settings } })
+      ? null
+      : undefined,
     ...(paid && { shared_runners_minutes_limit: null, extra_shared_runners_minutes_limit: null }),
     ...(projects !== undefined && { projects, shared_projects: [] }),
   }

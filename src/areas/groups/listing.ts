@@ -14,13 +14,20 @@ import {
   Id,
   ListOf,
   mergedPage,
+  mergedRows,
   OneOf,
   Optional,
   page,
+  readCursor,
+  refuseDeepOffset,
   Text,
+  wantsKeyset,
+  writeCursor,
+  type MergedSource,
   type PageInput,
   type Read,
 } from '../../kernel/endpoint/index.ts'
+import { invalidParameters } from '../../kernel/errors/index.ts'
 import type { GroupRow } from './entities.ts'
 import { groupColumns } from './store.ts'
 
@@ -50,22 +57,42 @@ export interface GroupFilter {
 
 type Condition = RawBuilder<unknown>
 
+/** A row of a list; with keyset pagination it tells whether another one follows. */
+export type ListedGroup = GroupRow & { readonly more?: boolean }
+
+/** The last group of a page, as the next one starts from it. */
+export function cursorBehind({ name, id }: GroupRow): string {
+  return writeCursor({ name, id })
+}
+
+/** Only by name from A on, as the reference has it. */
+function behindCursor(cursor: string | undefined): Condition {
+  if (cursor === undefined || cursor === '') return sql`true`
+  const { name, id } = readCursor(cursor, ['name', 'id'])
+  if (typeof id !== 'number') throw invalidParameters(['cursor is invalid'])
+  return sql`(lower(n.name), n.id) > (lower(${String(name)}::text), ${id}::bigint)`
+}
+
 /** All groups that the caller may see, one statement, merged from what each visibility shows. */
-export function visibleGroups(params: GroupFilter, input: PageInput): Read<GroupRow> {
+export function visibleGroups(
+  params: GroupFilter & { readonly pagination: string; readonly cursor?: string | undefined },
+  input: PageInput,
+): Read<ListedGroup> {
   const level = levelAsked(params)
-  return mergedPage(
-    {
-      columns: groupColumns,
-      table: sql`namespaces n`,
-      id: sql`n.id`,
-      parts: level === undefined ? visibleGroupParts() : [sql`n.id in (${memberGroups(level)})`],
-      filter: filterOf(params),
-      key: orderKey(params),
-      descending: isDescending(params),
-      detail: sql`from namespaces n ${groupLevels} where n.id = place.id`,
-    },
-    input,
-  )
+  const keyset = wantsKeyset(params, params.order_by === 'name' && params.sort === 'asc')
+  const source: MergedSource = {
+    columns: sql`${groupColumns}, place.more`,
+    table: sql`namespaces n`,
+    id: sql`n.id`,
+    parts: level === undefined ? visibleGroupParts() : [sql`n.id in (${memberGroups(level)})`],
+    filter: keyset ? sql`${filterOf(params)} and ${behindCursor(params.cursor)}` : filterOf(params),
+    key: orderKey(params),
+    descending: isDescending(params),
+    detail: sql`from namespaces n ${groupLevels} where n.id = place.id`,
+  }
+  if (keyset) return mergedRows(source, input)
+  refuseDeepOffset(input, 'Group')
+  return mergedPage(source, input)
 }
 
 /** Groups that something else already picks, by a condition on `n`: those below another one. */
@@ -98,7 +125,9 @@ function orderKey({ order_by, search }: GroupFilter): RawBuilder<unknown> {
     case 'path':
       return sql`lower(n.path)`
     case 'similarity':
-      return search === undefined || search === '' ? sql`lower(n.name)` : sql`similarity(n.name, ${search}::text)`
+      return search === undefined || search === ''
+        ? sql`lower(n.name)`
+        : sql`similarity(n.name, ${search}::text)`
     case 'name':
       return sql`lower(n.name)`
   }
@@ -109,7 +138,12 @@ function isDescending({ order_by, search, sort }: GroupFilter): boolean {
   return sort === 'desc' || (order_by === 'similarity' && search !== undefined && search !== '')
 }
 
-function filterOf({ search, visibility, skip_groups: skipped, top_level_only: topOnly }: GroupFilter): Condition {
+function filterOf({
+  search,
+  visibility,
+  skip_groups: skipped,
+  top_level_only: topOnly,
+}: GroupFilter): Condition {
   const all: Condition[] = [sql`n.kind = 'group'`]
   if (search !== undefined && search !== '') {
     const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`

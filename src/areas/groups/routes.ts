@@ -2,12 +2,23 @@ import { sql } from 'kysely'
 import { endpoint, group, instance, visibilityNames, type Actor } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { Fields, Flag, Id, ListOf, Nullable, OneOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Flag,
+  Id,
+  ListOf,
+  Nullable,
+  OneOf,
+  Optional,
+  Page,
+  Text,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { createGroup } from './create.ts'
 import * as entities from './entities.ts'
 import { Group, GroupDetail, type EntityContext, type GroupRow } from './entities.ts'
-import { groupsWhere, listParams, visibleGroups } from './listing.ts'
+import { cursorBehind, groupsWhere, listParams, visibleGroups } from './listing.ts'
 import { settingParams } from './settings.ts'
 import * as store from './store.ts'
 import { deleteGroup, updateGroup } from './update.ts'
@@ -72,7 +83,11 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
         ...settingParams('create'),
       }),
       answers: GroupDetail,
-      refuses: { 400: 'A rule is broken', 403: 'The caller may not create groups there', 404: 'No such parent' },
+      refuses: {
+        400: 'A rule is broken',
+        403: 'The caller may not create groups there',
+        404: 'No such parent',
+      },
       async handle({ actor, params }) {
         return detail(actor, await createGroup({ db, settings: settings.values }, actor, params))
       },
@@ -82,7 +97,8 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
       method: 'PUT',
       path: '/groups/:id',
       summary: 'Change a group',
-      description: 'With its path those of all that lies below change; the old ones of projects lead to the new ones.',
+      description:
+        'With its path those of all that lies below change; the old ones of projects lead to the new ones.',
       on: group,
       may: 'admin_group',
       params: Fields({
@@ -121,10 +137,27 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
       may: 'use_instance',
       anonymous: true,
       paged: true,
-      params: Fields({ ...listParams, top_level_only: Optional(Flag()) }),
+      params: Fields({
+        ...listParams,
+        top_level_only: Optional(Flag()),
+        pagination: OneOf(['legacy', 'keyset'], {
+          default: 'legacy',
+          description: 'keyset: by name from A on only',
+        }),
+        cursor: Optional(Text({ description: 'Where the next page begins, from the link' })),
+      }),
       answers: ListOf(Group),
+      refuses: { 405: 'An offset too deep, or keyset pagination in an order that has none' },
       read: ({ params, page }) => visibleGroups(params, page),
-      handle: async ({ actor, rows }) => listed(actor, rows),
+      async handle({ actor, rows, params }) {
+        const answer = listed(actor, rows)
+        if (params.pagination !== 'keyset') return answer
+        const last = rows.at(-1)
+        return new Page(answer, {
+          keyset: true,
+          next: last?.more === true ? { cursor: cursorBehind(last) } : undefined,
+        })
+      },
     }),
 
     endpoint({

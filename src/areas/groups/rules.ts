@@ -51,7 +51,10 @@ export interface Surroundings {
   readonly projectsBelow: number
 }
 
-export function visibilityFaults(level: number, { parent, groupsBelow, projectsBelow }: Surroundings): string[] {
+export function visibilityFaults(
+  level: number,
+  { parent, groupsBelow, projectsBelow }: Surroundings,
+): string[] {
   const name = visibilityName(level)
   const faults: string[] = []
   if (parent !== undefined && level > parent) {
@@ -67,7 +70,11 @@ export function visibilityFaults(level: number, { parent, groupsBelow, projectsB
 }
 
 /** Levels that only administrators may choose (completions of part 3, 8.3). */
-export function restrictionFaults(level: number, restricted: readonly string[], administrator: boolean): string[] {
+export function restrictionFaults(
+  level: number,
+  restricted: readonly string[],
+  administrator: boolean,
+): string[] {
   const name = visibilityName(level)
   return administrator || !restricted.includes(name)
     ? []
@@ -81,7 +88,11 @@ export function refuseUpdate(faults: Faults): void {
 
 /** A creation tells them as one text, in the way that clients know to take apart. */
 export function refuseCreation(faults: Faults): void {
-  if (Object.keys(faults).length > 0) throw refused(400, `Failed to save group ${inspected(faults)}`)
+  if (Object.keys(faults).length > 0) throw creationRefused(faults)
+}
+
+export function creationRefused(faults: Faults): Error {
+  return refused(400, `Failed to save group ${inspected(faults)}`)
 }
 
 /** `{:path=>["has already been taken"]}` */

@@ -62,7 +62,11 @@ export const groupSettings = {
 
   enabled_git_access_protocol: setting(OneOf('ssh', 'http', 'all'), 'all', { on: 'update', shown: 'detail' }),
   prevent_sharing_groups_outside_hierarchy: setting(Flag(), false, { on: 'update', shown: 'detail' }),
-  prevent_forking_outside_group: setting(Nullable(Flag()), null, { on: 'update', shown: 'detail', paid: true }),
+  prevent_forking_outside_group: setting(Nullable(Flag()), null, {
+    on: 'update',
+    shown: 'detail',
+    paid: true,
+  }),
   membership_lock: setting(Flag(), false, { shown: 'detail', paid: true }),
   ip_restriction_ranges: setting(Nullable(Text()), null, { on: 'update', shown: 'detail', paid: true }),
 } as const satisfies Record<string, GroupSetting>
@@ -116,7 +120,10 @@ export interface StoredSettings extends Partial<GroupSettings> {
 }
 
 /** What the parameters make of what was stored. What is not given stays; only what differs from the defaults is kept. */
-export function changeSettings(before: StoredSettings, params: Readonly<Record<string, unknown>>): StoredSettings {
+export function changeSettings(
+  before: StoredSettings,
+  params: Readonly<Record<string, unknown>>,
+): StoredSettings {
   const after: Record<string, unknown> = { ...before }
   for (const [name] of rows) if (params[name] !== undefined) after[name] = params[name]
   if (params['emails_enabled'] === undefined && typeof params['emails_disabled'] === 'boolean') {

@@ -17,19 +17,24 @@ export const groupColumns = sql`
 /** The group that is the subject, read together with the caller's access. */
 export function ofSubject(withProjects: boolean): Read<GroupRow> {
   const projects: RawBuilder<unknown> = withProjects ? sql`, ${embeddedProjects()} as projects` : sql``
-  return rows(sql`select ${groupColumns} ${projects} from namespaces n ${groupLevels} where n.id = subject.id`)
+  return rows(
+    sql`select ${groupColumns} ${projects} from namespaces n ${groupLevels} where n.id = subject.id`,
+  )
 }
 
 /** One group as this caller finds it, whether or not he may see it. */
 export async function read(db: Reader, actor: Actor, id: number): Promise<GroupRow> {
   const { rows: found } = await sql<{ group: GroupRow }>`
     select to_json(r) as group from (
-      select ${groupColumns} from ${actorRow(actor)} join namespaces n on n.id = ${id} ${groupLevels}) r`.execute(db)
+      select ${groupColumns} from ${actorRow(actor)} join namespaces n on n.id = ${id} ${groupLevels}) r`.execute(
+    db,
+  )
   return found[0]!.group
 }
 
 export interface NewGroup {
-  readonly parent: { readonly id: number; readonly line: readonly number[]; readonly fullPath: string } | undefined
+  readonly parent:
+    { readonly id: number; readonly line: readonly number[]; readonly fullPath: string } | undefined
   readonly name: string
   readonly path: string
   readonly description: string
@@ -77,7 +82,9 @@ export async function lock(tx: Tx, id: number): Promise<LockedGroup | undefined>
     select n.id, n.parent_id, n.name, n.path, n.description, n.visibility, n.settings, a.visibility as parent_visibility,
       coalesce((select max(c.visibility) from namespaces c where c.parent_id = n.id), 0) as groups_below,
       coalesce((select max(p.visibility) from projects p where p.namespace_id = n.id), 0) as projects_below
-    from namespaces n left join namespaces a on a.id = n.parent_id where n.id = ${id} for update of n`.execute(tx)
+    from namespaces n left join namespaces a on a.id = n.parent_id where n.id = ${id} for update of n`.execute(
+    tx,
+  )
   return found[0]
 }
 

@@ -1,8 +1,14 @@
-import { isAdministrator, Visibility, type Actor, type GroupSubject, type VisibilityName } from '../../access/index.ts'
+import {
+  isAdministrator,
+  Visibility,
+  type Actor,
+  type GroupSubject,
+  type VisibilityName,
+} from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { notFound } from '../../kernel/errors/index.ts'
+import { invalid, notFound } from '../../kernel/errors/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
-import { lockTree, PathTaken, renameNamespace } from '../namespaces/index.ts'
+import { lockTree, pathFault, renameNamespace } from '../namespaces/index.ts'
 import { removeRepositoriesBelow } from '../projects/index.ts'
 import * as rules from './rules.ts'
 import { changeSettings } from './settings.ts'
@@ -48,7 +54,11 @@ export async function updateGroup(
           groupsBelow: before.groups_below,
           projectsBelow: before.projects_below,
         }),
-        ...rules.restrictionFaults(after.visibility, settings.restricted_visibility_levels, isAdministrator(actor)),
+        ...rules.restrictionFaults(
+          after.visibility,
+          settings.restricted_visibility_levels,
+          isAdministrator(actor),
+        ),
       ]
       if (texts.length > 0) faults['visibility_level'] = texts
     }
@@ -56,12 +66,15 @@ export async function updateGroup(
     await store.change(tx, id, after)
     if (path !== before.path) {
       await renameNamespace(tx, id, path).catch((error: unknown) => {
-        if (error instanceof PathTaken) rules.refuseUpdate({ path: [rules.taken] })
-        throw error
+        const fault = pathFault(error)
+        throw fault === undefined ? error : invalid({ path: [fault] })
       })
     }
     const closed = 'disabled_and_unoverridable'
-    if (after.settings.shared_runners_setting === closed && before.settings.shared_runners_setting !== closed) {
+    if (
+      after.settings.shared_runners_setting === closed &&
+      before.settings.shared_runners_setting !== closed
+    ) {
       await store.closeRunnersBelow(tx, id)
     }
   })

@@ -78,7 +78,9 @@ export async function add(
       on conflict (job_id, file_type) do nothing returning id`.execute(tx)
     if (added.length > 0) {
       if (artifact.fileType === 'archive') {
-        await sql`update ci_jobs j set artifacts_expire_at = ${artifact.expireAt} where j.id = ${artifact.jobId}`.execute(tx)
+        await sql`update ci_jobs j set artifacts_expire_at = ${artifact.expireAt} where j.id = ${artifact.jobId}`.execute(
+          tx,
+        )
       }
       return 'added'
     }
@@ -96,7 +98,9 @@ export async function add(
 /** Keeps a job's artifacts for ever. */
 export async function keep(tx: Tx, jobId: number): Promise<void> {
   await sql`update ci_job_artifacts a set expire_at = null where a.job_id = ${jobId}`.execute(tx)
-  await sql`update ci_jobs j set artifacts_expire_at = null, updated_at = now() where j.id = ${jobId}`.execute(tx)
+  await sql`update ci_jobs j set artifacts_expire_at = null, updated_at = now() where j.id = ${jobId}`.execute(
+    tx,
+  )
 }
 
 /** Removes the rows of a job's artifacts; answers the digests of what they referred to. */

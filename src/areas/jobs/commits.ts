@@ -1,4 +1,11 @@
-import { parseOid, parseTrailers, readCommits, type Commit, type Oid, type Repository } from '../../git/index.ts'
+import {
+  parseOid,
+  parseTrailers,
+  readCommits,
+  type Commit,
+  type Oid,
+  type Repository,
+} from '../../git/index.ts'
 import { Fields, Hash, Json, ListOf, Text, Timestamp } from '../../kernel/endpoint/index.ts'
 import { LruMap } from '../../kernel/lib/lru.ts'
 

@@ -11,7 +11,12 @@ import {
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
 import type { Commit } from '../../git/index.ts'
-import { PipelineReference, pipelineSummary, PipelineSummary, type PipelineSummaryRow } from '../pipelines/index.ts'
+import {
+  PipelineReference,
+  pipelineSummary,
+  PipelineSummary,
+  type PipelineSummaryRow,
+} from '../pipelines/index.ts'
 import { BasicUser, basicUser, type BasicUserRow } from '../users/index.ts'
 import { jobCommit, JobCommit } from './commits.ts'
 import { RunnerManager, runnerManager, RunnerReference, runnerReference } from './runner-entities.ts'
@@ -105,7 +110,10 @@ function seconds(from: string | null, to: number): number | null {
   return from === null ? null : Math.max(0, to - Date.parse(from)) / 1000
 }
 
-export function job(row: JobRow, { project, externalUrl, commits, now }: JobSurroundings): Record<string, unknown> {
+export function job(
+  row: JobRow,
+  { project, externalUrl, commits, now }: JobSurroundings,
+): Record<string, unknown> {
   const projectUrl = `${externalUrl}/${project.fullPath}`
   const commit = commits.get(row.pipeline.sha)
   const ended = row.finished_at === null ? now.getTime() : Date.parse(row.finished_at)

@@ -105,7 +105,8 @@ export function actingEndpoints(
           throw badRequest('Unplayable Job')
         }
         const variables = (params.job_variables_attributes ?? []).map(({ key, value }, index) => {
-          if (!/^\w{1,255}$/.test(key)) throw invalidParameters([`job_variables_attributes[${index}][key] is invalid`])
+          if (!/^\w{1,255}$/.test(key))
+            throw invalidParameters([`job_variables_attributes[${index}][key] is invalid`])
           return { key, secret: cipher.seal(value, pipelineSecretContext) }
         })
         const status = row.resource_group === null ? 'pending' : 'waiting_for_resource'
@@ -132,7 +133,8 @@ export function actingEndpoints(
       async handle({ actor, project, rows }) {
         const row = rows[0]!
         if (row.user_id !== actor.user!.id && !may(actor, 'erase_any_job', project)) throw forbidden()
-        if (!isCompleted(row.status as Status) || row.erased_at !== null) throw forbidden('Job is not erasable!')
+        if (!isCompleted(row.status as Status) || row.erased_at !== null)
+          throw forbidden('Job is not erasable!')
         await db.transaction(async (tx) => {
           const digests = await store.eraseJob(tx, row.id)
           await removeFilesLater(tx, { digests, jobs: [row.id] })

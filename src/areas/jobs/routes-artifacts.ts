@@ -1,6 +1,15 @@
 import { endpoint, instance, may, project, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { forbidden, notFound, recordNotFound, unauthorized } from '../../kernel/errors/index.ts'
-import { Answer, Fields, Id, Json, Optional, Text, type Check, type Endpoint } from '../../kernel/endpoint/index.ts'
+import {
+  Answer,
+  Fields,
+  Id,
+  Json,
+  Optional,
+  Text,
+  type Check,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import { fileOf } from './archive.ts'
 import type { ArchiveRow } from './artifacts-store.ts'

@@ -24,7 +24,9 @@ import type { JobView } from './show.ts'
 import * as store from './store.ts'
 import type { Traces } from './traces.ts'
 
-const scope = Optional(ListOf(OneOf(statuses, {}), { single: true, description: 'Only jobs in these statuses' }))
+const scope = Optional(
+  ListOf(OneOf(statuses, {}), { single: true, description: 'Only jobs in these statuses' }),
+)
 
 /** Whether one may read the jobs is told before whether the pipeline is there (conventions, 1.6). */
 const abilityFirst: readonly Check[] = ['params', 'credentials', 'subject', 'may', 'record']
@@ -64,7 +66,11 @@ export function readingEndpoints(view: JobView, traces: Traces, limits: RateLimi
           : params.cursor === undefined
             ? params.id_after
             : Number(readCursor(params.cursor, ['id']).id)
-        return store.ofProject({ scope: params.scope, before }, keyset ? { ...page, offset: 0 } : page, keyset)
+        return store.ofProject(
+          { scope: params.scope, before },
+          keyset ? { ...page, offset: 0 } : page,
+          keyset,
+        )
       },
       async handle({ actor, project, params, rows }) {
         limits.projectJobs.use(actor.user!.id)

@@ -113,7 +113,10 @@ export function runnerEndpoints(services: JobServices, traces: Traces, limits: R
         if (header === undefined) throw new ApiError(400, { error: '400 Missing header Content-Range' })
         const range = contentRange(header)
         const piece = await readPiece(request.body)
-        if (range === undefined || (range.last >= range.first && range.last - range.first + 1 !== piece.length)) {
+        if (
+          range === undefined ||
+          (range.last >= range.first && range.last - range.first + 1 !== piece.length)
+        ) {
           throw await notSatisfiable(traces, job.id)
         }
         if (range.first + piece.length > largestTrace) {

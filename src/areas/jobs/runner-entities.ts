@@ -61,7 +61,10 @@ export interface RunnerManagerRow {
 }
 
 /** A runner that was never heard of counts as such for a week, then as stale. */
-export function runnerState(row: { contacted_at: string | null; created_at: string }, now: Date): RunnerState {
+export function runnerState(
+  row: { contacted_at: string | null; created_at: string },
+  now: Date,
+): RunnerState {
   const age = now.getTime() - Date.parse(row.contacted_at ?? row.created_at)
   if (age > staleAfter) return 'stale'
   if (row.contacted_at === null) return 'never_contacted'

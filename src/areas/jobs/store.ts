@@ -32,7 +32,9 @@ export function one(id: number): Read<JobRow> {
 
 export async function find(db: Reader, id: number): Promise<JobRow | undefined> {
   const result = await sql<{ row: JobRow }>`
-    select to_json(x) as row from (select ${columns} from ci_jobs j ${joins} where j.id = ${id}) x`.execute(db)
+    select to_json(x) as row from (select ${columns} from ci_jobs j ${joins} where j.id = ${id}) x`.execute(
+    db,
+  )
   return result.rows[0]?.row
 }
 
@@ -56,7 +58,11 @@ export function ofProject(
 
 /** Jobs that a runner was given, newest first. */
 export function ofRunner(
-  { runnerId, status, readable }: { runnerId: number; status: string | undefined; readable: RawBuilder<unknown> },
+  {
+    runnerId,
+    status,
+    readable,
+  }: { runnerId: number; status: string | undefined; readable: RawBuilder<unknown> },
   { limit, offset }: PageInput,
 ): Read<JobRow & { project_path: string; project_storage: string; project_id: number }> {
   const where = sql`
@@ -90,7 +96,11 @@ function jobPage(
 /** One row where the pipeline exists; the page of its jobs in it. */
 export function ofPipeline(
   pipelineId: number,
-  { kind, scope, retried }: { kind: 'build' | 'bridge'; scope: readonly string[] | undefined; retried: boolean },
+  {
+    kind,
+    scope,
+    retried,
+  }: { kind: 'build' | 'bridge'; scope: readonly string[] | undefined; retried: boolean },
   { limit, offset }: PageInput,
 ): Read<{ total: number; jobs: JobRow[] }> {
   const where = sql`
@@ -109,7 +119,9 @@ function inScope(scope: readonly string[] | undefined): RawBuilder<unknown> {
 }
 
 /** The job that a job token belongs to. */
-export function ofToken(): Read<JobRow & { project_path: string; project_storage: string; project_id: number }> {
+export function ofToken(): Read<
+  JobRow & { project_path: string; project_storage: string; project_id: number }
+> {
   return rows(sql`
     select ${columns}, j.project_id, pr.full_path as project_path, pr.storage as project_storage
     from ci_jobs j join projects pr on pr.id = j.project_id ${joins} where j.id = actor.job_id`)

@@ -72,7 +72,10 @@ export class Traces {
   }
 
   /** The log as it is now, with its size, or undefined where there is none. */
-  async read(jobId: number, { last = Infinity } = {}): Promise<{ size: number; content: Readable } | undefined> {
+  async read(
+    jobId: number,
+    { last = Infinity } = {},
+  ): Promise<{ size: number; content: Readable } | undefined> {
     let handle: FileHandle
     try {
       handle = await open(this.#place(jobId), 'r')

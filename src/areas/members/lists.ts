@@ -34,8 +34,8 @@ function userConditions({ query, user_ids: only, skip_users: without }: Filters)
       ...(text === ''
         ? []
         : [
-            sql`(position(${text} in lower(u.name)) > 0 or position(${text} in lower(u.username)) > 0
-              or lower(u.public_email) = ${text})`,
+            sql`(position(lower(${text}) in lower(u.name)) > 0 or position(lower(${text}) in lower(u.username)) > 0
+              or lower(u.public_email) = lower(${text}))`,
           ]),
       ...(only === undefined ? [] : [sql`u.id = any (${only}::bigint[])`]),
       ...(without === undefined ? [] : [sql`u.id <> all (${without}::bigint[])`]),
@@ -45,7 +45,7 @@ function userConditions({ query, user_ids: only, skip_users: without }: Filters)
 }
 
 function searched(query: string): string {
-  return query.replace(/^@/, '').toLowerCase()
+  return query.replace(/^@/, '')
 }
 
 /** With a query: equal public address, username, name, then the others by name. */
@@ -54,8 +54,8 @@ function order({ query }: Filters, usual: RawBuilder<unknown>): RawBuilder<unkno
   return text === ''
     ? usual
     : sql`
-        case when lower(u.public_email) = ${text} then 0 when lower(u.username) = ${text} then 1
-          when lower(u.name) = ${text} then 2 else 3 end, u.name, u.id`
+        case when lower(u.public_email) = lower(${text}) then 0 when lower(u.username) = lower(${text}) then 1
+          when lower(u.name) = lower(${text}) then 2 else 3 end, u.name, u.id`
 }
 
 /** Rows of the place itself. */

@@ -28,7 +28,7 @@ export async function candidates(db: Reader, place: Place, named: Named): Promis
   const condition =
     'ids' in named
       ? sql`u.id = any (${named.ids}::bigint[])`
-      : sql`lower(u.username) = any (${named.usernames.map((name) => name.toLowerCase())}::text[])`
+      : sql`lower(u.username) in (select lower(name) from unnest(${named.usernames}::text[]) name)`
   const result = await sql<Candidate>`
     select u.id, u.username, u.kind,
       (select json_build_object('access_level', m.access_level, 'fixed', ${fixed(place)}) from members m

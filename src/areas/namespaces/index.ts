@@ -9,7 +9,16 @@ export {
   reservedInside,
   slug,
 } from './path-rules.ts'
-export { claimPath, isTaken, lockTree, movePath, PathTaken, renameNamespace } from './paths.ts'
+export {
+  claimPath,
+  isTaken,
+  lockTree,
+  movePath,
+  pathFault,
+  PathTaken,
+  PathTooLong,
+  renameNamespace,
+} from './paths.ts'
 
 /** Namespaces: personal ones and groups, and the one name space of paths. */
 export function namespaces(services: NamespaceServices): { endpoints: Endpoint[] } {

@@ -2,7 +2,9 @@
 
 /** Last parts of addresses below a group or project that the service itself uses. */
 export const reservedInside: ReadonlySet<string> = new Set(
-  '- badges blame blob builds commits create create_dir edit files find_file new preview raw refs tree update wikis'.split(' '),
+  '- badges blame blob builds commits create create_dir edit files find_file new preview raw refs tree update wikis'.split(
+    ' ',
+  ),
 )
 
 const registrySafe = /^[a-zA-Z0-9]+(?:[._-][a-zA-Z0-9]+)*$/

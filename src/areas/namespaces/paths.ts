@@ -4,14 +4,27 @@ import type { Tx } from '../../kernel/db/index.ts'
 /** Whose path it is. */
 export type Owner = { readonly namespaceId: number } | { readonly projectId: number }
 
-const taken = 'has already been taken'
-
 /** A path belongs to something that lives. The area that asked for it knows under which attribute it says so. */
 export class PathTaken extends Error {
   constructor() {
-    super(taken)
+    super('has already been taken')
     this.name = 'PathTaken'
   }
+}
+
+/** A full path has grown past what its index holds; only deep groups with long names get there. */
+export class PathTooLong extends Error {
+  constructor() {
+    super(`is too long (maximum of the full path is ${longestFullPath} characters)`)
+    this.name = 'PathTooLong'
+  }
+}
+
+const longestFullPath = 2048
+
+/** What the API says of a path that was refused here; undefined when the error is another one. */
+export function pathFault(error: unknown): string | undefined {
+  return error instanceof PathTaken || error instanceof PathTooLong ? error.message : undefined
 }
 
 /**
@@ -20,16 +33,19 @@ export class PathTaken extends Error {
  * who renames finds everything that others have put in.
  */
 export async function lockTree(tx: Tx, rootId: number, mode: 'share' | 'update'): Promise<void> {
-  await sql`select from namespaces where id = ${rootId} ${mode === 'share' ? sql`for share` : sql`for update`}`.execute(tx)
+  await sql`select from namespaces where id = ${rootId} ${mode === 'share' ? sql`for share` : sql`for update`}`.execute(
+    tx,
+  )
 }
 
 /**
- * Gives a full path to its owner. A redirect that leads from there elsewhere ends. Throws `PathTaken`, and then the
- * transaction can go on.
+ * Gives a full path to its owner. A redirect that leads from there elsewhere ends. Throws `PathTaken` or `PathTooLong`;
+ * the transaction can go on then.
  */
 export async function claimPath(tx: Tx, fullPath: string, owner: Owner): Promise<void> {
   const namespaceId = 'namespaceId' in owner ? owner.namespaceId : null
   const projectId = 'projectId' in owner ? owner.projectId : null
+  if (fullPath.length > longestFullPath) throw new PathTooLong()
   const { rows } = await sql`
     insert into routes as r (path_key, namespace_id, project_id)
     values (${pathKey(fullPath)}, ${namespaceId}, ${projectId})
@@ -72,7 +88,9 @@ export async function renameNamespace(tx: Tx, namespaceId: number, newPath: stri
     where n.traversal_ids @> array[${namespaceId}::bigint]`.execute(tx)
   await sql`
     update projects p set full_path = n.full_path || '/' || p.path
-    from namespaces n where n.id = p.namespace_id and n.traversal_ids @> array[${namespaceId}::bigint]`.execute(tx)
+    from namespaces n where n.id = p.namespace_id and n.traversal_ids @> array[${namespaceId}::bigint]`.execute(
+    tx,
+  )
   if (pathKey(oldFull) !== pathKey(newFull)) await moveRoutes(tx, namespaceId, newFull)
 }
 
@@ -80,6 +98,13 @@ export async function renameNamespace(tx: Tx, namespaceId: number, newPath: stri
 async function moveRoutes(tx: Tx, namespaceId: number, newFull: string): Promise<void> {
   if (await isTaken(tx, newFull)) throw new PathTaken()
   const below = sql`select n.id from namespaces n where n.traversal_ids @> array[${namespaceId}::bigint]`
+  const longest = await sql<{ length: number | null }>`
+    select greatest(
+      (select max(length(n.full_path)) from namespaces n where n.id in (${below})),
+      (select max(length(p.full_path)) from projects p where p.namespace_id in (${below}))) as length`.execute(
+    tx,
+  )
+  if ((longest.rows[0]!.length ?? 0) > longestFullPath) throw new PathTooLong()
   await sql`
     update routes r set redirect = true
     where not r.redirect and (r.namespace_id in (${below})

@@ -6,11 +6,12 @@ import type { NamespaceRow } from './entities.ts'
 const columns = sql`
   n.id, n.name, n.path, n.kind, n.full_path, n.parent_id,
   case when n.kind = 'group' and (actor.admin or n.id in (${memberGroups(Role.owner)})) then (
-    select count(distinct m.user_id) from namespaces below join members m on m.namespace_id = below.id
-    where below.traversal_ids @> array[n.id]) end as members_count_with_descendants,
+    select count(distinct m.user_id)
+    from (select b.id from namespaces b where b.traversal_ids @> array[n.id] offset 0) below
+    join members m on m.namespace_id = below.id) end as members_count_with_descendants,
   case when actor.admin then (
-    select count(*) from namespaces below join projects p on p.namespace_id = below.id
-    where below.traversal_ids @> array[n.id]) end as projects_count`
+    select count(*) from (select b.id from namespaces b where b.traversal_ids @> array[n.id] offset 0) below
+    join projects p on p.namespace_id = below.id) end as projects_count`
 
 /** The caller's own namespace and the groups he is a member of, from this level on; for administrators all. */
 function belongs(minimum: number, adminsSeeAll: boolean): RawBuilder<unknown> {
@@ -39,7 +40,10 @@ export function list(filter: NamespaceFilter, input: PageInput): Read<NamespaceR
         ]),
     ...(topOnly === true ? [sql`n.parent_id is null`] : []),
   ]
-  return page({ columns, from: sql`from namespaces n where ${sql.join(conditions, sql` and `)}`, order: sql`n.id` }, input)
+  return page(
+    { columns, from: sql`from namespaces n where ${sql.join(conditions, sql` and `)}`, order: sql`n.id` },
+    input,
+  )
 }
 
 /** By id or full path. */

@@ -16,7 +16,11 @@ export interface CiSettings {
 
 export const defaultConfigPath = '.gitlab-ci.yml'
 
-export function ciSettings({ settings }: { readonly settings: Readonly<Record<string, unknown>> }): CiSettings {
+export function ciSettings({
+  settings,
+}: {
+  readonly settings: Readonly<Record<string, unknown>>
+}): CiSettings {
   const path = settings['ci_config_path']
   return {
     configPath: typeof path === 'string' && path !== '' ? path : defaultConfigPath,

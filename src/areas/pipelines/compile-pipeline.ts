@@ -7,7 +7,15 @@ import {
   type PipelineSource,
   type Variable,
 } from '../../ci/index.ts'
-import { changedPaths, isZero, parseOid, parseRev, resolve, type Oid, type Repository } from '../../git/index.ts'
+import {
+  changedPaths,
+  isZero,
+  parseOid,
+  parseRev,
+  resolve,
+  type Oid,
+  type Repository,
+} from '../../git/index.ts'
 import type { ConfigSource } from './config-source.ts'
 import type { StoredVariable } from './variable-source.ts'
 

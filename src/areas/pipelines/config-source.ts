@@ -1,6 +1,20 @@
-import { listIncludes, parse, type IncludedFile, type IncludeRequest, type ParseResult } from '../../ci/index.ts'
+import {
+  listIncludes,
+  parse,
+  type IncludedFile,
+  type IncludeRequest,
+  type ParseResult,
+} from '../../ci/index.ts'
 import { compileGlob } from '../../ci/text/glob.ts'
-import { findBlob, listTree, parsePath, readBlob, rootPath, type Oid, type Repository } from '../../git/index.ts'
+import {
+  findBlob,
+  listTree,
+  parsePath,
+  readBlob,
+  rootPath,
+  type Oid,
+  type Repository,
+} from '../../git/index.ts'
 
 const mostFiles = 150
 /** Beyond it a file is no configuration anybody wrote. */

@@ -43,7 +43,8 @@ export interface PipelineRequest {
 }
 
 /** `refused` says why in the words of the API; null: an earlier call with this `eventKey` did it. */
-export type PipelineOutcome = { readonly id: number; readonly iid: number } | { readonly refused: string | null }
+export type PipelineOutcome =
+  { readonly id: number; readonly iid: number } | { readonly refused: string | null }
 
 export interface CreatorServices {
   readonly db: Database

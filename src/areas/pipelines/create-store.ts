@@ -110,7 +110,10 @@ export async function insertPipeline(
   return rows[0]!
 }
 
-function jobRow({ job, status }: { job: CompiledJob; status: Status }, place: number): Record<string, unknown> {
+function jobRow(
+  { job, status }: { job: CompiledJob; status: Status },
+  place: number,
+): Record<string, unknown> {
   return {
     place,
     kind: job.bridge === null ? 'build' : 'bridge',

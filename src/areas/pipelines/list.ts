@@ -42,7 +42,9 @@ export function conditionsOf(filter: ListFilter): RawBuilder<unknown>[] {
   if (filter.source !== undefined) conditions.push(sql`p.source = ${filter.source}`)
   if (filter.name !== undefined) conditions.push(sql`p.name = ${filter.name}`)
   if (filter.username !== undefined) {
-    conditions.push(sql`p.user_id = (select u.id from users u where lower(u.username) = lower(${filter.username}))`)
+    conditions.push(
+      sql`p.user_id = (select u.id from users u where lower(u.username) = lower(${filter.username}))`,
+    )
   }
   if (filter.yaml_errors !== undefined) {
     conditions.push(filter.yaml_errors ? sql`p.yaml_errors is not null` : sql`p.yaml_errors is null`)

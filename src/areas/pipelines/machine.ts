@@ -68,9 +68,7 @@ export function advance(
     if (turns.length === 0) break
     for (const { job, turn } of turns) {
       const event =
-        turn === 'enqueue'
-          ? { type: turn, resourceGroup: job.row.resource_group !== null }
-          : { type: turn }
+        turn === 'enqueue' ? { type: turn, resourceGroup: job.row.resource_group !== null } : { type: turn }
       job.status = next(job.status, event) ?? job.status
     }
   }

@@ -52,7 +52,9 @@ export async function onPush(
 /** The whole push that an event is a part of. */
 async function pushOf(db: Database, refUpdateId: number): Promise<{ refs: string[]; byJob: boolean }> {
   const { rows } = await sql<{ updates: { ref: string; newOid: string }[]; by_job: string | null }>`
-    select u.updates, u.push ->> 'by_job' as by_job from ref_updates u where u.id = ${refUpdateId}`.execute(db.reader)
+    select u.updates, u.push ->> 'by_job' as by_job from ref_updates u where u.id = ${refUpdateId}`.execute(
+    db.reader,
+  )
   const row = rows[0]
   const kept = row?.updates.filter(({ newOid }) => newOid !== zeroOid) ?? []
   return { refs: kept.map(({ ref }) => ref), byJob: (row?.by_job ?? null) !== null }

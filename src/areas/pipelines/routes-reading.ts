@@ -69,7 +69,8 @@ export function readingEndpoints({ db, places, cipher, externalUrl }: PipelineSe
       params: Fields(filters),
       answers: ListOf(PipelineSummary),
       // The refs that exist are known to git alone: these two scopes are read by the handler.
-      read: ({ params, page }) => list(ofRefs(params.scope) ? { order_by: 'id', sort: 'desc' } : params, page),
+      read: ({ params, page }) =>
+        list(ofRefs(params.scope) ? { order_by: 'id', sort: 'desc' } : params, page),
       async handle({ project, params, rows, page }) {
         const show = (row: (typeof rows)[number]) => pipelineSummary(row, project, externalUrl())
         if (!ofRefs(params.scope)) return rows.map(show)
@@ -101,7 +102,9 @@ export function readingEndpoints({ db, places, cipher, externalUrl }: PipelineSe
       on: project,
       may: 'read_pipeline',
       anonymous: true,
-      params: Fields({ ref: Optional(Text({ description: 'Branch or tag; the default branch unless given' })) }),
+      params: Fields({
+        ref: Optional(Text({ description: 'Branch or tag; the default branch unless given' })),
+      }),
       answers: PipelineDetail,
       refuses: { 403: 'There is none for the commit' },
       async handle({ project, params }) {

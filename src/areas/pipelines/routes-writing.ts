@@ -184,4 +184,3 @@ export function writingEndpoints(
 function base(text: string): Error {
   return invalid({ base: [text] })
 }
-

@@ -33,7 +33,8 @@ export function checkVariables(
     seen.add(key)
   }
   if (twice.size > 0) return `Duplicate variable name${twice.size === 1 ? '' : 's'}: ${[...twice].join(', ')}`
-  if (!may(actor, 'set_pipeline_variables', project)) return 'Insufficient permissions to set pipeline variables'
+  if (!may(actor, 'set_pipeline_variables', project))
+    return 'Insufficient permissions to set pipeline variables'
   if (variables.some(({ key }) => !/^\w{1,255}$/.test(key))) {
     return "Variable key can contain only letters, digits and '_'."
   }
@@ -59,7 +60,7 @@ export function isRetriedByItself(
 export function skippedAfter(jobs: readonly MachineJob[], name: string, stageIndex: number): number[] {
   const reached = new Set([name])
   const found: number[] = []
-  for (let more = true; more; ) {
+  for (let more = true; more;) {
     more = false
     for (const job of jobs) {
       if (reached.has(job.name) || job.status !== 'skipped') continue

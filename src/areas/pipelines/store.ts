@@ -20,7 +20,9 @@ export function one(id: number): Read<PipelineRow> {
 
 /** As it is now, after something was done to it. */
 export async function find(db: Reader, id: number): Promise<PipelineRow | undefined> {
-  const result = await sql<{ row: PipelineRow }>`select to_json(r) as row from (${detailed} where p.id = ${id}) r`.execute(db)
+  const result = await sql<{
+    row: PipelineRow
+  }>`select to_json(r) as row from (${detailed} where p.id = ${id}) r`.execute(db)
   return result.rows[0]?.row
 }
 

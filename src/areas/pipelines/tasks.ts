@@ -7,10 +7,14 @@ import { lockPipeline, moveJobs } from './process-store.ts'
 /** Work that pipelines leave for later: delayed jobs, resource groups, trigger jobs, redundant pipelines. */
 export function pipelineTasks({ db }: { db: Database }, process: PipelineProcess): Task[] {
   return [
-    { name: taskNames.startDelayed, run: (payload) => startDelayed(db, process, (payload as { job: number }).job) },
+    {
+      name: taskNames.startDelayed,
+      run: (payload) => startDelayed(db, process, (payload as { job: number }).job),
+    },
     {
       name: taskNames.grantResource,
-      run: (payload) => grantResource(db, process, payload as { project: number; job?: number; group?: string }),
+      run: (payload) =>
+        grantResource(db, process, payload as { project: number; job?: number; group?: string }),
     },
     { name: taskNames.runBridge, run: (payload) => runBridge(db, process, (payload as { job: number }).job) },
     {
@@ -48,7 +52,8 @@ async function grantResource(
   process: PipelineProcess,
   { project, job, group: named }: { project: number; job?: number; group?: string },
 ): Promise<void> {
-  const group = named ?? (job === undefined ? null : (await findJob(db, job, 'waiting_for_resource'))?.resource_group)
+  const group =
+    named ?? (job === undefined ? null : (await findJob(db, job, 'waiting_for_resource'))?.resource_group)
   if (group === null || group === undefined) return
   const { rows } = await sql<{ id: number; pipeline_id: number }>`
     select j.id, j.pipeline_id from ci_jobs j
@@ -65,7 +70,9 @@ async function grantResource(
           and j.status in ('preparing', 'pending', 'running', 'canceling')) as free`.execute(tx)
     if (free.rows[0]?.free !== true) return { result: undefined, changed: [] }
     const waiting = await sql<{ id: number }>`
-      select j.id from ci_jobs j where j.id = ${next.id} and j.status = 'waiting_for_resource' for update`.execute(tx)
+      select j.id from ci_jobs j where j.id = ${next.id} and j.status = 'waiting_for_resource' for update`.execute(
+      tx,
+    )
     return {
       result: undefined,
       changed: waiting.rows.length === 0 ? [] : await moveJobs(tx, [{ job: next, status: 'pending' }]),
@@ -77,7 +84,9 @@ async function grantResource(
 async function runBridge(db: Database, process: PipelineProcess, id: number): Promise<void> {
   const job = await findJob(db, id, 'pending')
   if (job !== undefined) {
-    await process.drop({ id, pipelineId: job.pipeline_id }, 'downstream_pipeline_creation_failed', ['pending'])
+    await process.drop({ id, pipelineId: job.pipeline_id }, 'downstream_pipeline_creation_failed', [
+      'pending',
+    ])
   }
 }
 

@@ -10,7 +10,7 @@ import {
 import { branchRef, createRepository, deleteRepository } from '../../git/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
-import { claimPath, lockTree, PathTaken, slug } from '../namespaces/index.ts'
+import { claimPath, lockTree, pathFault, slug } from '../namespaces/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { changeLevels, storedLevels } from './feature-levels.ts'
 import * as rules from './rules.ts'
@@ -62,7 +62,7 @@ export async function createProject(
     const fullPath = `${home.full_path}/${project.path}`
     rules.checkTaken(await store.findTaken(tx, { namespaceId: home.id, name: project.name, fullPath }))
     const id = await store.insert(tx, project)
-    await claimPath(tx, fullPath, { projectId: id }).catch(telling(rules.pathTaken))
+    await claimPath(tx, fullPath, { projectId: id }).catch(tellPathFault)
     const repository = places.of({ id, storage: project.storage })
     // A crash, or a database put back from a backup, may have left one of this id: nobody may find it in his project.
     await deleteRepository(repository)
@@ -71,15 +71,18 @@ export async function createProject(
   })
 }
 
-/** Turns `PathTaken` into the words of who asked for the path. */
-export function telling(refusal: () => Error): (error: unknown) => never {
-  return (error) => {
-    throw error instanceof PathTaken ? refusal() : error
-  }
+/** Tells what is wrong with a path in the words of the API. */
+export function tellPathFault(error: unknown): never {
+  const fault = pathFault(error)
+  throw fault === undefined ? error : rules.badPath(fault)
 }
 
 /** The namespace that the project goes to, held still. Whatever speaks against it, the refusal is the same. */
-async function lockHome(tx: Tx, { actor, user }: Creator, namespaceId: number | undefined): Promise<store.Home> {
+async function lockHome(
+  tx: Tx,
+  { actor, user }: Creator,
+  namespaceId: number | undefined,
+): Promise<store.Home> {
   const by = namespaceId === undefined ? { userId: user.id } : { namespaceId }
   const before = await store.findHome(tx, by)
   if (before === undefined) throw rules.invalidNamespace()
@@ -88,7 +91,8 @@ async function lockHome(tx: Tx, { actor, user }: Creator, namespaceId: number | 
   if (home === undefined) throw rules.invalidNamespace()
   if (home.kind === 'group') {
     const group = await findGroup(tx, actor, home.id)
-    if (group === undefined || !decide(actor, 'create_projects', group, true).allowed) throw rules.invalidNamespace()
+    if (group === undefined || !decide(actor, 'create_projects', group, true).allowed)
+      throw rules.invalidNamespace()
   } else {
     if (home.owner_id !== user.id && !isAdministrator(actor)) throw rules.invalidNamespace()
     rules.checkLimit(home.projects_limit ?? 0, home.projects)
@@ -115,7 +119,11 @@ function newProject(
   if (params.visibility !== undefined) {
     rules.checkRestricted(visibility, settings.restricted_visibility_levels, isAdministrator(actor))
   }
-  const defaultBranch = firstOf(params.default_branch, home.settings['default_branch'], settings.default_branch_name)
+  const defaultBranch = firstOf(
+    params.default_branch,
+    home.settings['default_branch'],
+    settings.default_branch_name,
+  )
   if (branchRef(defaultBranch) === undefined) throw rules.invalidBranch()
   return {
     home,
@@ -147,6 +155,10 @@ function startingSettings(home: store.Home, { default_ci_config_path: configPath
 }
 
 /** A group may have closed the runners of the instance to all that lies in it. */
-export function checkRunners(group: { readonly settings: Readonly<Record<string, unknown>> }, enabled: boolean): void {
-  if (enabled && group.settings['shared_runners_setting'] === 'disabled_and_unoverridable') throw rules.runnersRefused()
+export function checkRunners(
+  group: { readonly settings: Readonly<Record<string, unknown>> },
+  enabled: boolean,
+): void {
+  if (enabled && group.settings['shared_runners_setting'] === 'disabled_and_unoverridable')
+    throw rules.runnersRefused()
 }

@@ -33,13 +33,23 @@ async function enqueueRemoval(tx: Tx, places: readonly Place[]): Promise<void> {
   }
 }
 
-export function removalTask({ db, places }: { db: Database; places: RepositoryPlaces }): Task<{ places: Place[] }> {
+export function removalTask({
+  db,
+  places,
+}: {
+  db: Database
+  places: RepositoryPlaces
+}): Task<{ places: Place[] }> {
   return {
     name: removeRepositories,
     async run({ places: wanted }) {
       for (const place of wanted) {
         // Ids are never given again, but a database may have been put back.
-        const alive = await db.reader.selectFrom('projects as p').select('p.id').where('p.id', '=', place.id).execute()
+        const alive = await db.reader
+          .selectFrom('projects as p')
+          .select('p.id')
+          .where('p.id', '=', place.id)
+          .execute()
         if (alive.length === 0) await deleteRepository(places.of(place))
       }
     },

@@ -173,7 +173,11 @@ export function project(row: ProjectRow, form: ProjectForm, context: EntityConte
   return form === 'full' ? full : { ...full, permissions: permissions(row) }
 }
 
-function basicEntity(row: ProjectRow, subject: ProjectSubject, { actor, externalUrl, license }: EntityContext) {
+function basicEntity(
+  row: ProjectRow,
+  subject: ProjectSubject,
+  { actor, externalUrl, license }: EntityContext,
+) {
   const web = `${externalUrl}/${row.full_path}`
   const readsCode = may(actor, 'read_code', subject)
   const readme = readsCode && row.readme_path !== null && row.default_branch !== null
@@ -222,7 +226,9 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
   const { actor, externalUrl, paid } = context
   const { features } = subject
   const open = (feature: keyof FeatureLevels): boolean =>
-    isAdministrator(actor) ? features[feature] > FeatureLevel.disabled : isOpenTo(features[feature], subject.role)
+    isAdministrator(actor)
+      ? features[feature] > FeatureLevel.disabled
+      : isOpenTo(features[feature], subject.role)
   const maintainers = may(actor, 'admin_project', subject)
   const settings = allSettings(row.settings)
   return {
@@ -288,7 +294,13 @@ function permissions(row: ProjectRow) {
   return { project_access: access(row.project_access), group_access: access(row.group_access) }
 }
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
 
 function paragraph(text: string | null): string {
   if (text === null || text.trim() === '') return ''

@@ -34,12 +34,17 @@ const oldFlags = {
 
 /** The levels and the old flags as parameters, to be handed to `changeLevels`. */
 export const levelParams: Record<never, TSchema> = {
-  ...Object.fromEntries(features.map((feature) => [`${feature}_access_level`, Optional(levelSchema(feature))])),
+  ...Object.fromEntries(
+    features.map((feature) => [`${feature}_access_level`, Optional(levelSchema(feature))]),
+  ),
   ...Object.fromEntries(Object.keys(oldFlags).map((name) => [name, Optional(Flag({ deprecated: true }))])),
 }
 
 /** What the parameters make of the levels there were. A level by name wins over the old flag. */
-export function changeLevels(before: FeatureLevels, params: Readonly<Record<string, unknown>>): FeatureLevels {
+export function changeLevels(
+  before: FeatureLevels,
+  params: Readonly<Record<string, unknown>>,
+): FeatureLevels {
   const levels: Record<Feature, number> = { ...before }
   const chosen = new Set<Feature>()
   for (const [flag, feature] of Object.entries(oldFlags)) {
@@ -75,11 +80,15 @@ function limitByRepository(levels: Record<Feature, number>, chosen: ReadonlySet<
 /** What is to be stored: the levels that differ from the defaults. */
 export function storedLevels(levels: FeatureLevels): Partial<FeatureLevels> {
   return Object.fromEntries(
-    features.filter((feature) => levels[feature] !== defaultFeatureLevels[feature]).map((feature) => [feature, levels[feature]]),
+    features
+      .filter((feature) => levels[feature] !== defaultFeatureLevels[feature])
+      .map((feature) => [feature, levels[feature]]),
   )
 }
 
 /** The levels as an answer shows them. */
 export function levelNames(levels: FeatureLevels): Record<string, string> {
-  return Object.fromEntries(features.map((feature) => [`${feature}_access_level`, levelName[levels[feature]]!]))
+  return Object.fromEntries(
+    features.map((feature) => [`${feature}_access_level`, levelName[levels[feature]]!]),
+  )
 }

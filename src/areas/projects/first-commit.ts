@@ -1,10 +1,5 @@
 import type { Actor, User } from '../../access/index.ts'
-import {
-  branchRef,
-  commitFiles,
-  parseFilePath,
-  type PreparedChange,
-} from '../../git/index.ts'
+import { branchRef, commitFiles, parseFilePath, type PreparedChange } from '../../git/index.ts'
 import type { DoorProject, RepositoryPlaces } from '../repository/index.ts'
 import type { CreatedProject } from './create.ts'
 

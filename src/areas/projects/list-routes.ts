@@ -25,7 +25,8 @@ export function listEndpoints(services: ProjectServices): Endpoint[] {
       method: 'GET',
       path: '/projects',
       summary: 'List the projects that the caller may see',
-      description: 'With `pagination=keyset`, which needs `order_by=id`, lists of any length can be read to their end.',
+      description:
+        'With `pagination=keyset`, which needs `order_by=id`, lists of any length can be read to their end.',
       on: instance,
       may: 'use_instance',
       anonymous: true,
@@ -89,7 +90,10 @@ function inNamespaceOf(user: string) {
   return sql`p.namespace_id = (select home.id from namespaces home where home.kind = 'user' and home.owner_id = ${owner})`
 }
 
-function inGroup(params: { include_subgroups?: boolean | undefined; include_ancestor_groups?: boolean | undefined }) {
+function inGroup(params: {
+  include_subgroups?: boolean | undefined
+  include_ancestor_groups?: boolean | undefined
+}) {
   const below = params.include_subgroups === true ? sql`or n.traversal_ids @> array[subject.id]` : sql``
   const above = params.include_ancestor_groups === true ? sql`or p.namespace_id = any (subject.line)` : sql``
   return sql`(p.namespace_id = subject.id ${below} ${above})`

@@ -34,7 +34,10 @@ export function check({ name, path, description, topics, settings }: ProjectStat
 
 const tooLong = (length: number): string => `is too long (maximum is ${length} characters)`
 
-function checkSettings(settings: ProjectSettings, fault: (attribute: string, ...texts: string[]) => void): void {
+function checkSettings(
+  settings: ProjectSettings,
+  fault: (attribute: string, ...texts: string[]) => void,
+): void {
   if (settings.build_timeout < 600 || settings.build_timeout > 2_592_000) {
     fault('build_timeout', 'needs to be between 10 minutes and 1 month')
   }
@@ -51,7 +54,8 @@ function checkSettings(settings: ProjectSettings, fault: (attribute: string, ...
   }
   for (const name of ['name_regex', 'name_regex_keep'] as const) {
     const pattern = settings.container_expiration_policy[name]
-    if (pattern !== null && pattern !== '') checkPattern(`container_expiration_policy_attributes[${name}]`, pattern)
+    if (pattern !== null && pattern !== '')
+      checkPattern(`container_expiration_policy_attributes[${name}]`, pattern)
   }
 }
 
@@ -84,7 +88,9 @@ export function chooseVisibility(
 export function checkVisibility(level: number, namespace: NamespaceLimits): void {
   if (namespace.kind === 'user' || level <= namespace.visibility) return
   throw invalid({
-    visibility_level: [`${visibilityName(level)} is not allowed in a ${visibilityName(namespace.visibility)} namespace.`],
+    visibility_level: [
+      `${visibilityName(level)} is not allowed in a ${visibilityName(namespace.visibility)} namespace.`,
+    ],
   })
 }
 
@@ -119,7 +125,7 @@ export function checkSource(params: {
 
 export const invalidNamespace = (): Error => invalid({ namespace: ['is not valid'] })
 export const nameTaken = (): Error => invalid({ name: [taken] })
-export const pathTaken = (): Error => invalid({ path: [taken] })
+export const badPath = (fault: string): Error => invalid({ path: [fault] })
 
 /** Refuses a name or path that another project of the namespace, or anything else, has. */
 export function checkTaken({ name, path }: { name: boolean; path: boolean }): void {

@@ -28,11 +28,19 @@ interface Options {
   readonly paid?: boolean
 }
 
-function everyone<T extends TSchema>(schema: T, fallback: Static<T>, options: Options = {}): ProjectSetting<T> {
+function everyone<T extends TSchema>(
+  schema: T,
+  fallback: Static<T>,
+  options: Options = {},
+): ProjectSetting<T> {
   return { schema, fallback, shownTo: 'everyone', on: 'create and update', paid: false, ...options }
 }
 
-function maintainers<T extends TSchema>(schema: T, fallback: Static<T>, options: Options = {}): ProjectSetting<T> {
+function maintainers<T extends TSchema>(
+  schema: T,
+  fallback: Static<T>,
+  options: Options = {},
+): ProjectSetting<T> {
   return { ...everyone(schema, fallback, options), shownTo: 'maintainers' }
 }
 
@@ -87,7 +95,11 @@ export const projectSettings = {
   issue_branch_template: everyone(Nullable(Text({ description: 'At most 255 characters' })), null),
   warn_about_potentially_unwanted_characters: everyone(Flag(), true),
   autoclose_referenced_issues: everyone(Flag(), true),
-  max_artifacts_size: everyone(Nullable(Int({ description: 'In MiB; null: as the group or the instance says' })), null, later),
+  max_artifacts_size: everyone(
+    Nullable(Int({ description: 'In MiB; null: as the group or the instance says' })),
+    null,
+    later,
+  ),
 
   approvals_before_merge: everyone(Int({ minimum: 0 }), 0, paid),
   external_authorization_classification_label: everyone(Nullable(Text()), '', paid),
@@ -102,7 +114,9 @@ export const projectSettings = {
 
   ci_default_git_depth: maintainers(Nullable(Int({ minimum: 0, maximum: 1000 })), 20, later),
   ci_delete_pipelines_in_seconds: maintainers(
-    Nullable(Int({ minimum: 86_400, maximum: 31_536_000, description: 'Age at which pipelines are deleted' })),
+    Nullable(
+      Int({ minimum: 86_400, maximum: 31_536_000, description: 'Age at which pipelines are deleted' }),
+    ),
     null,
     later,
   ),
@@ -188,8 +202,13 @@ const expirationPolicyParams = Fields(
 )
 
 /** What parameters make of the settings there were. What is not given stays. */
-export function changeSettings(before: ProjectSettings, params: Readonly<Record<string, unknown>>): ProjectSettings {
-  const given = Object.fromEntries(rows.flatMap(([name]) => (params[name] === undefined ? [] : [[name, params[name]]])))
+export function changeSettings(
+  before: ProjectSettings,
+  params: Readonly<Record<string, unknown>>,
+): ProjectSettings {
+  const given = Object.fromEntries(
+    rows.flatMap(([name]) => (params[name] === undefined ? [] : [[name, params[name]]])),
+  )
   const after: ProjectSettings = { ...before, ...given }
   if (params['emails_enabled'] === undefined && typeof params['emails_disabled'] === 'boolean') {
     after.emails_enabled = !params['emails_disabled']
@@ -198,13 +217,17 @@ export function changeSettings(before: ProjectSettings, params: Readonly<Record<
     after.public_jobs = params['public_builds']
   }
   const restricted = params['restrict_user_defined_variables']
-  if (params['ci_pipeline_variables_minimum_override_role'] === undefined && typeof restricted === 'boolean') {
+  if (
+    params['ci_pipeline_variables_minimum_override_role'] === undefined &&
+    typeof restricted === 'boolean'
+  ) {
     if (!restricted) after.ci_pipeline_variables_minimum_override_role = 'developer'
     else if (before.ci_pipeline_variables_minimum_override_role === 'developer') {
       after.ci_pipeline_variables_minimum_override_role = 'maintainer'
     }
   }
-  const policy = params['container_expiration_policy_attributes'] as Readonly<Record<string, unknown>> | undefined
+  const policy = params['container_expiration_policy_attributes'] as
+    Readonly<Record<string, unknown>> | undefined
   if (policy !== undefined) {
     const { name_regex_delete: regex, ...rest } = policy
     after.container_expiration_policy = {
@@ -228,7 +251,10 @@ export function settingFields(shownTo: ProjectSetting['shownTo']): Named {
 }
 
 /** The settings that an answer does not show: the paid ones without a plan, and those of another audience. */
-export function shownSettings(values: ProjectSettings, to: { maintainers: boolean; paid: boolean }): Partial<ProjectSettings> {
+export function shownSettings(
+  values: ProjectSettings,
+  to: { maintainers: boolean; paid: boolean },
+): Partial<ProjectSettings> {
   const shown = rows.filter(
     ([, setting]) => (setting.shownTo === 'everyone' || to.maintainers) && (!setting.paid || to.paid),
   )

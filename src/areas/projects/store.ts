@@ -14,7 +14,9 @@ export function ofSubject(): Read<ProjectRow> {
 export async function read(db: Reader, actor: Actor, id: number): Promise<ProjectRow> {
   const { rows: found } = await sql<{ project: ProjectRow }>`
     select to_json(r) as project from (
-      select ${projectColumns} from ${actorRow(actor)} join projects p on p.id = ${id} ${projectJoins}) r`.execute(db)
+      select ${projectColumns} from ${actorRow(actor)} join projects p on p.id = ${id} ${projectJoins}) r`.execute(
+    db,
+  )
   return found[0]!.project
 }
 
@@ -37,7 +39,8 @@ export async function findHome(
   db: Reader,
   by: { namespaceId: number } | { userId: number },
 ): Promise<Home | undefined> {
-  const condition = 'namespaceId' in by ? sql`n.id = ${by.namespaceId}` : sql`n.kind = 'user' and n.owner_id = ${by.userId}`
+  const condition =
+    'namespaceId' in by ? sql`n.id = ${by.namespaceId}` : sql`n.kind = 'user' and n.owner_id = ${by.userId}`
   const found = await sql<Home>`
     select n.id, n.kind, n.owner_id, n.full_path, n.visibility, n.settings, n.traversal_ids as line, u.projects_limit,
       case when n.kind = 'user' then (select count(*) from projects p where p.namespace_id = n.id) else 0 end as projects
@@ -152,7 +155,11 @@ export async function change(tx: Tx, id: number, changes: ProjectChanges): Promi
     .catch(onConstraint('projects_name', nameTaken))
 }
 
-export async function setReadme(db: Reader & Pick<Tx, 'updateTable'>, id: number, path: string): Promise<void> {
+export async function setReadme(
+  db: Reader & Pick<Tx, 'updateTable'>,
+  id: number,
+  path: string,
+): Promise<void> {
   await db.updateTable('projects').set({ readme_path: path }).where('id', '=', id).execute()
 }
 
@@ -172,7 +179,10 @@ export async function remove(tx: Tx, id: number): Promise<{ id: number; storage:
 }
 
 /** Where the repositories of all projects of a group and of the groups below it lie. */
-export async function repositoriesBelow(tx: Tx, namespaceId: number): Promise<{ id: number; storage: string }[]> {
+export async function repositoriesBelow(
+  tx: Tx,
+  namespaceId: number,
+): Promise<{ id: number; storage: string }[]> {
   const { rows: found } = await sql<{ id: number; storage: string }>`
     select p.id, p.storage from projects p join namespaces n on n.id = p.namespace_id
     where n.traversal_ids @> array[${namespaceId}::bigint] order by p.id`.execute(tx)

@@ -13,7 +13,7 @@ import { forbidden, notFound } from '../../kernel/errors/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import { lockTree, movePath } from '../namespaces/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
-import { checkRunners, telling } from './create.ts'
+import { checkRunners, tellPathFault } from './create.ts'
 import { changeLevels, storedLevels } from './feature-levels.ts'
 import * as rules from './rules.ts'
 import { allSettings, changeSettings, storedSettings } from './settings.ts'
@@ -102,7 +102,7 @@ async function move(tx: Tx, before: store.LockedProject, after: store.ProjectCha
       exceptId: before.id,
     }),
   )
-  await movePath(tx, before.id, before.full_path, after.full_path).catch(telling(rules.pathTaken))
+  await movePath(tx, before.id, before.full_path, after.full_path).catch(tellPathFault)
 }
 
 /** The branch must be there, unless there is none at all yet. */

@@ -72,7 +72,9 @@ export async function claimJobs(
       (select count(*) from picked)::integer as locked
     from (select) one left join claimed on true`.execute(db)
   return {
-    claims: rows.flatMap(({ jobId, pipelineId, place }) => (jobId === null ? [] : [{ jobId, pipelineId, place }])),
+    claims: rows.flatMap(({ jobId, pipelineId, place }) =>
+      jobId === null ? [] : [{ jobId, pipelineId, place }],
+    ),
     locked: rows[0]?.locked ?? 0,
   }
 }

@@ -89,6 +89,8 @@ export function runnerDetail(row: RunnerDetailRow, externalUrl: string, now: Dat
       path_with_namespace: full_path,
     })),
     groups:
-      group === null ? [] : [{ id: group.id, name: group.name, web_url: `${externalUrl}/groups/${group.full_path}` }],
+      group === null
+        ? []
+        : [{ id: group.id, name: group.name, web_url: `${externalUrl}/groups/${group.full_path}` }],
   }
 }

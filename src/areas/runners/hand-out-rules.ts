@@ -18,7 +18,11 @@ export function missingFeature(definition: CompiledJob, features: ReadonlySet<st
 }
 
 /** The earlier jobs whose artifacts a job gets; `missing` when one of them had some that are gone. */
-export function dependenciesOf({ definition, stage_index, earlier }: HandedJob): readonly EarlierJob[] | 'missing' {
+export function dependenciesOf({
+  definition,
+  stage_index,
+  earlier,
+}: HandedJob): readonly EarlierJob[] | 'missing' {
   const chosen = earlier.filter(({ name, stage_index: stage, status }) => {
     if (status !== 'success' && status !== 'failed') return false
     const need = definition.needs?.find((one) => one.name === name)

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
-import { accountProblem, enterAs, may, project as projectKind, type ProjectSubject } from '../../access/index.ts'
+import {
+  accountProblem,
+  enterAs,
+  may,
+  project as projectKind,
+  type ProjectSubject,
+} from '../../access/index.ts'
 import type { Cache, Variable } from '../../ci/index.ts'
 import type { Blobs } from '../../blobs/index.ts'
 import {
@@ -54,7 +60,10 @@ export class HandOut {
   async payload(handed: Handed, features: ReadonlySet<string>): Promise<Record<string, unknown> | undefined> {
     const { process, db } = this.#services
     // The pipeline hears of it meanwhile.
-    const [, job] = await Promise.all([process.advance(handed.pipelineId), findHandedJob(db.reader, handed.jobId)])
+    const [, job] = await Promise.all([
+      process.advance(handed.pipelineId),
+      findHandedJob(db.reader, handed.jobId),
+    ])
     // Canceled in this very moment: its runner never hears of it.
     if (job?.status !== 'running') return undefined
     const made = await this.#make(job, handed.token, features)
@@ -74,7 +83,8 @@ export class HandOut {
         ? undefined
         : await enterAs<ProjectSubject>(db.reader, projectKind, job.user_id, job.project_id)
     const user = entered?.actor.user
-    if (entered === undefined || !user || accountProblem(user) !== undefined) return { reason: 'user_blocked' }
+    if (entered === undefined || !user || accountProblem(user) !== undefined)
+      return { reason: 'user_blocked' }
     const project = entered.subject
     if (!may(entered.actor, 'run_job', project)) return { reason: 'builds_disabled' }
     if (missingFeature(job.definition, features) !== undefined) return { reason: 'runner_unsupported' }

@@ -68,7 +68,10 @@ export class JobQueue implements AsyncDisposable {
   }
 
   /** A job for this runner, or undefined: at once when there is none and it does not hold, or when `signal` says so. */
-  ask(asking: Asking, { holds, signal }: { holds: boolean; signal: AbortSignal }): Promise<Handed | undefined> {
+  ask(
+    asking: Asking,
+    { holds, signal }: { holds: boolean; signal: AbortSignal },
+  ): Promise<Handed | undefined> {
     const { promise, resolve } = Promise.withResolvers<Handed | undefined>()
     const line = this.#line(asking.of)
     if (signal.aborted || this.#closed || (line.dry && !holds)) return Promise.resolve(undefined)

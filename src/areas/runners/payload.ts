@@ -102,14 +102,22 @@ export function payload(parts: PayloadParts): Record<string, unknown> {
  * The commit itself stands first, as the pipeline's ref, so that it is there whatever became of the branch; the
  * service lets any commit be fetched by its id.
  */
-function gitInfo({ job, settings, repositoryUrl, refExists, variables }: PayloadParts): Record<string, unknown> {
+function gitInfo({
+  job,
+  settings,
+  repositoryUrl,
+  refExists,
+  variables,
+}: PayloadParts): Record<string, unknown> {
   const { pipeline, ref, tag } = job
   const wanted = Number(variables.findLast(({ key }) => key === 'GIT_DEPTH')?.value ?? settings.gitDepth)
   const depth = Number.isSafeInteger(wanted) && wanted >= 0 ? wanted : settings.gitDepth
   const refspecs = [`+${pipeline.sha}:refs/pipelines/${pipeline.id}`]
   if (depth === 0) refspecs.push('+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*')
   else if (refExists) {
-    refspecs.push(tag ? `+refs/tags/${ref}:refs/tags/${ref}` : `+refs/heads/${ref}:refs/remotes/origin/${ref}`)
+    refspecs.push(
+      tag ? `+refs/tags/${ref}:refs/tags/${ref}` : `+refs/heads/${ref}:refs/remotes/origin/${ref}`,
+    )
   }
   return {
     repo_url: repositoryUrl,

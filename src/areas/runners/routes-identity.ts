@@ -90,7 +90,11 @@ export function identityEndpoints({ db }: RunnerServices): Endpoint[] {
       may: 'use_instance',
       anonymous: true,
       checks: ['params'],
-      params: Fields({ token: Text({ description: 'Registration token' }), info: Optional(Json()), ...runnerParams }),
+      params: Fields({
+        token: Text({ description: 'Registration token' }),
+        info: Optional(Json()),
+        ...runnerParams,
+      }),
       rules: { mutuallyExclusive: [['active', 'paused']] },
       answers: RunnerIdentity,
       refuses: { 410: 'Always' },

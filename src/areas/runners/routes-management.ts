@@ -12,7 +12,16 @@ import {
   type ProjectSubject,
 } from '../../access/index.ts'
 import { forbidden, notFound } from '../../kernel/errors/index.ts'
-import { Fields, Flag, Id, ListOf, OneOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Flag,
+  Id,
+  ListOf,
+  OneOf,
+  Optional,
+  Text,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
 import { Job, jobsOfRunner, RunnerManager, runnerManager, runnerTypes, type JobView } from '../jobs/index.ts'
 import { sql } from 'kysely'
 import { projectsWithRole } from '../../access/index.ts'
@@ -24,7 +33,11 @@ import * as store from './store.ts'
 
 export const runnerFilters = {
   type: Optional(OneOf(runnerTypes, {})),
-  scope: Optional(OneOf(['active', 'paused', 'online', 'offline', 'instance_type', 'group_type', 'project_type'], { deprecated: true })),
+  scope: Optional(
+    OneOf(['active', 'paused', 'online', 'offline', 'instance_type', 'group_type', 'project_type'], {
+      deprecated: true,
+    }),
+  ),
   status: Optional(OneOf('active', 'paused', 'online', 'offline', 'stale', 'never_contacted')),
   paused: Optional(Flag()),
   tag_list: Optional(ListOf(Text(), { commaSeparated: true })),
@@ -61,7 +74,8 @@ export async function mayOn(
 /** Runners, for the people who look after them. */
 export function managementEndpoints(services: RunnerServices, view: JobView): Endpoint[] {
   const { db, externalUrl } = services
-  const shown = (row: RunnerDetailRow): Record<string, unknown> => runnerDetail(row, externalUrl(), new Date())
+  const shown = (row: RunnerDetailRow): Record<string, unknown> =>
+    runnerDetail(row, externalUrl(), new Date())
   const require = async (actor: Actor, row: RunnerDetailRow, what: 'read' | 'admin'): Promise<void> => {
     if (!(await mayOn(services, actor, row, what))) throw forbidden('No access granted')
   }
@@ -213,7 +227,10 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
 }
 
 /** `scope` is the old spelling of two other filters. */
-export function filterOf({ scope, ...filter }: store.RunnerFilter & { scope?: string | undefined }): store.RunnerFilter {
+export function filterOf({
+  scope,
+  ...filter
+}: store.RunnerFilter & { scope?: string | undefined }): store.RunnerFilter {
   if (scope === undefined) return filter
   return scope.endsWith('_type')
     ? { ...filter, type: filter.type ?? scope }

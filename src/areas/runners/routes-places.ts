@@ -62,7 +62,10 @@ export function placeEndpoints(services: RunnerServices): Endpoint[] {
         const row = await store.find(db.reader, params.runner_id)
         if (row?.projects.some(({ id }) => id === project.id) !== true) throw notFound('Runner')
         if (row.projects.length === 1) {
-          throw refused(403, '403 Forbidden - Only one project associated with the runner. Please remove the runner instead')
+          throw refused(
+            403,
+            '403 Forbidden - Only one project associated with the runner. Please remove the runner instead',
+          )
         }
         await db.transaction((tx) => store.unassign(tx, row.id, project.id))
       },

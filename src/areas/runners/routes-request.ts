@@ -77,7 +77,9 @@ export function requestEndpoint({ db }: RunnerServices, queue: JobQueue, handOut
       const nothing = new Answer(204, { 'x-gitlab-last-update': value, 'gitlab-ci-builds-polling': 'yes' })
       if (runner.paused) return nothing
 
-      const features = new Set(Object.entries(params.info?.features ?? {}).flatMap(([name, on]) => (on ? [name] : [])))
+      const features = new Set(
+        Object.entries(params.info?.features ?? {}).flatMap(([name, on]) => (on ? [name] : [])),
+      )
       const asking: Asking = {
         runnerId: runner.id,
         version: row.version,

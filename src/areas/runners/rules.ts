@@ -62,7 +62,8 @@ export function runnerValues(input: RunnerInput, before: RunnerValues = fresh): 
   if ((values.maintenance_note?.length ?? 0) > longestNote) {
     faults['maintenance_note'] = [`is too long (maximum is ${longestNote} characters)`]
   }
-  if (values.tag_list.length > 50) faults['tags_list'] = ['Too many tags specified. Please limit the number of tags to 50']
+  if (values.tag_list.length > 50)
+    faults['tags_list'] = ['Too many tags specified. Please limit the number of tags to 50']
   if (!values.run_untagged && values.tag_list.length === 0) {
     faults['tags_list'] = ['can not be empty when runner is not allowed to pick untagged jobs']
   }

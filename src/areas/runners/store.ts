@@ -109,7 +109,9 @@ export function one(id: number): Read<RunnerDetailRow> {
 
 export async function find(db: Reader, id: number): Promise<RunnerDetailRow | undefined> {
   const result = await sql<{ row: RunnerDetailRow }>`
-    select to_json(x) as row from (select ${detailColumns} from ci_runners r where r.id = ${id}) x`.execute(db)
+    select to_json(x) as row from (select ${detailColumns} from ci_runners r where r.id = ${id}) x`.execute(
+    db,
+  )
   return result.rows[0]?.row
 }
 

@@ -45,9 +45,7 @@ export function list(filters: Filters, input: PageInput): Read<TokenRow> {
     ...(userId === undefined ? [] : [sql`t.user_id = ${userId}`]),
     ...stateCondition(filters.state),
     ...(filters.revoked === undefined ? [] : [sql`t.revoked = ${filters.revoked}`]),
-    ...(filters.search === undefined
-      ? []
-      : [sql`position(${filters.search.toLowerCase()} in lower(t.name)) > 0`]),
+    ...(filters.search === undefined ? [] : [sql`position(lower(${filters.search}) in lower(t.name)) > 0`]),
     ...compared(sql`t.created_at`, filters.created_after, filters.created_before),
     ...compared(sql`t.last_used_at`, filters.last_used_after, filters.last_used_before),
     ...compared(sql`t.expires_at`, filters.expires_after, filters.expires_before),

@@ -62,10 +62,10 @@ function conditions(filters: Filters): RawBuilder<unknown>[] {
     created_before: before,
   } = filters
   return [
-    username === undefined ? sql`actor.id is not null` : sql`lower(u.username) = ${username.toLowerCase()}`,
+    username === undefined ? sql`actor.id is not null` : sql`lower(u.username) = lower(${username})`,
     sql`(actor.admin or u.state not in ('blocked', 'ldap_blocked', 'banned'))`,
     ...(search === undefined ? [] : [matches(searched(search))]),
-    ...(publicEmail === undefined ? [] : [sql`lower(u.public_email) = ${publicEmail.toLowerCase()}`]),
+    ...(publicEmail === undefined ? [] : [sql`lower(u.public_email) = lower(${publicEmail})`]),
     ...flag(filters.active, sql`u.state = 'active' and u.kind <> 'internal'`),
     ...flag(filters.blocked, sql`u.state in ('blocked', 'ldap_blocked')`),
     ...flag(filters.external, sql`u.external`),
@@ -93,20 +93,20 @@ const inSomeProject = sql`exists (
     select from namespaces n join projects q on q.namespace_id = n.id where n.traversal_ids @> array[m.namespace_id])))`
 
 function searched(search: string): string {
-  return search.replace(/^@/, '').toLowerCase()
+  return search.replace(/^@/, '')
 }
 
 /** Part of the name or username, or the whole public address; for administrators the whole address. */
 function matches(text: string): RawBuilder<unknown> {
-  return sql`(${text} <> '' and (position(${text} in lower(u.name)) > 0 or position(${text} in lower(u.username)) > 0
-    or lower(u.public_email) = ${text} or (actor.admin and lower(u.email) = ${text})))`
+  return sql`(${text} <> '' and (position(lower(${text}) in lower(u.name)) > 0 or position(lower(${text}) in lower(u.username)) > 0
+    or lower(u.public_email) = lower(${text}) or (actor.admin and lower(u.email) = lower(${text}))))`
 }
 
 /** What is equal comes first. Administrators get the order they asked for, also in a search. */
 function searchOrder(text: string, asked: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    case when actor.admin then 0 when lower(u.public_email) = ${text} then 0 when lower(u.username) = ${text} then 1
-      when lower(u.name) = ${text} then 2 else 3 end,
+    case when actor.admin then 0 when lower(u.public_email) = lower(${text}) then 0 when lower(u.username) = lower(${text}) then 1
+      when lower(u.name) = lower(${text}) then 2 else 3 end,
     case when not coalesce(actor.admin, false) then u.name end, ${asked}`
 }
 
@@ -137,11 +137,11 @@ export async function taken(
 ): Promise<{ username: boolean; email: boolean }> {
   const result = await sql<{ username: boolean; email: boolean }>`
     select
-      exists (select from users u where lower(u.email) = ${email.toLowerCase()} and u.id is distinct from ${except?.userId ?? null})
+      exists (select from users u where lower(u.email) = lower(${email}) and u.id is distinct from ${except?.userId ?? null})
         as email,
-      exists (select from users u where lower(u.username) = ${username.toLowerCase()}
+      exists (select from users u where lower(u.username) = lower(${username})
           and u.id is distinct from ${except?.userId ?? null})
-        or exists (select from routes r where r.path_key = ${username.toLowerCase()} and not r.redirect
+        or exists (select from routes r where r.path_key = lower(${username}) and not r.redirect
           and r.namespace_id is distinct from ${except?.namespaceId ?? null})
         as username`.execute(db)
   return result.rows[0]!

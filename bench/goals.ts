@@ -1,0 +1,189 @@
+import type { LoadResult } from './http-load.ts'
+import type { Measured } from './measure.ts'
+import type { Results } from './results.ts'
+
+/** A goal against what was found. */
+export interface Judged {
+  readonly operation: string
+  readonly must: string
+  readonly figure: string
+  /** Undefined: not measured. */
+  readonly holds: boolean | undefined
+}
+
+interface Finding {
+  readonly figure: string
+  readonly holds: boolean
+}
+
+interface Goal {
+  readonly operation: string
+  readonly must: string
+  /** Undefined when there is nothing to judge. */
+  readonly find: (results: Results) => Finding | undefined
+}
+
+type Whole = Measured & { readonly result: LoadResult; readonly ceiling: number }
+
+const digits = (value: number, places = 0): string =>
+  value.toLocaleString('en', { minimumFractionDigits: places, maximumFractionDigits: places })
+
+function rows(results: Results, fits: (name: string) => boolean): Whole[] {
+  return results.endpoints.filter((row): row is Whole => row.result !== undefined && fits(row.name))
+}
+
+function row(results: Results, name: string): Whole | undefined {
+  return rows(results, (found) => found === name)[0]
+}
+
+const ratioOf = ({ result, ceiling }: Whole): number => result.rate / ceiling
+const isWhole = ({ result }: Whole): boolean => Object.keys(result.errors).length === 0
+
+/** The lowest ratio of these rows, none of which had an error. */
+function ratio(least: number, names: (name: string) => boolean) {
+  return (results: Results): Finding | undefined => {
+    const found = rows(results, names)
+    if (found.length === 0) return undefined
+    const lowest = Math.min(...found.map(ratioOf))
+    return { figure: digits(lowest, 3), holds: lowest >= least && found.every(isWhole) }
+  }
+}
+
+function p99(most: number, name: string) {
+  return (results: Results): Finding | undefined => {
+    const found = row(results, name)
+    return (
+      found && {
+        figure: `${digits(found.result.p99, 1)} ms`,
+        holds: found.result.p99 <= most && isWhole(found),
+      }
+    )
+  }
+}
+
+const isList = (name: string): boolean => name === 'pipelines' || name.startsWith('pipelines-')
+const notYet = (): undefined => undefined
+
+const goals: readonly Goal[] = [
+  {
+    operation: 'get one variable, one pipeline',
+    must: 'ratio 0.18, one statement',
+    find(results) {
+      const names = (name: string): boolean => name === 'variable' || name === 'pipeline'
+      const found = ratio(0.18, names)(results)
+      const most = Math.max(...rows(results, names).map(({ statements }) => statements ?? NaN))
+      return found && { figure: `${found.figure}, ${digits(most, 2)}`, holds: found.holds && most <= 1.01 }
+    },
+  },
+  { operation: 'list 20 pipelines, any page or single filter', must: 'ratio 0.20', find: ratio(0.2, isList) },
+  {
+    operation: 'list 20 pipelines, any page or single filter',
+    must: 'p99 15 ms at 64 connections',
+    find(results) {
+      const found = rows(results, isList).filter(({ connections }) => connections === 64)
+      if (found.length === 0) return undefined
+      const worst = Math.max(...found.map(({ result }) => result.p99))
+      return { figure: `${digits(worst, 1)} ms`, holds: worst <= 15 && found.every(isWhole) }
+    },
+  },
+  {
+    operation: 'list 20 pipelines, of all against of 1,000',
+    must: '1.3 times as long',
+    find(results) {
+      const found = rows(results, isList).flatMap(({ timeRatio }) => timeRatio ?? [])
+      if (found.length === 0) return undefined
+      return { figure: digits(Math.max(...found), 2), holds: Math.max(...found) <= 1.3 }
+    },
+  },
+  {
+    operation: 'create a variable, durable',
+    must: '3,000/s, p99 25 ms',
+    find(results) {
+      const found = row(results, 'create-variable')
+      if (found === undefined) return undefined
+      const { rate, p99: worst } = found.result
+      return {
+        figure: `${digits(rate)}/s, ${digits(worst, 1)} ms`,
+        holds: rate >= 3000 && worst <= 25 && isWhole(found),
+      }
+    },
+  },
+  { operation: 'discussions page of 5,000 notes', must: 'p99 40 ms', find: notYet },
+  { operation: 'members/all of 50,000', must: 'p99 30 ms a page', find: p99(30, 'members-all') },
+  { operation: 'wiki list of 10,000 pages', must: 'p99 60 ms', find: notYet },
+  { operation: 'settings: read', must: 'p99 5 ms', find: p99(5, 'settings') },
+  { operation: 'create a pipeline of 20 jobs', must: 'p99 120 ms', find: p99(120, 'create-pipeline') },
+  {
+    operation: 'push accepted to job claimed, 1,000 idle runners',
+    must: 'p50 150 ms, p99 1 s',
+    find({ latencies }) {
+      const { p50, p99: worst, lost, runners } = latencies.findLast((one) => one.p50 !== undefined) ?? {}
+      if (p50 === undefined || worst === undefined) return undefined
+      return {
+        figure: `${digits(p50)} ms, ${digits(worst)} ms (${runners ?? 0} runners)`,
+        holds: p50 <= 150 && worst <= 1000 && lost === 0,
+      }
+    },
+  },
+  {
+    operation: 'rows written for idle runners',
+    must: 'none',
+    find({ idle }) {
+      const found = idle.at(-1)
+      return (
+        found && {
+          figure: `${found.rows} in ${found.seconds} s (${found.runners} runners)`,
+          holds: found.rows === 0,
+        }
+      )
+    },
+  },
+  {
+    operation: 'git ref advertisement',
+    must: '500/s, p90 12 ms',
+    find(results) {
+      const found = rows(results, (name) => name.startsWith('git-'))
+      if (found.length === 0) return undefined
+      const rate = Math.min(...found.map(({ result }) => result.rate))
+      const slowest = Math.max(...found.map(({ result }) => result.p90))
+      return {
+        figure: `${digits(rate)}/s, ${digits(slowest, 1)} ms`,
+        holds: rate >= 500 && slowest <= 12 && found.every(isWhole),
+      }
+    },
+  },
+  ...(['push', 'clone'] as const).map((what) => ({
+    operation: `${what}, time against bare git over HTTP`,
+    must: '1.3',
+    find({ transfers }: Results): Finding | undefined {
+      const found = transfers.find((one) => one.what === what)
+      if (found === undefined) return undefined
+      const times = found.service / (found.http ?? found.file)
+      return { figure: digits(times, 2), holds: times <= 1.3 }
+    },
+  })),
+  { operation: 'registry manifest and blob', must: '1,500/s; 0.8 of file streaming', find: notYet },
+  {
+    operation: 'memory idle, all processes',
+    must: '250 MB',
+    find({ starts }) {
+      if (starts?.memoryIdle === undefined) return undefined
+      return { figure: `${digits(starts.memoryIdle / 1e6)} MB`, holds: starts.memoryIdle <= 250e6 }
+    },
+  },
+  {
+    operation: 'start again on existing data',
+    must: '2 s',
+    find: ({ starts }) =>
+      starts && { figure: `${digits(starts.again / 1000, 2)} s`, holds: starts.again <= 2000 },
+  },
+  { operation: 'soak of 8 hours', must: 'no 5xx, flat memory', find: notYet },
+]
+
+/** Every goal there is; those that this run did not measure are told as such. */
+export function judge(results: Results): Judged[] {
+  return goals.map(({ operation, must, find }) => {
+    const found = find(results)
+    return { operation, must, figure: found?.figure ?? 'not measured', holds: found?.holds }
+  })
+}

@@ -1,0 +1,134 @@
+import { format, resolveConfig } from 'prettier'
+import { judge } from './goals.ts'
+import type { LoadResult } from './http-load.ts'
+import type { Measured } from './measure.ts'
+import type { Results } from './results.ts'
+
+type Cells = readonly (string | number | undefined)[]
+
+const digits = (value: number | undefined, places = 0): string =>
+  value === undefined || Number.isNaN(value)
+    ? '-'
+    : value.toLocaleString('en', { minimumFractionDigits: places, maximumFractionDigits: places })
+
+/** A table in Markdown; the first columns to the left, the others to the right. */
+function table(head: readonly string[], lines: readonly Cells[], left = 1): string {
+  const rule = head.map((_, index) => (index < left ? '---' : '---:'))
+  return [head, rule, ...lines]
+    .map((cells) => `| ${cells.map((cell) => cell ?? '-').join(' | ')} |`)
+    .join('\n')
+}
+
+function errorsOf({ errors, answers }: LoadResult): string {
+  const kinds = Object.entries(errors)
+  if (kinds.length === 0) return '0'
+  const all = kinds.reduce((sum, [, count]) => sum + count, 0)
+  return `${digits(all)} of ${digits(all + answers)}: ${kinds.map(([kind]) => kind).join(', ')}`
+}
+
+function endpointCells({
+  title,
+  missing,
+  connections,
+  result,
+  statements,
+  ceiling,
+  timeRatio,
+}: Measured): Cells {
+  if (result === undefined) return [title, missing, ...Array<string>(9).fill('')]
+  return [
+    title,
+    digits(result.rate),
+    digits(result.p50, 1),
+    digits(result.p95, 1),
+    digits(result.p99, 1),
+    errorsOf(result),
+    digits(statements, 2),
+    connections,
+    digits(ceiling),
+    ceiling === undefined ? '-' : digits(result.rate / ceiling, 3),
+    timeRatio === undefined ? '' : digits(timeRatio, 2),
+  ]
+}
+
+const endpointHead = [
+  ...['', 'req/s', 'p50 ms', 'p95 ms', 'p99 ms', 'errors', 'SQL'],
+  ...['connections', 'bare req/s', 'ratio', 'time to 1,000'],
+]
+
+function startCells({ starts, seededIn }: Results): Cells[] {
+  if (starts === undefined) return []
+  const megabytes = (bytes: number | undefined): string =>
+    bytes === undefined ? 'not told here' : `${digits(bytes / 1e6)} MB`
+  return [
+    ['first start, database made', `${digits(starts.first)} ms`],
+    ['start on existing data', `${digits(starts.again)} ms`],
+    ['stop', `${digits(starts.stop)} ms`],
+    ['memory of all processes, idle', megabytes(starts.memoryIdle)],
+    ['memory of all processes, after the load', megabytes(starts.memoryAfter)],
+    ['filling the database', `${digits((seededIn ?? NaN) / 1000, 1)} s`],
+  ]
+}
+
+function ciCells({ latencies, idle }: Results): Cells[] {
+  return [
+    ...latencies.map(({ runners, pushes, missing, p50, p99, lost }) => [
+      `push accepted to job claimed, ${digits(runners)} idle runner${runners === 1 ? '' : 's'}`,
+      missing ?? `p50 ${digits(p50, 1)} ms, p99 ${digits(p99, 1)} ms of ${pushes}; ${lost ?? 0} lost`,
+    ]),
+    ...idle.map(({ runners, seconds, rows, bytes }) => [
+      `written in ${seconds} s with ${digits(runners)} idle runners`,
+      `${digits(rows)} rows, ${digits(bytes)} bytes of log`,
+    ]),
+  ]
+}
+
+/** The whole result as a page in Markdown. */
+export async function page(results: Results): Promise<string> {
+  const { machine, endpoints, transfers, remarks } = results
+  const goals = judge(results).map(({ operation, must, figure, holds }) => [
+    operation,
+    must,
+    figure,
+    holds === undefined ? '' : holds ? 'yes' : '**no**',
+  ])
+  const git = transfers.map(({ what, service, file, http }) => [
+    what,
+    digits(service, 2),
+    digits(http, 2),
+    digits(file, 2),
+    digits(http && service / http, 2),
+    digits(service / file, 2),
+  ])
+  const starts = startCells(results)
+  const ci = ciCells(results)
+  const text = `# Benchmarks
+
+\`${results.command}\` wrote this page: the service with data of its own, and the load, all on one machine. The ratio is
+against a bare Fastify that answers the same bytes and headers, measured right before and after. SQL is the number of
+statements a request; the last column says how many times longer an answer takes than on a project with 1,000
+pipelines. Times in figures differ between machines; ratios less so.
+
+- ${results.date}; the run took ${digits(results.took)} s
+- ${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, ${machine.system}
+- Node ${machine.node}, PostgreSQL ${results.postgres}, git ${machine.git}
+- load average before the run: ${digits(machine.loadBefore, 1)}
+- ${results.data}
+
+## Goals
+
+${table(['operation', 'must', 'figure', 'holds'], goals, 3)}
+
+${starts.length === 0 ? '' : `## Start and memory\n\n${table(['', 'figure'], starts)}`}
+
+${endpoints.length === 0 ? '' : `## Endpoints\n\n${table(endpointHead, endpoints.map(endpointCells))}`}
+
+${git.length === 0 ? '' : `## Git transfers\n\nSeconds, the best of all tries.\n\n${table(['', 'service', 'bare git, HTTP', 'bare git, folder', 'ratio to HTTP', 'ratio to folder'], git)}`}
+
+${ci.length === 0 ? '' : `## CI\n\n${table(['', 'figure'], ci, 2)}`}
+
+${remarks.length === 0 ? '' : `## Remarks\n\n${remarks.map((remark) => `- ${remark}`).join('\n')}`}
+`
+  const file = new URL('../BENCHMARKS.md', import.meta.url)
+  return format(text, { ...(await resolveConfig(file)), parser: 'markdown' })
+}

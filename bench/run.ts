@@ -1,0 +1,174 @@
+import pg from 'pg'
+import { findRunningPostgres } from '../src/kernel/db/embedded/index.ts'
+import type { CeilingHandlers } from './ceiling.ts'
+import { Child } from './child.ts'
+import { Ci, pushConfiguration, twentyJobs } from './ci.ts'
+import { endpoints, type Endpoint } from './endpoints.ts'
+import { advertisements, transfers } from './git.ts'
+import { GitClient } from './git-client.ts'
+import type { LoadHandlers } from './load.ts'
+import { memoryOf } from './machine.ts'
+import { measure, type Bench } from './measure.ts'
+import type { Options } from './options.ts'
+import type { Results } from './results.ts'
+import { seed } from './seed.ts'
+import { Service, type ServiceOptions } from './service.ts'
+import { rootToken, special } from './world.ts'
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const secretKey = 'the secret key of the benchmark, not of anything else'
+
+/** One run: each part writes what it found into `results`; what is opened goes onto the stack. */
+export class Run {
+  readonly #options: Options
+  readonly #directory: string
+  readonly #results: Results
+  readonly #stack: AsyncDisposableStack
+  readonly #say: (line: string) => void
+  readonly #begun = performance.now()
+
+  constructor(
+    options: Options,
+    directory: string,
+    results: Results,
+    stack: AsyncDisposableStack,
+    say: (line: string) => void,
+  ) {
+    this.#options = options
+    this.#directory = directory
+    this.#results = results
+    this.#stack = stack
+    this.#say = say
+  }
+
+  async all(): Promise<void> {
+    const service = await this.#start()
+    const client = await this.#fill()
+    const bench = await this.#open(service)
+    await mkdir(path.join(this.#directory, 'git'))
+    const git = new GitClient(path.join(this.#directory, 'git'))
+    await this.#part('git', () => this.#git(bench, git))
+    await this.#part('ci', () => this.#ci(bench, git, client))
+    if (this.#wants('create-pipeline')) {
+      await this.#part('the configuration of 20 jobs', async () => {
+        await pushConfiguration(git, bench, special.pipelineProjects, twentyJobs)
+      })
+    }
+    await this.#endpoints(bench, endpoints(this.#options.scale))
+    this.#results.starts!.memoryAfter = await memoryOf(service.pid)
+  }
+
+  #wants(...names: string[]): boolean {
+    const { only } = this.#options
+    return only.length === 0 || names.some((name) => only.some((part) => name.includes(part)))
+  }
+
+  /** A part that fails is told of, and the others go on. */
+  async #part(name: string, work: () => Promise<void>): Promise<void> {
+    const seconds = (performance.now() - this.#begun) / 1000
+    if (seconds > this.#options.budget) {
+      this.#results.remarks.push(`${name}: left out, the time was up`)
+      return
+    }
+    try {
+      await work()
+    } catch (error) {
+      this.#results.remarks.push(`${name}: ${(error as Error).message.replaceAll(/\s+/g, ' ')}`)
+      this.#say(`  ${name} failed: ${(error as Error).message}`)
+    }
+  }
+
+  /** Twice: the first time it makes its database, then on what is there, without what would disturb the load. */
+  async #start(): Promise<Service> {
+    this.#say('starting the service')
+    const options: ServiceOptions = {
+      directory: this.#directory,
+      environment: { ROOT_TOKEN: rootToken, SECRET_KEY: secretKey },
+    }
+    const first = this.#stack.use(await Service.start(options))
+    await sleep(2000)
+    const memoryIdle = await memoryOf(first.pid)
+    const stop = await first.stop()
+    const again = this.#stack.use(
+      await Service.start({ ...options, environment: { ...options.environment, ROLES: 'web,tasks' } }),
+    )
+    this.#results.starts = { first: first.startedIn, again: again.startedIn, stop, memoryIdle }
+    return again
+  }
+
+  async #fill(): Promise<pg.Client> {
+    this.#say('filling its database')
+    const connection = await findRunningPostgres(path.join(this.#directory, 'data', 'postgres'))
+    if (connection === undefined) throw new Error('the embedded database was not found')
+    const client = new pg.Client({ ...connection, ssl: false })
+    // At the end the server stops before we leave.
+    client.on('error', () => undefined)
+    await client.connect()
+    this.#stack.defer(() => client.end().catch(() => undefined))
+    const { rows } = await client.query<{ server_version: string }>('show server_version')
+    this.#results.postgres = rows[0]!.server_version.split(' ')[0]!
+    const begin = performance.now()
+    await seed(client, this.#options.scale, secretKey)
+    this.#results.seededIn = performance.now() - begin
+    return client
+  }
+
+  async #open(service: Service): Promise<Bench> {
+    const child = <Offered extends LoadHandlers | CeilingHandlers>(file: string): Child<Offered> =>
+      this.#stack.use(new Child<Offered>(new URL(file, import.meta.url)))
+    const load = child<LoadHandlers>('load.ts')
+    const ceiling = child<CeilingHandlers>('ceiling.ts')
+    const ceilingPort = await ceiling.call('listen', null)
+    return { service, load, ceiling, ceilingPort, options: this.#options }
+  }
+
+  async #endpoints(bench: Bench, list: readonly Endpoint[]): Promise<void> {
+    for (const endpoint of list) {
+      if (!this.#wants(endpoint.name)) continue
+      await this.#part(endpoint.name, async () => {
+        const found = await measure(bench, endpoint)
+        this.#results.endpoints.push(found)
+        const { result, ceiling } = found
+        const figure =
+          result && ceiling && `${Math.round(result.rate)}/s, ratio ${(result.rate / ceiling).toFixed(3)}`
+        this.#say(`  ${endpoint.title}: ${figure ?? found.missing ?? ''}`)
+      })
+    }
+  }
+
+  async #git(bench: Bench, git: GitClient): Promise<void> {
+    const { scale, quick } = this.#options
+    if (this.#wants('git', 'git-refs', 'git-ls-refs')) {
+      this.#say('git: advertisements')
+      await this.#endpoints(bench, await advertisements(git, bench.service, scale))
+    }
+    if (this.#wants('git', 'git-transfers')) {
+      this.#say('git: push and clone')
+      const size = quick ? { commits: 4_000, tries: 1 } : { commits: 20_000, tries: 2 }
+      this.#results.transfers.push(...(await transfers(git, bench.service, scale, size)))
+    }
+  }
+
+  async #ci(bench: Bench, git: GitClient, client: pg.Client): Promise<void> {
+    if (!this.#wants('ci')) return
+    const { quick } = this.#options
+    const { latencies, idle } = this.#results
+    this.#say('ci: from push to job')
+    const ci = await Ci.prepare(bench, git, client)
+    for (const runners of [1, quick ? 200 : 1_000]) {
+      const pushes = quick ? 10 : 40
+      if (!(await ci.wait(runners))) {
+        latencies.push({ runners, pushes, missing: 'not there' })
+        continue
+      }
+      try {
+        latencies.push(await ci.latency(runners, pushes))
+        if (runners > 1) idle.push(await ci.idle(runners, quick ? 5 : 10))
+      } finally {
+        await ci.leave()
+      }
+    }
+  }
+}
