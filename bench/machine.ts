@@ -55,3 +55,21 @@ export async function memoryOf(root: number): Promise<number | undefined> {
   }
   return sum === 0 ? undefined : sum
 }
+
+/** Milliseconds of processor time so far: of a process, and of all that it has started (the database, git). */
+export interface Effort {
+  readonly own: number
+  readonly others: number
+}
+
+/** The kernel counts in hundredths of a second. Undefined where the system does not tell. */
+export async function effortOf(root: number): Promise<Effort | undefined> {
+  const effort = { own: 0, others: 0 }
+  for (const pid of await familyOf(root)) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const spent = (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10
+    effort[pid === root ? 'own' : 'others'] += spent
+  }
+  return effort.own === 0 ? undefined : effort
+}

@@ -3,6 +3,7 @@ import { Child } from './child.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { LoadRequest, LoadResult } from './http-load.ts'
 import type { LoadHandlers } from './load.ts'
+import { effortOf, type Effort } from './machine.ts'
 import type { Options } from './options.ts'
 import type { Service } from './service.ts'
 
@@ -16,6 +17,8 @@ export interface Measured {
   readonly result?: LoadResult
   /** SQL statements a request. */
   readonly statements?: number
+  /** Microseconds of processor time a request. */
+  readonly effort?: Effort
   /** Requests a second of a bare server that answers the same bytes. */
   readonly ceiling?: number
   /** How many times longer an answer takes than on a project with 1,000 pipelines. */
@@ -46,7 +49,9 @@ export async function measure(bench: Bench, endpoint: Endpoint): Promise<Measure
   await run(service.port, options.duration / 8)
   const before = await run(ceilingPort, bare)
   const countsBefore = await service.counts()
+  const effortBefore = await effortOf(service.pid)
   const result = await run(service.port, options.duration)
+  const effort = await effortOf(service.pid)
   const counts = await service.counts()
   const after = await run(ceilingPort, bare)
   const small = endpoint.small && (await run(service.port, options.duration / 2, endpoint.small))
@@ -56,9 +61,15 @@ export async function measure(bench: Bench, endpoint: Endpoint): Promise<Measure
     connections,
     result,
     statements: (counts.statements - countsBefore.statements) / (counts.requests - countsBefore.requests),
+    ...(effort && effortBefore && { effort: perAnswer(effortBefore, effort, result.answers) }),
     ceiling: (before.rate + after.rate) / 2,
     ...(small && { timeRatio: result.mean / small.mean }),
   }
+}
+
+function perAnswer(before: Effort, after: Effort, answers: number): Effort {
+  const share = (from: number, to: number): number => ((to - from) * 1000) / answers
+  return { own: share(before.own, after.own), others: share(before.others, after.others) }
 }
 
 /** Headers that belong to the connection, and that every server makes by itself. */

@@ -13,18 +13,129 @@ export const fileText = {
   tooBig: 'The parsed YAML is too big',
   yaml: (reason: string, line: number, column: number) =>
     `(<unknown>): ${reason} at line ${line} column ${column}`,
-  specUnsupported: 'spec header is not supported yet',
 }
+
+const remote = (url: string, reason: string) =>
+  `Remote file \`${url}\` could not be fetched because of ${reason}!`
+const quoted = (words: readonly string[]) => `\`${words.join('`, `')}\``
 
 export const includeText = {
   malformed: 'Each include must be a hash or a string',
-  unsupported: (kind: string) => `include:${kind} is not supported yet`,
+  noKind: (given: string, kinds: readonly string[]) =>
+    `\`${given}\` does not have a valid subkey for include. Valid subkeys are: ${quoted(kinds)}`,
+  severalKinds: (kinds: readonly string[]) => `Each include must use only one of: ${quoted(kinds)}`,
+  /** What is wrong with the keys of one element. */
+  entry: (reason: string) => `include config ${reason}`,
+  noFile: 'must specify the file where to fetch the config from',
+  integrityPrefix: "integrity hash must start with 'sha256-'",
+  integrityEncoding: 'integrity hash must be base64 encoded',
+  integrityMisplaced: 'integrity can only be specified for remote includes',
+  inputs: 'include:inputs config should be a hash',
+  rule: (reason: string) => `include:${reason}`,
+
   missing: (file: string) => `Local file \`${file}\` does not exist!`,
   empty: (file: string) => `Local file \`${file}\` is empty!`,
+  noProject: (file: string) => `Local file \`${file}\` does not have project!`,
+  projectMissing: (project: string) =>
+    `Project \`${project}\` not found or access denied! Make sure any includes in the pipeline configuration are correctly defined.`,
+  refMissing: (project: string, ref: string) => `Project \`${project}\` reference \`${ref}\` does not exist!`,
+  projectFileMissing: (project: string, file: string) =>
+    `Project \`${project}\` file \`${file}\` does not exist!`,
+  projectFileEmpty: (project: string, file: string) => `Project \`${project}\` file \`${file}\` is empty!`,
+  badAddress: (url: string) => `Remote file \`${url}\` does not have a valid address!`,
+  remoteStatus: (url: string, status: number, attempts: number) =>
+    `Remote file \`${url}\` could not be fetched after ${attempts} attempts because of HTTP code \`${status}\` error!`,
+  remoteFailed: {
+    socket: (url: string) => remote(url, 'a socket error'),
+    timeout: (url: string) => remote(url, 'a timeout error'),
+    http: (url: string) => remote(url, 'HTTP error'),
+  },
+  remoteBlocked: (reason: string) => `Remote file could not be fetched because ${reason}!`,
+  integrity: (url: string) => `Remote file \`${url}\` failed integrity check!`,
+  badTemplate: (name: string) => `Template file \`${name}\` is not a valid location!`,
+  artifactOutsideChild: 'Including configs from artifacts is only allowed when triggering child pipelines',
+  artifactWithoutJob: 'Job must be provided when including configs from artifacts',
+  artifactJobMissing: (job: string) =>
+    `Job \`${job}\` not found in parent pipeline or does not have artifacts!`,
+  artifactEmpty: (file: string) => `File \`${file}\` is empty!`,
+
+  nothing: (file: string) => `Included file \`${file}\` is empty or does not exist!`,
   notYaml: (file: string) => `Included file \`${file}\` does not have YAML extension!`,
   invalidYaml: (file: string) => `Included file \`${file}\` does not have valid YAML syntax!`,
   notText: (file: string) => `Included file \`${file}\` needs to be a string`,
+  within: (file: string, reason: string) => `\`${file}\`: ${reason}`,
+  headerKeys: (file: string, keys: readonly string[]) =>
+    `Header include file \`${file}\` contains unknown keys: ${list(keys)}`,
   tooMany: (limit: number) => `Maximum of ${limit} nested includes are allowed!`,
+  tooBig: 'Total size of combined CI/CD configuration is too big',
+  tooSlow: 'Resolving config took longer than expected',
+}
+
+export function componentText(address: string) {
+  const text = (reason: string) => `Component '${address}' - ${reason}`
+  return {
+    missing: text('content not found'),
+    unsupported: text('the component path is not supported'),
+    denied: text("project does not exist or you don't have sufficient permissions"),
+  }
+}
+
+const article = { array: 'an', boolean: 'a', number: 'a', string: 'a' }
+
+/** `spec:inputs`, and the values given for them. */
+export const inputText = {
+  of: (name: string, reason: string) => `\`${name}\` input: ${reason}`,
+  required: 'required value has not been provided',
+  wrongType: (origin: 'default' | 'provided', type: keyof typeof article) =>
+    `${origin} value is not ${article[type]} ${type}`,
+  notAnOption(value: unknown, type: keyof typeof article) {
+    const shown = Array.isArray(value) ? value.join(', ') : `\`${String(value)}\``
+    const the = type === 'number' ? 'the ' : ''
+    return `${shown} cannot be used because it is not in the list of ${the}allowed options`
+  },
+  noMatch: (origin: 'default' | 'provided') => `${origin} value does not match required RegEx pattern`,
+  badRegex: 'invalid regular expression',
+  optionsMisplaced: 'Options can only be used with string and number inputs',
+  regexMisplaced: 'RegEx validation can only be used with string inputs',
+  unknown: (names: readonly string[]) => `unknown input arguments: ${names.join(', ')}`,
+  noHeader: 'Given inputs not defined in the `spec` section of the included configuration file',
+  tooMany: (limit: number) => `There cannot be more than ${limit} inputs`,
+  duplicate: (names: readonly string[]) =>
+    `Duplicate input keys found: ${names.join(', ')}. ` +
+    'Input keys must be unique across all included files and inline specifications.',
+
+  // Of the declaration, after `<location> <attribute>`.
+  words: 'must be an alphanumeric string',
+  tooManyOptions: (limit: number) => `cannot define more than ${limit} options`,
+  nullOption: 'options array cannot contain null values',
+  emptyRule: "rule with 'if' must define 'options' or 'default'",
+  fallbackRule: "fallback rule must define 'options'",
+  undefinedInRule: (index: number, names: readonly string[]) =>
+    `rule[${index}] references undefined inputs: ${names.join(', ')}`,
+  circular: 'circular dependency detected',
+  noDefault: 'must have a default value',
+}
+
+/** `$[[ … ]]`. */
+export const interpolationText = {
+  pattern: 'invalid pattern used for interpolation. valid pattern is $[[ inputs.input ]]',
+  unknown: (key: string, access: string) => `unknown interpolation provided: \`${key}\` in \`${access}\``,
+  badIndex: (access: string) => `invalid array index syntax in \`${access}\``,
+  notAList: (index: string, access: string) =>
+    `cannot index into non-array value at [${index}] in \`${access}\``,
+  outOfBounds: (index: string, size: number, access: string) =>
+    `array index ${index} out of bounds (size: ${size}) in \`${access}\``,
+  blockTooLarge: 'maximum interpolation expression size exceeded',
+  textTooLarge: 'config node too large',
+  tooLarge: 'config too large',
+  tooManyBlocks: 'too many interpolation blocks',
+  tooManyFunctions: 'too many functions in interpolation block',
+  noFunction: (call: string) =>
+    `no function matching \`${call}\`: check that the function name, arguments, and types are correct`,
+  inFunction: (name: string, reason: string) => `error in \`${name}\` function: ${reason}`,
+  notText: (name: string) => `invalid input type: ${name} can only be used with string inputs`,
+  emptySeparator: 'invalid argument: separator cannot be empty',
+  masked: 'variable expansion error: masked variables cannot be expanded',
 }
 
 export const extendsText = {
@@ -51,6 +162,7 @@ export const entryText = {
   boolean: 'should be a boolean value',
   integer: 'should be an integer',
   array: 'should be an array',
+  hashes: 'should be an array of hashes',
   stringArray: 'should be an array of strings',
   stringArrayOrString: 'should be an array of strings or a string',
   integerOrArray: 'should be an array of integers or an integer',
@@ -61,9 +173,11 @@ export const entryText = {
   tooLong: (limit: number) => `is too long (maximum is ${limit} characters)`,
   tooShortList: (minimum: number) => `requires at least ${minimum} item`,
   tooLongList: (limit: number) => `has too many entries (maximum ${limit})`,
+  unknownItems: (items: readonly string[]) => `contains unknown values: ${items.join(', ')}`,
   unknownKeys: (keys: readonly string[]) => `contains unknown keys: ${keys.join(', ')}`,
   arrayOrHash: 'should be an array or a hash',
   missingKeys: (keys: readonly string[]) => `missing required keys: ${keys.join(', ')}`,
+  exactlyOne: (keys: readonly string[]) => `must use exactly one of these keys: ${keys.join(', ')}`,
   together: (keys: readonly string[]) => `these keys cannot be used together: ${keys.join(', ')}`,
   oneOf: (words: readonly string[]) => `should be one of: ${words.join(', ')}`,
   unknownValue: (value: unknown) => `unknown value: ${String(value)}`,
@@ -83,19 +197,19 @@ export const entryText = {
   policyShape: 'has to be either an array of conditions or a hash',
   policyList: 'should be an array of strings or regular expressions using re2 syntax',
   needsShape: 'can only be a hash or an array',
+  needTypes: (types: readonly string[]) => `uses invalid types: ${types.join(', ')}`,
+  oneMirror: 'should contain at most one bridge need',
   dependencyNotNeeded: (names: readonly string[]) => `the ${names.join(', ')} should be part of needs`,
   allowFailure: 'should be a hash or a boolean value',
   retryShape: 'has to be either an integer or a hash',
   parallelShape: 'should be an integer or a hash',
   parallelNumberOfBridge: 'cannot use "parallel: <number>".',
-  matrixShape: 'should be an array of hashes',
   matrixTooBig: (limit: number) => `generates too many jobs (maximum is ${limit})`,
   exposeAsCharacters: "can contain only letters, digits, '-', '_' and spaces",
   exposeAsGlob: "can't contain '*' when used with 'expose_as'",
   exposeAsVariable: "can't contain variables when used with 'expose_as'",
   exposeAsPaths: 'requires paths',
   cacheKeyShape: 'should be a hash, a string or a symbol',
-  cacheKeyFiles: 'must use exactly one of these keys: files, files_commits',
   cachePolicy: 'should be a variable or one of: pull-push, push, pull',
   tooManyCaches: (limit: number) => `no more than ${limit} caches can be created`,
   stringOrHashShape: 'has to be either a string or a hash',
@@ -114,6 +228,8 @@ export const entryText = {
   environmentAction: 'should be start, stop, prepare, verify, or access',
   environmentName:
     "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', and spaces, but it cannot start or end with '/'",
+  datetime: 'must be a valid datetime',
+  ref: 'must be a valid ref',
   strategy: 'should be depend or mirror',
   inTopAndDefault: (key: string) => `${key} is defined in top-level and \`default:\` entry`,
 }

@@ -3,6 +3,11 @@
  * be stored as it is.
  */
 
+import type { Release } from './entries/release.ts'
+import type { InputSpec } from './spec/input-spec.ts'
+
+export type { InputSpec, Release }
+
 export type PipelineSource =
   | 'unknown'
   | 'push'
@@ -55,6 +60,8 @@ export interface Variable {
 /** A variable as stored: it reaches only jobs whose environment matches the scope (`*` when left out). */
 export interface ScopedVariable extends Variable {
   environmentScope?: string
+  /** Hidden in texts for people; may not be put into the configuration. */
+  masked?: boolean
 }
 
 /** What a pipeline is compiled for. The shell gathers it; `usesChanges`, `usesExists` and their like in the
@@ -82,6 +89,11 @@ export interface CompileContext {
   /** For `exists:project`: `otherTreeKey(project, ref)` -> paths. */
   otherTrees?: Record<string, string[]>
   kubernetesActive?: boolean
+  /**
+   * For cache keys made of files: for every name of `config.keyFiles` the ids of the blobs (`files`) or of the last
+   * commits (`filesCommits`) of the files it matches. Left out, such keys stay as they are written.
+   */
+  keyFiles?: { files: Record<string, string[]>; filesCommits: Record<string, string[]> }
   /** Values of `$[[ inputs.x ]]` in expressions. */
   inputs?: Record<string, string | number | boolean | null>
   /** 0 or left out: unlimited. */
@@ -123,7 +135,7 @@ export interface Service extends Image {
 
 /** One part of the job for the runner. Its timeout is the job's. */
 export interface Step {
-  name: 'script' | 'after_script'
+  name: 'script' | 'release' | 'after_script'
   script: string[]
   when: 'on_success' | 'always'
   allowFailure: boolean
@@ -144,7 +156,7 @@ export interface ArtifactUpload {
 
 export type ArtifactAccess = 'all' | 'developer' | 'maintainer' | 'none'
 
-/** Of files: the shell resolves the last commit (`filesCommits`) or the content (`files`) into the key. */
+/** Of files, where the context did not tell their ids. */
 export type CacheKey = string | { files?: string[]; filesCommits?: string[]; prefix?: string }
 
 export interface Cache {
@@ -234,10 +246,12 @@ export interface CompiledJob {
   parallel: { index: number; total: number } | null
   idTokens: Record<string, { aud: string | string[] }>
   secrets: Record<string, unknown>
-  release: Record<string, unknown> | null
+  release: Release | null
   /** True or the given map for jobs that publish a site; null for all others. */
   pages: true | Record<string, unknown> | null
+  /** What a runner gets unless somebody starts the job with other values. */
   inputs: Record<string, unknown>
+  inputSpecs: InputSpec[]
   identity: string | null
   /** As given, for the lint answer. */
   only: unknown

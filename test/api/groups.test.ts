@@ -2,8 +2,8 @@ import { access } from 'node:fs/promises'
 import path from 'node:path'
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
-import type { Person } from '../world/client.ts'
+import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
+import type { Person, Reply } from '../world/client.ts'
 
 let world: World
 beforeAll(async () => {
@@ -11,8 +11,8 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-async function subgroup(parent: Json, fields: Json = {}): Promise<Json> {
-  return world.group({ parent_id: parent['id'] as number, ...fields })
+async function subgroup(parent: Made, fields: Json = {}): Promise<Made> {
+  return world.group({ parent_id: parent.id, ...fields })
 }
 
 describe('creating', () => {
@@ -95,7 +95,7 @@ describe('creating', () => {
     const refused = await world.root.post('/groups', {
       name,
       path: name,
-      parent_id: parent['id'],
+      parent_id: parent.id,
       visibility: 'public',
     })
     expect([refused.status, refused.body]).toEqual([
@@ -108,16 +108,16 @@ describe('creating', () => {
     const made = await subgroup(parent, { path: 'inner', name: 'Inner' })
     expect(made).toMatchObject({
       visibility: 'private',
-      full_path: `${parent['path']}/inner`,
-      full_name: `${parent['name']} / Inner`,
-      parent_id: parent['id'],
+      full_path: `${parent.path}/inner`,
+      full_name: `${parent.name} / Inner`,
+      parent_id: parent.id,
     })
   })
 
   test('goes 20 deep', async () => {
     let group = await world.group()
     for (let depth = 2; depth <= 20; depth += 1) group = await subgroup(group)
-    const answer = await world.root.post('/groups', { name: 'deep', path: 'deep', parent_id: group['id'] })
+    const answer = await world.root.post('/groups', { name: 'deep', path: 'deep', parent_id: group.id })
     expect(answer.body).toEqual({
       message: 'Failed to save group {:parent_id=>["has too deep level of nesting"]}',
     })
@@ -129,18 +129,18 @@ describe('creating', () => {
     for (const role of ['guest', 'reporter', 'developer', 'maintainer', 'owner'] as const) {
       const person = await world.member({ group }, role)
       const path = world.unique('inner')
-      statuses[role] = (await person.post('/groups', { name: path, path, parent_id: group['id'] })).status
+      statuses[role] = (await person.post('/groups', { name: path, path, parent_id: group.id })).status
     }
     expect(statuses).toEqual({ guest: 403, reporter: 403, developer: 403, maintainer: 201, owner: 201 })
     const stranger = await world.user()
-    const hidden = await stranger.post('/groups', { name: 'xx', path: 'xx', parent_id: group['id'] })
+    const hidden = await stranger.post('/groups', { name: 'xx', path: 'xx', parent_id: group.id })
     expect([hidden.status, hidden.body]).toEqual([404, { message: '404 Group Not Found' }])
 
-    await world.root.put(`/groups/${group['id']}`, { subgroup_creation_level: 'owner' })
+    await world.root.put(`/groups/${group.id}`, { subgroup_creation_level: 'owner' })
     const maintainer = await world.member({ group }, 'maintainer')
-    expect(
-      (await maintainer.post('/groups', { name: 'xx', path: 'xx', parent_id: group['id'] })).status,
-    ).toBe(403)
+    expect((await maintainer.post('/groups', { name: 'xx', path: 'xx', parent_id: group.id })).status).toBe(
+      403,
+    )
   })
 
   test('two of one path at once: one wins', async () => {
@@ -161,50 +161,48 @@ describe('reading', () => {
     const group = await world.group({ visibility })
     const stranger = await world.user()
     const guest = await world.member({ group }, 'guest')
-    expect((await world.anonymous.get(`/groups/${group['id']}`)).status).toBe(visitors)
-    expect((await stranger.get(`/groups/${group['id']}`)).status).toBe(strangers)
-    expect((await guest.get(`/groups/${group['full_path']}`)).status).toBe(200)
+    expect((await world.anonymous.get(`/groups/${group.id}`)).status).toBe(visitors)
+    expect((await stranger.get(`/groups/${group.id}`)).status).toBe(strangers)
+    expect((await guest.get(`/groups/${group.full_path}`)).status).toBe(200)
     for (const list of ['projects', 'subgroups', 'descendant_groups']) {
-      expect((await world.anonymous.get(`/groups/${group['id']}/${list}`)).status).toBe(visitors)
-      expect((await guest.get(`/groups/${group['id']}/${list}`)).status).toBe(200)
+      expect((await world.anonymous.get(`/groups/${group.id}/${list}`)).status).toBe(visitors)
+      expect((await guest.get(`/groups/${group.id}/${list}`)).status).toBe(200)
     }
   })
 
   test('embeds projects that the caller may see, and only on request', async () => {
     const group = await world.group({ visibility: 'public' })
-    const open = await world.project({ namespace_id: group['id'], visibility: 'public' })
-    await world.project({ namespace_id: group['id'] })
-    const seen = (await world.anonymous.get(`/groups/${group['id']}`)).body as Json
-    expect(seen['projects']).toMatchObject([{ id: open['id'], archived: false }])
+    const open = await world.project({ namespace_id: group.id, visibility: 'public' })
+    await world.project({ namespace_id: group.id })
+    const seen = (await world.anonymous.get(`/groups/${group.id}`)).body as Json
+    expect(seen['projects']).toMatchObject([{ id: open.id, archived: false }])
     expect(seen['shared_projects']).toEqual([])
     expect(seen).not.toHaveProperty('runners_token')
-    const short = (await world.anonymous.get(`/groups/${group['id']}?with_projects=false`)).body as Json
+    const short = (await world.anonymous.get(`/groups/${group.id}?with_projects=false`)).body as Json
     expect(short).not.toHaveProperty('projects')
   })
 
   test('a member of what lies inside sees the groups above it', async () => {
     const top = await world.group()
     const middle = await subgroup(top)
-    const project = await world.project({ namespace_id: middle['id'] })
+    const project = await world.project({ namespace_id: middle.id })
     const guest = await world.member({ project }, 'guest')
-    expect((await guest.get(`/groups/${top['id']}`)).status).toBe(200)
+    expect((await guest.get(`/groups/${top.id}`)).status).toBe(200)
     const listed = (await guest.get('/groups?per_page=100')).body as Json[]
     expect(
       listed
         .filter(({ visibility }) => visibility === 'private')
         .map(({ id }) => id as number)
         .sort(),
-    ).toEqual([top['id'], middle['id']].sort())
+    ).toEqual([top.id, middle.id].sort())
     expect((await guest.get('/groups?min_access_level=10')).body).toEqual([])
-    expect((await guest.get(`/groups/${top['id']}/descendant_groups`)).body).toMatchObject([
-      { id: middle['id'] },
-    ])
+    expect((await guest.get(`/groups/${top.id}/descendant_groups`)).body).toMatchObject([{ id: middle.id }])
   })
 })
 
 describe('lists', () => {
   let owner: Person
-  let top: Json
+  let top: Made
   let prefix: string
   beforeAll(async () => {
     owner = await world.user()
@@ -212,7 +210,7 @@ describe('lists', () => {
     top = await world.group({ name: `${prefix} b`, path: `${prefix}-b`, visibility: 'internal' }, owner)
     await world.group({ name: `${prefix} a`, path: `${prefix}-a`, visibility: 'public' })
     await world.group({ name: `${prefix} c`, path: `${prefix}-c` })
-    await world.group({ name: `${prefix} inner`, path: `${prefix}-inner`, parent_id: top['id'] }, owner)
+    await world.group({ name: `${prefix} inner`, path: `${prefix}-inner`, parent_id: top.id }, owner)
   })
   const names = async (who: { get: (path: string) => Promise<{ body: unknown }> }, query: string) =>
     ((await who.get(`/groups?search=${prefix}&${query}`)).body as Json[]).map(({ name }) =>
@@ -236,7 +234,7 @@ describe('lists', () => {
     expect(await names(owner, 'min_access_level=50')).toEqual(['b', 'inner'])
     expect(await names(owner, 'top_level_only=true')).toEqual(['a', 'b'])
     expect(await names(owner, 'visibility=internal')).toEqual(['b'])
-    expect(await names(owner, `skip_groups[]=${top['id']}`)).toEqual(['a', 'inner'])
+    expect(await names(owner, `skip_groups[]=${top.id}`)).toEqual(['a', 'inner'])
     expect(await names(owner, 'search=nothing%25like_that')).toEqual([])
   })
 
@@ -249,20 +247,34 @@ describe('lists', () => {
     expect((await world.root.get('/groups?visibility=none')).status).toBe(400)
   })
 
+  test('by keyset lead from link to link', async () => {
+    let address: string | undefined =
+      `/groups?search=${prefix}&pagination=keyset&order_by=name&sort=asc&per_page=3`
+    const seen: string[][] = []
+    while (address !== undefined) {
+      const answer: Reply = await world.root.get(address)
+      seen.push((answer.body as Json[]).map(({ name }) => (name as string).slice(prefix.length + 1)))
+      address = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1]
+    }
+    expect(seen).toEqual([['a', 'b', 'c'], ['inner']])
+    expect((await world.root.get('/groups?pagination=keyset&sort=desc')).status).toBe(405)
+    expect((await world.root.get('/groups?per_page=100&page=501')).status).toBe(405)
+  })
+
   test('of projects reach below on request', async () => {
     const inner = await subgroup(top)
-    const mine = await world.project({ namespace_id: top['id'], visibility: 'internal' })
-    const theirs = await world.project({ namespace_id: inner['id'], archived: false })
+    const mine = await world.project({ namespace_id: top.id, visibility: 'internal' })
+    const theirs = await world.project({ namespace_id: inner.id, archived: false })
     const ids = async (who: Person, query: string) =>
-      ((await who.get(`/groups/${top['id']}/projects?${query}`)).body as Json[]).map(({ id }) => id as number)
-    expect(await ids(owner, '')).toEqual([mine['id']])
-    expect(await ids(owner, 'include_subgroups=true')).toEqual([theirs['id'], mine['id']])
-    expect(await ids(await world.user(), 'include_subgroups=true')).toEqual([mine['id']])
+      ((await who.get(`/groups/${top.id}/projects?${query}`)).body as Json[]).map(({ id }) => id as number)
+    expect(await ids(owner, '')).toEqual([mine.id])
+    expect(await ids(owner, 'include_subgroups=true')).toEqual([theirs.id, mine.id])
+    expect(await ids(await world.user(), 'include_subgroups=true')).toEqual([mine.id])
     expect(await ids(owner, 'include_subgroups=true&order_by=id&sort=asc&simple=true')).toEqual([
-      mine['id'],
-      theirs['id'],
+      mine.id,
+      theirs.id,
     ])
-    const above = (await owner.get(`/groups/${inner['id']}/projects?include_ancestor_groups=true`))
+    const above = (await owner.get(`/groups/${inner.id}/projects?include_ancestor_groups=true`))
       .body as Json[]
     expect(above).toHaveLength(2)
   })
@@ -274,11 +286,11 @@ describe('changing', () => {
     const statuses: Json = {}
     for (const role of ['guest', 'developer', 'maintainer', 'owner'] as const) {
       const person = await world.member({ group }, role)
-      statuses[role] = (await person.put(`/groups/${group['id']}`, { description: role })).status
+      statuses[role] = (await person.put(`/groups/${group.id}`, { description: role })).status
     }
     expect(statuses).toEqual({ guest: 403, developer: 403, maintainer: 403, owner: 200 })
-    expect((await (await world.user()).put(`/groups/${group['id']}`, { description: 'x' })).status).toBe(404)
-    expect((await world.anonymous.put(`/groups/${group['id']}`, { description: 'x' })).status).toBe(401)
+    expect((await (await world.user()).put(`/groups/${group.id}`, { description: 'x' })).status).toBe(404)
+    expect((await world.anonymous.put(`/groups/${group.id}`, { description: 'x' })).status).toBe(401)
   })
 
   test('gives back what was written', async () => {
@@ -310,15 +322,15 @@ describe('changing', () => {
         developer_can_initial_push: true,
       },
     }
-    const changed = expectStatus(await world.root.put(`/groups/${group['id']}`, written), 200)
+    const changed = expectStatus(await world.root.put(`/groups/${group.id}`, written), 200)
     expect(changed).toMatchObject(written)
-    const read = (await world.root.get(`/groups/${group['id']}?with_projects=false`)).body as Json
+    const read = (await world.root.get(`/groups/${group.id}?with_projects=false`)).body as Json
     expect(read).toEqual(changed)
     expect(read).toMatchObject({ emails_disabled: true, default_branch_protection: 0 })
     expect(read['default_branch_protection_defaults']).toEqual(written.default_branch_protection_defaults)
 
     const back = expectStatus(
-      await world.root.put(`/groups/${group['id']}`, { default_branch_protection: 3 }),
+      await world.root.put(`/groups/${group.id}`, { default_branch_protection: 3 }),
       200,
     )
     expect(back).toMatchObject({ default_branch_protection: 3, description: 'Other', lfs_enabled: false })
@@ -327,16 +339,16 @@ describe('changing', () => {
   test('of the visibility fits what is above and below', async () => {
     const top = await world.group({ visibility: 'public' })
     const inner = await subgroup(top, { visibility: 'internal' })
-    const fault = async (group: Json, visibility: string) =>
-      ((await world.root.put(`/groups/${group['id']}`, { visibility })).body as Json)['message'] as unknown
+    const fault = async (group: Made, visibility: string) =>
+      ((await world.root.put(`/groups/${group.id}`, { visibility })).body as Json)['message'] as unknown
     expect(await fault(top, 'private')).toEqual({
       visibility_level: ['private is not allowed since there are sub-groups with higher visibility.'],
     })
-    await world.project({ namespace_id: inner['id'], visibility: 'internal' })
+    await world.project({ namespace_id: inner.id, visibility: 'internal' })
     expect(await fault(inner, 'private')).toEqual({
       visibility_level: ['private is not allowed since this group contains projects with higher visibility.'],
     })
-    expectStatus(await world.root.put(`/groups/${top['id']}`, { visibility: 'internal' }), 200)
+    expectStatus(await world.root.put(`/groups/${top.id}`, { visibility: 'internal' }), 200)
     expect(await fault(inner, 'public')).toEqual({
       visibility_level: ['public is not allowed since the parent group has a internal visibility.'],
     })
@@ -345,70 +357,103 @@ describe('changing', () => {
   test('of the path takes all that lies below along', async () => {
     const top = await world.group()
     const inner = await subgroup(top, { name: 'inner', path: 'Inner' })
-    const project = await world.project({ namespace_id: inner['id'], name: 'App', path: 'App' })
-    const old = `${top['path']}/Inner/App`
+    const project = await world.project({ namespace_id: inner.id, name: 'App', path: 'App' })
+    const old = `${top.path}/Inner/App`
     const path = world.unique('renamed')
-    expectStatus(await world.root.put(`/groups/${top['id']}`, { path }), 200)
+    expectStatus(await world.root.put(`/groups/${top.id}`, { path }), 200)
 
     const found = await world.root.get(`/projects/${encodeURIComponent(`${path}/inner/app`)}`)
-    expect(found.body).toMatchObject({ id: project['id'], path_with_namespace: `${path}/Inner/App` })
+    expect(found.body).toMatchObject({ id: project.id, path_with_namespace: `${path}/Inner/App` })
     expect((await world.root.get(`/groups/${encodeURIComponent(`${path}/inner`)}`)).body).toMatchObject({
-      id: inner['id'],
+      id: inner.id,
       full_path: `${path}/Inner`,
     })
     const moved = await world.root.get(`/projects/${encodeURIComponent(old)}`)
     expect([moved.status, moved.headers.get('location')]).toEqual([
       301,
-      `${world.url}/api/v4/projects/${project['id']}`,
+      `${world.url}/api/v4/projects/${project.id}`,
     ])
     const put = await world.root.put(`/projects/${encodeURIComponent(old)}`, { description: 'x' })
     expect([put.status, put.body]).toEqual([
       405,
       { message: 'Non GET methods are not allowed for moved projects' },
     ])
-    expect((await world.root.get(`/groups/${top['path']}`)).status).toBe(404)
+    expect((await world.root.get(`/groups/${top.path}`)).status).toBe(404)
 
     // Back again, and then another group takes the path that was left.
-    expectStatus(await world.root.put(`/groups/${top['id']}`, { path: top['path'] }), 200)
+    expectStatus(await world.root.put(`/groups/${top.id}`, { path: top.path }), 200)
     expect((await world.root.get(`/projects/${encodeURIComponent(old)}`)).status).toBe(200)
     const other = await world.group({ name: path, path })
-    expect((await world.root.get(`/groups/${path}`)).body).toMatchObject({ id: other['id'] })
+    expect((await world.root.get(`/groups/${path}`)).body).toMatchObject({ id: other.id })
     expect((await world.root.get(`/projects/${encodeURIComponent(`${path}/inner/app`)}`)).status).toBe(301)
   })
 
   test('of letter case only leaves no redirect', async () => {
     const group = await world.group()
-    const project = await world.project({ namespace_id: group['id'] })
-    const path = (group['path'] as string).toUpperCase()
-    expectStatus(await world.root.put(`/groups/${group['id']}`, { path }), 200)
-    const found = await world.root.get(
-      `/projects/${encodeURIComponent(`${group['path']}/${project['path']}`)}`,
-    )
-    expect(found.body).toMatchObject({ path_with_namespace: `${path}/${project['path']}` })
+    const project = await world.project({ namespace_id: group.id })
+    const path = group.path.toUpperCase()
+    expectStatus(await world.root.put(`/groups/${group.id}`, { path }), 200)
+    const found = await world.root.get(`/projects/${encodeURIComponent(`${group.path}/${project.path}`)}`)
+    expect(found.body).toMatchObject({ path_with_namespace: `${path}/${project.path}` })
+  })
+
+  test('of the path finds what is put into the group meanwhile', async () => {
+    const group = await world.group()
+    const path = world.unique('moving')
+    const made = await Promise.all([
+      ...Array.from({ length: 5 }, () => world.project({ namespace_id: group.id })),
+      ...Array.from({ length: 5 }, () => subgroup(group)),
+      world.root.put(`/groups/${group.id}`, { path }),
+    ])
+    expect(made).toHaveLength(11)
+    for (const list of ['projects', 'subgroups']) {
+      const inside = (await world.root.get(`/groups/${group.id}/${list}`)).body as Json[]
+      expect(inside).toHaveLength(5)
+      for (const one of inside) {
+        const full = (one['path_with_namespace'] ?? one['full_path']) as string
+        expect(full.startsWith(`${path}/`)).toBe(true)
+        const place = list === 'projects' ? 'projects' : 'groups'
+        expect((await world.root.get(`/${place}/${encodeURIComponent(full)}`)).status).toBe(200)
+      }
+    }
+  })
+
+  test('to a full path that is too long is refused', async () => {
+    const top = await world.group()
+    let group = top
+    for (let depth = 1; depth < 9; depth += 1) {
+      group = await subgroup(group, { path: `${'l'.repeat(250)}${depth}` })
+    }
+    const message = { path: ['is too long (maximum of the full path is 2048 characters)'] }
+    const project = await world.root.post('/projects', { path: 'l'.repeat(250), namespace_id: group.id })
+    expect([project.status, project.body]).toEqual([400, { message }])
+    const rename = await world.root.put(`/groups/${top.id}`, { path: 'l'.repeat(254) })
+    expect([rename.status, rename.body]).toEqual([400, { message }])
+    expect((await world.root.get(`/groups/${group.id}`)).body).toMatchObject({ full_path: group.full_path })
   })
 
   test('to a path that is taken or unfit is refused', async () => {
     const group = await world.group()
     const other = await world.group()
-    const taken = await world.root.put(`/groups/${group['id']}`, { path: other['path'] })
+    const taken = await world.root.put(`/groups/${group.id}`, { path: other.path })
     expect([taken.status, taken.body]).toEqual([400, { message: { path: ['has already been taken'] } }])
-    const unfit = await world.root.put(`/groups/${group['id']}`, { path: 'a b', name: '' })
+    const unfit = await world.root.put(`/groups/${group.id}`, { path: 'a b', name: '' })
     expect(Object.keys((unfit.body as Json)['message'] as Json)).toEqual(['name', 'path'])
   })
 
   test('closes the runners of the instance to what lies below', async () => {
     const group = await world.group()
-    const project = await world.project({ namespace_id: group['id'] })
+    const project = await world.project({ namespace_id: group.id })
     expectStatus(
-      await world.root.put(`/groups/${group['id']}`, {
+      await world.root.put(`/groups/${group.id}`, {
         shared_runners_setting: 'disabled_and_unoverridable',
       }),
       200,
     )
-    expect((await world.root.get(`/projects/${project['id']}`)).body).toMatchObject({
+    expect((await world.root.get(`/projects/${project.id}`)).body).toMatchObject({
       shared_runners_enabled: false,
     })
-    const refused = await world.root.put(`/projects/${project['id']}`, { shared_runners_enabled: true })
+    const refused = await world.root.put(`/projects/${project.id}`, { shared_runners_enabled: true })
     expect([refused.status, refused.body]).toEqual([
       400,
       { message: { shared_runners_enabled: ['cannot be enabled because parent group does not allow it'] } },
@@ -420,15 +465,15 @@ describe('deleting', () => {
   test('is for Owners', async () => {
     const group = await world.group({ visibility: 'public' })
     const maintainer = await world.member({ group }, 'maintainer')
-    expect((await maintainer.delete(`/groups/${group['id']}`)).status).toBe(403)
-    expect((await world.anonymous.delete(`/groups/${group['id']}`)).status).toBe(401)
+    expect((await maintainer.delete(`/groups/${group.id}`)).status).toBe(403)
+    expect((await world.anonymous.delete(`/groups/${group.id}`)).status).toBe(401)
   })
 
   test('removes all that lies below, and frees the path', async () => {
     const top = await world.group()
     const inner = await subgroup(top)
-    const project = await world.project({ namespace_id: inner['id'], initialize_with_readme: true })
-    const hash = createHash('sha256').update(String(project['id'])).digest('hex')
+    const project = await world.project({ namespace_id: inner.id, initialize_with_readme: true })
+    const hash = createHash('sha256').update(String(project.id)).digest('hex')
     const folder = path.join(
       world.directory,
       'repositories/@hashed',
@@ -438,12 +483,12 @@ describe('deleting', () => {
     )
     await access(folder)
 
-    const answer = await world.root.delete(`/groups/${top['id']}`)
+    const answer = await world.root.delete(`/groups/${top.id}`)
     expect([answer.status, answer.body]).toEqual([202, { message: '202 Accepted' }])
-    for (const place of [`groups/${top['id']}`, `groups/${inner['id']}`, `projects/${project['id']}`]) {
+    for (const place of [`groups/${top.id}`, `groups/${inner.id}`, `projects/${project.id}`]) {
       expect((await world.root.get(`/${place}`)).status).toBe(404)
     }
-    await world.group({ name: 'again', path: top['path'] })
+    await world.group({ name: 'again', path: top.path })
     await expect
       .poll(
         () =>

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
+import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import type { Client, Person, Reply } from '../world/client.ts'
 
 let world: World
-let group: Json
+let group: Made
 let member: Person
 let stranger: Person
 const named = new Map<number, string>()
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 async function make(fields: Json, inNamespaceOf?: Person): Promise<void> {
-  const place = inNamespaceOf === undefined ? { namespace_id: group['id'] as number } : {}
+  const place = inNamespaceOf === undefined ? { namespace_id: group.id } : {}
   const made = expectStatus(
     await (inNamespaceOf ?? world.root).post('/projects', { ...fields, ...place }),
     201,
@@ -50,7 +50,7 @@ describe('everybody gets what he may see', () => {
   test('an external member sees the internal project he is a member of', async () => {
     const external = await world.user({ external: true })
     expectStatus(
-      await world.root.post(`/groups/${group['id'] as number}/members`, {
+      await world.root.post(`/groups/${group.id}/members`, {
         user_id: external.id,
         access_level: 10,
       }),
@@ -126,6 +126,13 @@ describe('filters', () => {
     const ids = [...named.keys()]
     expect(await list(member, `id_after=${ids[1]}`)).toBe('cd')
     expect(await list(member, `id_before=${ids[1]}`)).toBe('b')
+  })
+
+  test('of the archived', async () => {
+    const [id] = [...named].find(([, letter]) => letter === 'd')!
+    expectStatus(await world.root.post(`/projects/${id}/archive`), 201)
+    expect([await list(member, 'archived=true'), await list(member, 'archived=false')]).toEqual(['d', 'cab'])
+    expectStatus(await world.root.post(`/projects/${id}/unarchive`), 201)
   })
 
   test('of a storage count for administrators', async () => {

@@ -51,7 +51,7 @@ describe('creating', () => {
       ci_default_git_depth: 20,
       build_timeout: 3600,
     })
-    const read = (await person.get(`/projects/${made.body['id'] as number}`)).body as Json
+    const read = (await person.get(`/projects/${(made.body as Json)['id'] as number}`)).body as Json
     expect(read['permissions']).toEqual({
       project_access: { access_level: 50, notification_level: 3 },
       group_access: null,
@@ -188,9 +188,9 @@ describe('creating', () => {
 
   test('a name or path that is there is told, both at once', async () => {
     const group = await world.group()
-    const there = await world.project({ namespace_id: group['id'], name: 'App', path: 'app' })
+    const there = await world.project({ namespace_id: group.id, name: 'App', path: 'app' })
     const create = async (fields: Json) =>
-      ((await world.root.post('/projects', { namespace_id: group['id'], ...fields })).body as Json)[
+      ((await world.root.post('/projects', { namespace_id: group.id, ...fields })).body as Json)[
         'message'
       ] as unknown
     expect(await create({ name: 'app', path: 'APP' })).toEqual({
@@ -199,17 +199,15 @@ describe('creating', () => {
     })
     expect(await create({ name: 'Other', path: 'app' })).toEqual({ path: ['has already been taken'] })
     expect(await create({ name: 'App', path: 'other' })).toEqual({ name: ['has already been taken'] })
-    const inner = await world.group({ parent_id: group['id'], path: 'inner' })
-    expect(await create({ name: 'Inner', path: inner['path'] })).toEqual({ path: ['has already been taken'] })
-    expect(there['path_with_namespace']).toBe(`${group['path']}/app`)
+    const inner = await world.group({ parent_id: group.id, path: 'inner' })
+    expect(await create({ name: 'Inner', path: inner.path })).toEqual({ path: ['has already been taken'] })
+    expect(there.path_with_namespace).toBe(`${group.path}/app`)
   })
 
   test('of one path at once: one wins', async () => {
     const group = await world.group()
     const answers = await Promise.all(
-      Array.from({ length: 4 }, () =>
-        world.root.post('/projects', { name: 'race', namespace_id: group['id'] }),
-      ),
+      Array.from({ length: 4 }, () => world.root.post('/projects', { name: 'race', namespace_id: group.id })),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400])
   })
@@ -218,20 +216,20 @@ describe('creating', () => {
     const group = await world.group()
     const create = async (role: 'guest' | 'reporter' | 'developer' | 'maintainer') => {
       const person = await world.member({ group }, role)
-      return (await person.post('/projects', { name: world.unique('p'), namespace_id: group['id'] })).status
+      return (await person.post('/projects', { name: world.unique('p'), namespace_id: group.id })).status
     }
     expect([await create('guest'), await create('reporter'), await create('developer')]).toEqual([
       400, 400, 201,
     ])
-    await world.root.put(`/groups/${group['id']}`, { project_creation_level: 'maintainer' })
+    await world.root.put(`/groups/${group.id}`, { project_creation_level: 'maintainer' })
     expect([await create('developer'), await create('maintainer')]).toEqual([400, 201])
     const stranger = await world.user()
-    const refused = await stranger.post('/projects', { name: 'x1', namespace_id: group['id'] })
+    const refused = await stranger.post('/projects', { name: 'x1', namespace_id: group.id })
     expect([refused.status, refused.body]).toEqual([400, { message: { namespace: ['is not valid'] } }])
     const owner = await world.user()
-    const home = ((await owner.get('/namespaces')).body as Json[])[0]!
-    expect((await stranger.post('/projects', { name: 'x1', namespace_id: home['id'] })).status).toBe(400)
-    expect((await world.root.post('/projects', { name: 'x1', namespace_id: home['id'] })).status).toBe(201)
+    const home = ((await owner.get('/namespaces')).body as { id: number }[])[0]!
+    expect((await stranger.post('/projects', { name: 'x1', namespace_id: home.id })).status).toBe(400)
+    expect((await world.root.post('/projects', { name: 'x1', namespace_id: home.id })).status).toBe(201)
     expect((await world.anonymous.post('/projects', { name: 'x1' })).status).toBe(401)
     expect((await (await world.user({ external: true })).post('/projects', { name: 'x1' })).status).toBe(403)
   })
@@ -240,7 +238,7 @@ describe('creating', () => {
     const group = await world.group({ visibility: 'internal' })
     const refused = await world.root.post('/projects', {
       name: 'x1',
-      namespace_id: group['id'],
+      namespace_id: group.id,
       visibility: 'public',
     })
     expect([refused.status, refused.body]).toEqual([
@@ -248,17 +246,17 @@ describe('creating', () => {
       { message: { visibility_level: ['public is not allowed in a internal namespace.'] } },
     ])
     await world.service.services.settings.change({ default_project_visibility: 'public' })
-    const lowered = await world.project({ namespace_id: group['id'] })
+    const lowered = await world.project({ namespace_id: group.id })
     const personal = await (await world.user()).post('/projects', { name: 'x1' })
     await world.service.services.settings.change({ default_project_visibility: 'private' })
-    expect([lowered['visibility'], personal.body]).toMatchObject(['internal', { visibility: 'public' }])
+    expect([lowered.visibility, personal.body]).toMatchObject(['internal', { visibility: 'public' }])
   })
 
   test('takes what the settings of group and instance say of the first branch and the configuration', async () => {
     const { settings } = world.service.services
     await settings.change({ default_branch_name: 'trunk', default_ci_config_path: 'ci/main.yml' })
     const group = await world.group({ default_branch: 'develop' })
-    const inGroup = await world.project({ namespace_id: group['id'] })
+    const inGroup = await world.project({ namespace_id: group.id })
     const own = expectStatus(await world.root.post('/projects', { name: world.unique('own') }), 201)
     await settings.change({ default_branch_name: null, default_ci_config_path: null })
     expect([inGroup['default_branch'], own['default_branch'], own['ci_config_path']]).toEqual([
@@ -332,18 +330,16 @@ describe('reading', () => {
   ] as const)('a %s project: visitors %i, strangers %i', async (visibility, visitors, strangers) => {
     const project = await world.project({ visibility })
     const guest = await world.member({ project }, 'guest')
-    expect((await world.anonymous.get(`/projects/${project['id']}`)).status).toBe(visitors)
-    const stranger = await (await world.user()).get(`/projects/${project['id']}`)
+    expect((await world.anonymous.get(`/projects/${project.id}`)).status).toBe(visitors)
+    const stranger = await (await world.user()).get(`/projects/${project.id}`)
     expect(stranger.status).toBe(strangers)
     if (strangers === 404) expect(stranger.body).toEqual({ message: '404 Project Not Found' })
-    expect(
-      (await guest.get(`/projects/${encodeURIComponent(project['path_with_namespace'] as string)}`)).status,
-    ).toBe(200)
+    expect((await guest.get(`/projects/${encodeURIComponent(project.path_with_namespace)}`)).status).toBe(200)
   })
 
   test('shows each caller his form', async () => {
     const project = await world.project({ visibility: 'public', repository_access_level: 'private' })
-    const visitor = (await world.anonymous.get(`/projects/${project['id']}?license=true`)).body as Json
+    const visitor = (await world.anonymous.get(`/projects/${project.id}?license=true`)).body as Json
     expect(Object.keys(visitor)).toEqual([
       'id',
       'description',
@@ -368,7 +364,7 @@ describe('reading', () => {
       'namespace',
     ])
     const developer = await world.member({ project }, 'developer')
-    const seen = (await developer.get(`/projects/${project['id']}`)).body as Json
+    const seen = (await developer.get(`/projects/${project.id}`)).body as Json
     expect(seen).toMatchObject({
       default_branch: 'main',
       permissions: { project_access: { access_level: 30, notification_level: 3 }, group_access: null },
@@ -387,7 +383,7 @@ describe('reading', () => {
     ]) {
       expect(seen).not.toHaveProperty(key)
     }
-    const stranger = (await (await world.user()).get(`/projects/${project['id']}`)).body as Json
+    const stranger = (await (await world.user()).get(`/projects/${project.id}`)).body as Json
     expect(stranger).toMatchObject({
       permissions: { project_access: null, group_access: null },
       jobs_enabled: false,
@@ -395,25 +391,25 @@ describe('reading', () => {
       can_create_merge_request_in: false,
     })
     const maintainer = await world.member({ project }, 'maintainer')
-    expect((await maintainer.get(`/projects/${project['id']}`)).body).toMatchObject({
+    expect((await maintainer.get(`/projects/${project.id}`)).body).toMatchObject({
       build_timeout: 3600,
       runners_token: null,
     })
-    expect((await world.root.get(`/projects/${project['id']}`)).body).toMatchObject({
+    expect((await world.root.get(`/projects/${project.id}`)).body).toMatchObject({
       repository_storage: 'default',
     })
   })
 
   test('shows the role from the group and that in the project', async () => {
     const group = await world.group()
-    const inner = await world.group({ parent_id: group['id'] })
-    const project = await world.project({ namespace_id: inner['id'] })
+    const inner = await world.group({ parent_id: group.id })
+    const project = await world.project({ namespace_id: inner.id })
     const person = await world.member({ group }, 'reporter')
     expectStatus(
-      await world.root.post(`/projects/${project['id']}/members`, { user_id: person.id, access_level: 40 }),
+      await world.root.post(`/projects/${project.id}/members`, { user_id: person.id, access_level: 40 }),
       201,
     )
-    expect((await person.get(`/projects/${project['id']}`)).body).toMatchObject({
+    expect((await person.get(`/projects/${project.id}`)).body).toMatchObject({
       permissions: { project_access: { access_level: 40 }, group_access: { access_level: 20 } },
     })
   })
@@ -427,8 +423,8 @@ describe('reading', () => {
         )?.[1] ?? 0,
       )
     const before = await count()
-    await world.anonymous.get(`/projects/${project['id']}`)
-    await world.anonymous.get(`/projects/${project['id']}`)
+    await world.anonymous.get(`/projects/${project.id}`)
+    await world.anonymous.get(`/projects/${project.id}`)
     expect((await count()) - before).toBe(2)
   })
 })
@@ -440,8 +436,8 @@ describe('changing', () => {
     for (const role of ['guest', 'reporter', 'developer', 'maintainer', 'owner'] as const) {
       const person = await world.member({ project }, role)
       statuses[role] = [
-        (await person.put(`/projects/${project['id']}`, { description: role, visibility: 'public' })).status,
-        (await person.put(`/projects/${project['id']}`, { visibility: 'private' })).status,
+        (await person.put(`/projects/${project.id}`, { description: role, visibility: 'public' })).status,
+        (await person.put(`/projects/${project.id}`, { visibility: 'private' })).status,
       ]
     }
     expect(statuses).toEqual({
@@ -451,10 +447,8 @@ describe('changing', () => {
       maintainer: [200, 403],
       owner: [200, 200],
     })
-    expect((await world.anonymous.put(`/projects/${project['id']}`, { description: 'x' })).status).toBe(401)
-    expect((await (await world.user()).put(`/projects/${project['id']}`, { description: 'x' })).status).toBe(
-      404,
-    )
+    expect((await world.anonymous.put(`/projects/${project.id}`, { description: 'x' })).status).toBe(401)
+    expect((await (await world.user()).put(`/projects/${project.id}`, { description: 'x' })).status).toBe(404)
   })
 
   test('gives back what was written, and changes nothing else', async () => {
@@ -523,7 +517,7 @@ describe('changing', () => {
       package_registry_access_level: 'public',
     }
     const changed = expectStatus(
-      await world.root.put(`/projects/${project['id']}`, {
+      await world.root.put(`/projects/${project.id}`, {
         ...written,
         container_expiration_policy_attributes: { enabled: true, keep_n: 5, name_regex_delete: 'tmp.*' },
       }),
@@ -544,14 +538,14 @@ describe('changing', () => {
         name_regex_keep: null,
       },
     })
-    const { permissions: _, ...read } = (await world.root.get(`/projects/${project['id']}`)).body as Json
+    const { permissions: _, ...read } = (await world.root.get(`/projects/${project.id}`)).body as Json
     expect(read).toEqual(changed)
-    const again = expectStatus(await world.root.put(`/projects/${project['id']}`, { description: null }), 200)
+    const again = expectStatus(await world.root.put(`/projects/${project.id}`, { description: null }), 200)
     expect(again).toEqual({
       ...changed,
       description: null,
       description_html: '',
-      updated_at: again['updated_at'],
+      updated_at: again['updated_at'] as string,
     })
   })
 
@@ -568,7 +562,7 @@ describe('changing', () => {
   test('takes the names of older clients', async () => {
     const project = await world.project()
     const changed = expectStatus(
-      await world.root.put(`/projects/${project['id']}`, {
+      await world.root.put(`/projects/${project.id}`, {
         issues_enabled: false,
         wiki_enabled: 0,
         jobs_enabled: 'no',
@@ -600,11 +594,11 @@ describe('changing', () => {
   test('of the repository takes builds and merge requests along', async () => {
     const project = await world.project()
     const off = expectStatus(
-      await world.root.put(`/projects/${project['id']}`, { repository_access_level: 'disabled' }),
+      await world.root.put(`/projects/${project.id}`, { repository_access_level: 'disabled' }),
       200,
     )
     expect([off['builds_access_level'], off['merge_requests_access_level']]).toEqual(['disabled', 'disabled'])
-    const answer = await world.root.put(`/projects/${project['id']}`, {
+    const answer = await world.root.put(`/projects/${project.id}`, {
       merge_requests_access_level: 'enabled',
     })
     expect(answer.body).toEqual({
@@ -618,33 +612,33 @@ describe('changing', () => {
 
   test('of name and path leaves a redirect', async () => {
     const group = await world.group()
-    const project = await world.project({ namespace_id: group['id'], name: 'Old', path: 'old' })
+    const project = await world.project({ namespace_id: group.id, name: 'Old', path: 'old' })
     const renamed = expectStatus(
-      await world.root.put(`/projects/${project['id']}`, { name: 'New', path: 'fresh' }),
+      await world.root.put(`/projects/${project.id}`, { name: 'New', path: 'fresh' }),
       200,
     )
-    expect(renamed).toMatchObject({ name: 'New', path_with_namespace: `${group['path']}/fresh` })
-    const old = `/projects/${encodeURIComponent(`${group['path']}/old`)}`
+    expect(renamed).toMatchObject({ name: 'New', path_with_namespace: `${group.path}/fresh` })
+    const old = `/projects/${encodeURIComponent(`${group.path}/old`)}`
     const moved = await world.root.get(`${old}/variables?page=2`)
     expect([moved.status, moved.headers.get('content-type'), moved.headers.get('location')]).toEqual([
       301,
       'text/plain',
-      `${world.url}/api/v4/projects/${project['id']}/variables?page=2`,
+      `${world.url}/api/v4/projects/${project.id}/variables?page=2`,
     ])
     expect((await world.root.delete(old)).status).toBe(405)
     expect(await git(project, 'symbolic-ref', 'HEAD')).toBe('refs/heads/main')
 
     // Back again; then another project takes the path that was left.
-    expectStatus(await world.root.put(`/projects/${project['id']}`, { name: 'Old', path: 'old' }), 200)
-    const other = await world.project({ namespace_id: group['id'], name: 'Other', path: 'FRESH' })
+    expectStatus(await world.root.put(`/projects/${project.id}`, { name: 'Old', path: 'old' }), 200)
+    const other = await world.project({ namespace_id: group.id, name: 'Other', path: 'FRESH' })
     expect(
-      (await world.root.get(`/projects/${encodeURIComponent(`${group['path']}/fresh`)}`)).body,
+      (await world.root.get(`/projects/${encodeURIComponent(`${group.path}/fresh`)}`)).body,
     ).toMatchObject({
-      id: other['id'],
+      id: other.id,
     })
     for (const role of ['maintainer', 'owner'] as const) {
       const person = await world.member({ project }, role)
-      const taken = await person.put(`/projects/${project['id']}`, { name: 'Other', path: 'fresh' })
+      const taken = await person.put(`/projects/${project.id}`, { name: 'Other', path: 'fresh' })
       expect([taken.status, taken.body]).toEqual([
         400,
         { message: { name: ['has already been taken'], path: ['has already been taken'] } },
@@ -655,36 +649,76 @@ describe('changing', () => {
   test('of the default branch moves HEAD to a branch that is there', async () => {
     const empty = await world.project()
     expect(
-      expectStatus(await world.root.put(`/projects/${empty['id']}`, { default_branch: 'dev' }), 200)[
+      expectStatus(await world.root.put(`/projects/${empty.id}`, { default_branch: 'dev' }), 200)[
         'default_branch'
       ],
     ).toBe('dev')
     expect(await git(empty, 'symbolic-ref', 'HEAD')).toBe('refs/heads/dev')
 
     const project = await world.project({ initialize_with_readme: true })
-    const missing = await world.root.put(`/projects/${project['id']}`, { default_branch: 'dev' })
+    const missing = await world.root.put(`/projects/${project.id}`, { default_branch: 'dev' })
     expect([missing.status, missing.body]).toEqual([
       400,
       { message: { base: ["Could not change HEAD: branch 'dev' does not exist"] } },
     ])
     expect(
-      (await world.root.put(`/projects/${project['id']}`, { default_branch: '--upload-pack=x' })).status,
+      (await world.root.put(`/projects/${project.id}`, { default_branch: '--upload-pack=x' })).status,
     ).toBe(400)
-    expect((await world.root.put(`/projects/${project['id']}`, { default_branch: 'main' })).status).toBe(200)
+    expect((await world.root.put(`/projects/${project.id}`, { default_branch: 'main' })).status).toBe(200)
   })
 
   test('of the visibility obeys the group', async () => {
     const group = await world.group({ visibility: 'internal' })
-    const project = await world.project({ namespace_id: group['id'] })
-    const refused = await world.root.put(`/projects/${project['id']}`, { visibility: 'public' })
+    const project = await world.project({ namespace_id: group.id })
+    const refused = await world.root.put(`/projects/${project.id}`, { visibility: 'public' })
     expect(refused.body).toEqual({
       message: { visibility_level: ['public is not allowed in a internal namespace.'] },
     })
-    expect(
-      (await world.root.put(`/projects/${project['id']}`, { visibility: 'internal' })).body,
-    ).toMatchObject({
+    expect((await world.root.put(`/projects/${project.id}`, { visibility: 'internal' })).body).toMatchObject({
       visibility: 'internal',
     })
+  })
+})
+
+test('hostile input is refused, not stumbled over', async () => {
+  const project = await world.project()
+  const deep = `/projects/${project.id}`
+  for (const [method, address, body] of [
+    ['GET', '/projects/a%00b'],
+    ['GET', '/projects/%2F%2F'],
+    ['GET', '/projects/99999999999999999999'],
+    ['GET', '/projects/-1'],
+    ['GET', '/groups/a%00b'],
+    ['GET', '/groups/%ff'],
+    ['GET', '/namespaces/a%00b'],
+    ['GET', '/namespaces/a%00b/exists'],
+    ['GET', '/users/a%00b/projects'],
+    ['GET', '/users/99999999999999999999/projects'],
+    ['GET', '/projects?search=%00'],
+    ['GET', '/projects?id_after=9223372036854775808'],
+    ['GET', '/groups?skip_groups=a'],
+    ['GET', '/groups?pagination=keyset&cursor=nonsense'],
+    ['POST', '/projects', { name: 'x1', namespace_id: '9223372036854775808' }],
+    ['POST', '/projects', { name: 'x\u0000y' }],
+    ['POST', '/projects', { name: ['x'] }],
+    ['POST', '/projects', { name: 'x1', topics: [{}] }],
+    ['POST', '/projects', { name: 'x1', topics: ['t'.repeat(300)] }],
+    ['POST', '/groups', { name: 'x1', path: 'x1', parent_id: 9_007_199_254_740_991 }],
+    ['PUT', deep, { default_branch: 'a\nb' }],
+    ['PUT', deep, { path: '../../etc' }],
+    ['PUT', deep, { build_timeout: 1e15 }],
+    ['PUT', deep, { container_expiration_policy_attributes: 'x' }],
+    ['PUT', deep, { ci_id_token_sub_claim_components: ['iss'] }],
+  ] as [string, string, unknown?][]) {
+    const { status } = await world.root.request(method, address, body)
+    expect([address, body, status >= 400 && status < 500]).toEqual([address, body, true])
+  }
+  expect((await world.root.put(deep, {})).status).toBe(200)
+  expect(
+    (await world.root.put(deep, { name: null, visibility: null, build_timeout: null })).body,
+  ).toMatchObject({
+    name: project.name,
+    build_timeout: 3600,
   })
 })
 
@@ -695,9 +729,9 @@ describe('archiving and deleting', () => {
     for (const role of ['guest', 'developer', 'maintainer'] as const) {
       const person = await world.member({ project }, role)
       statuses[role] = [
-        (await person.post(`/projects/${project['id']}/archive`)).status,
-        (await person.post(`/projects/${project['id']}/unarchive`)).status,
-        (await person.delete(`/projects/${project['id']}`)).status,
+        (await person.post(`/projects/${project.id}/archive`)).status,
+        (await person.post(`/projects/${project.id}/unarchive`)).status,
+        (await person.delete(`/projects/${project.id}`)).status,
       ]
     }
     expect(statuses).toEqual({
@@ -706,29 +740,29 @@ describe('archiving and deleting', () => {
       maintainer: [403, 403, 403],
     })
     const owner = await world.member({ project }, 'owner')
-    const archived = await owner.post(`/projects/${project['id']}/archive`)
+    const archived = await owner.post(`/projects/${project.id}/archive`)
     expect([archived.status, (archived.body as Json)['archived']]).toEqual([201, true])
-    const again = await owner.post(`/projects/${project['id']}/archive`)
+    const again = await owner.post(`/projects/${project.id}/archive`)
     expect([again.status, again.body]).toEqual([400, { message: 'Project is already archived.' }])
-    const unarchived = await owner.post(`/projects/${project['id']}/unarchive`)
+    const unarchived = await owner.post(`/projects/${project.id}/unarchive`)
     expect([unarchived.status, (unarchived.body as Json)['archived']]).toEqual([201, false])
-    expect((await owner.delete(`/projects/${project['id']}`)).status).toBe(202)
+    expect((await owner.delete(`/projects/${project.id}`)).status).toBe(202)
   })
 
   test('a deleted project is gone, its path free and its repository removed', async () => {
     const group = await world.group()
     const project = await world.project({
-      namespace_id: group['id'],
+      namespace_id: group.id,
       path: 'gone',
       initialize_with_readme: true,
     })
-    const folder = repositoryFolder(project['id'] as number)
+    const folder = repositoryFolder(project.id)
     await access(folder)
-    const answer = await world.root.delete(`/projects/${project['id']}`)
+    const answer = await world.root.delete(`/projects/${project.id}`)
     expect([answer.status, answer.body]).toEqual([202, { message: '202 Accepted' }])
-    expect((await world.root.get(`/projects/${project['id']}`)).status).toBe(404)
-    expect((await world.root.delete(`/projects/${project['id']}`)).status).toBe(404)
-    expect(await world.project({ namespace_id: group['id'], path: 'gone' })).toMatchObject({
+    expect((await world.root.get(`/projects/${project.id}`)).status).toBe(404)
+    expect((await world.root.delete(`/projects/${project.id}`)).status).toBe(404)
+    expect(await world.project({ namespace_id: group.id, path: 'gone' })).toMatchObject({
       empty_repo: true,
     })
     await expect

@@ -41,10 +41,24 @@ beforeAll(async () => {
     empty: '',
   })
   await chmod(path.join(copy, 'a.txt'), 0o755)
-  head = await copies.commit(copy, { 'b.txt': 'b\n' }, 'Add b\n\nWith a body.\n\nSigned-off-by: Ada <ada@example.com>')
+  head = await copies.commit(
+    copy,
+    { 'b.txt': 'b\n' },
+    'Add b\n\nWith a body.\n\nSigned-off-by: Ada <ada@example.com>',
+  )
   await git(copy, 'tag', '-a', 'v1.10', '-m', 'Tenth')
   await git(copy, 'tag', '-a', 'v1.9', '-m', 'Ninth', first)
-  await git(copy, 'push', '--quiet', '--tags', 'origin', 'main', 'old', 'main:feature/one', 'main:feature/two')
+  await git(
+    copy,
+    'push',
+    '--quiet',
+    '--tags',
+    'origin',
+    'main',
+    'old',
+    'main:feature/one',
+    'main:feature/two',
+  )
 })
 afterAll(async () => {
   await copies[Symbol.asyncDispose]()
@@ -52,14 +66,21 @@ afterAll(async () => {
 })
 
 const at = (path: string) => `${base}${path}`
-const file = (path: string, ref = 'main') => at(`/files/${encodeURIComponent(path)}?ref=${encodeURIComponent(ref)}`)
+const file = (path: string, ref = 'main') =>
+  at(`/files/${encodeURIComponent(path)}?ref=${encodeURIComponent(ref)}`)
 
 describe('tree', () => {
   test('lists a folder, folders first', async () => {
     const { status, body, headers } = await planner.get(at('/tree'))
     expect(status).toBe(200)
     expect(body).toEqual([
-      { id: expect.stringMatching(/^[0-9a-f]{40}$/), name: 'docs', type: 'tree', path: 'docs', mode: '040000' },
+      {
+        id: expect.stringMatching(/^[0-9a-f]{40}$/),
+        name: 'docs',
+        type: 'tree',
+        path: 'docs',
+        mode: '040000',
+      },
       expect.objectContaining({ name: 'README.md', type: 'blob', mode: '100644' }),
       expect.objectContaining({ name: 'a.txt', type: 'blob', mode: '100755' }),
       expect.objectContaining({ name: 'b.txt' }),
@@ -111,7 +132,17 @@ describe('files', () => {
     const { status, body, headers } = await planner.get(file('a.txt'))
     expect(status).toBe(200)
     expect(Object.keys(body as Json)).toEqual([
-      ...['file_name', 'file_path', 'size', 'encoding', 'content', 'content_sha256', 'ref', 'blob_id', 'commit_id'],
+      ...[
+        'file_name',
+        'file_path',
+        'size',
+        'encoding',
+        'content',
+        'content_sha256',
+        'ref',
+        'blob_id',
+        'commit_id',
+      ],
       ...['last_commit_id', 'execute_filemode'],
     ])
     expect(body).toMatchObject({
@@ -210,7 +241,9 @@ describe('blobs and archives', () => {
 
   test('archives in the usual formats', async () => {
     const download = async (path: string) => {
-      const response = await fetch(`${world.url}/api/v4${at(path)}`, { headers: { 'private-token': planner.token } })
+      const response = await fetch(`${world.url}/api/v4${at(path)}`, {
+        headers: { 'private-token': planner.token },
+      })
       return { response, bytes: Buffer.from(await response.arrayBuffer()) }
     }
     const gz = await download('/archive')
@@ -303,7 +336,12 @@ describe('commits', () => {
     for (const name of [head, head.slice(0, 10), 'main', 'feature%2Fone', 'v1.10']) {
       const { status, body } = await planner.get(at(`/commits/${name}`))
       expect({ status, id: body['id'] }).toEqual({ status: 200, id: head })
-      expect(body).toMatchObject({ stats: { total: 1 }, status: null, project_id: project['id'], last_pipeline: null })
+      expect(body).toMatchObject({
+        stats: { total: 1 },
+        status: null,
+        project_id: project['id'],
+        last_pipeline: null,
+      })
     }
     expect((await planner.get(at('/commits/main?stats=false'))).body).not.toHaveProperty('stats')
     for (const name of ['nothing', 'f'.repeat(40), 'a..b', '%2D%2Dall']) {
@@ -408,7 +446,10 @@ describe('branches', () => {
 
   test('made and deleted', async () => {
     const made = await developer.post(at('/branches'), { branch: 'made/here', ref: 'v1.0' })
-    expect(made).toMatchObject({ status: 201, body: { name: 'made/here', can_push: true, commit: { id: first } } })
+    expect(made).toMatchObject({
+      status: 201,
+      body: { name: 'made/here', can_push: true, commit: { id: first } },
+    })
     const again = await developer.post(at('/branches?branch=made%2Fhere&ref=main'))
     expect(again).toMatchObject({ status: 400, body: { message: 'Branch already exists' } })
     expect(await developer.delete(at('/branches/made%2Fhere'))).toMatchObject({ status: 204, text: '' })
@@ -424,7 +465,10 @@ describe('branches', () => {
     [{ branch: '-x', ref: 'main' }, { message: 'Branch name is invalid' }],
     [{ branch: 'HEAD', ref: 'main' }, { message: 'Branch name is invalid' }],
     [{ branch: 'refs/heads/x', ref: 'main' }, { message: 'Branch name is invalid' }],
-    [{ branch: 'x', ref: 'nothing' }, { message: "Failed to create branch 'x': invalid reference name 'nothing'" }],
+    [
+      { branch: 'x', ref: 'nothing' },
+      { message: "Failed to create branch 'x': invalid reference name 'nothing'" },
+    ],
     [
       { branch: 'main/x', ref: 'main' },
       { message: "Failed to create branch 'main/x': Branch name conflicts with existing branch hierarchy." },
@@ -450,7 +494,7 @@ describe('branches', () => {
 
   test('merged ones go together, protected ones stay', async () => {
     const own = await world.project()
-    const there = `/projects/${own['id'] as number}/repository`
+    const there = `/projects/${own['id']}/repository`
     const copy = await copies.filled(own)
     await git(copy, 'branch', 'done')
     await git(copy, 'branch', 'kept')
@@ -475,10 +519,19 @@ describe('branches', () => {
       status: 200,
       body: { protected: true, developers_can_push: true, developers_can_merge: false },
     })
-    const changed = await maintainer.put(`${path}/protect`, { developers_can_push: false, developers_can_merge: true })
+    const changed = await maintainer.put(`${path}/protect`, {
+      developers_can_push: false,
+      developers_can_merge: true,
+    })
     expect(changed.body).toMatchObject({ developers_can_push: false, developers_can_merge: true })
-    expect(await maintainer.put(`${path}/unprotect`)).toMatchObject({ status: 200, body: { protected: false } })
-    expect(await maintainer.put(`${path}/unprotect`)).toMatchObject({ status: 200, body: { protected: false } })
+    expect(await maintainer.put(`${path}/unprotect`)).toMatchObject({
+      status: 200,
+      body: { protected: false },
+    })
+    expect(await maintainer.put(`${path}/unprotect`)).toMatchObject({
+      status: 200,
+      body: { protected: false },
+    })
     expect(await maintainer.put(at('/branches/nothing/protect'))).toMatchObject({
       status: 404,
       body: { message: '404 Branch Not Found' },
@@ -512,7 +565,12 @@ describe('tags', () => {
       created_at: '2024-05-01T08:00:00.000Z',
     })
     const light = await planner.get(at('/tags/v1.0'))
-    expect(light.body).toMatchObject({ message: null, target: first, created_at: null, commit: { id: first } })
+    expect(light.body).toMatchObject({
+      message: null,
+      target: first,
+      created_at: null,
+      commit: { id: first },
+    })
     expect(await planner.get(at('/tags/nothing'))).toMatchObject({
       status: 404,
       body: { message: '404 Tag Not Found' },
@@ -526,8 +584,12 @@ describe('tags', () => {
     expect(annotated).toMatchObject({ status: 201, body: { message: 'Second', commit: { id: head } } })
     expect(annotated.body['target']).not.toBe(head)
     expect((await planner.get(at('/tags/rc%2F2'))).body).toEqual(annotated.body)
-    for (const name of ['rc%2F1', 'rc%2F2']) expect((await developer.delete(at(`/tags/${name}`))).status).toBe(204)
-    expect(await developer.delete(at('/tags/rc%2F1'))).toMatchObject({ status: 404, body: { message: 'No such tag' } })
+    for (const name of ['rc%2F1', 'rc%2F2'])
+      expect((await developer.delete(at(`/tags/${name}`))).status).toBe(204)
+    expect(await developer.delete(at('/tags/rc%2F1'))).toMatchObject({
+      status: 404,
+      body: { message: 'No such tag' },
+    })
   })
 
   test.each([
@@ -569,9 +631,11 @@ describe('who may', () => {
   test('a public project shows its code to everybody, a feature level keeps it for members', async () => {
     const open = await world.project({ visibility: 'public' })
     await copies.filled(open)
-    const there = `/projects/${open['id'] as number}`
+    const there = `/projects/${open['id']}`
     expect((await world.anonymous.get(`${there}/repository/tree`)).status).toBe(200)
-    expect((await world.anonymous.get(`${there}/repository/branches/main`)).body).toMatchObject({ can_push: false })
+    expect((await world.anonymous.get(`${there}/repository/branches/main`)).body).toMatchObject({
+      can_push: false,
+    })
     await world.root.put(there, { repository_access_level: 'private' })
     expect((await world.anonymous.get(`${there}/repository/tree`)).status).toBe(403)
     expect((await (await world.user()).get(`${there}/repository/tree`)).status).toBe(403)
@@ -587,7 +651,7 @@ describe('who may', () => {
 
 test('an empty repository', async () => {
   const empty = await world.project()
-  const there = `/projects/${empty['id'] as number}/repository`
+  const there = `/projects/${empty['id']}/repository`
   const answers = await Promise.all(
     [
       ['/tree', 404],
@@ -598,9 +662,17 @@ test('an empty repository', async () => {
       ['/branches/main', 404],
       ['/tags', 200],
       ['/archive', 404],
-    ].map(async ([path, status]) => [path, (await world.root.get(`${there}${path as string}`)).status, status]),
+    ].map(async ([path, status]) => [
+      path,
+      (await world.root.get(`${there}${path as string}`)).status,
+      status,
+    ]),
   )
   for (const [path, status, expected] of answers) expect([path, status]).toEqual([path, expected])
-  expect(await world.root.post(`${there}/branches`, { branch: 'x', ref: 'main' })).toMatchObject({ status: 400 })
-  expect(await world.root.post(`${there}/tags`, { tag_name: 'x', ref: 'main' })).toMatchObject({ status: 400 })
+  expect(await world.root.post(`${there}/branches`, { branch: 'x', ref: 'main' })).toMatchObject({
+    status: 400,
+  })
+  expect(await world.root.post(`${there}/tags`, { tag_name: 'x', ref: 'main' })).toMatchObject({
+    status: 400,
+  })
 })

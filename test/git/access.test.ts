@@ -86,7 +86,13 @@ describe('answers', () => {
   })
 
   test('other addresses are as they were', async () => {
-    for (const path of ['/api/v4/nothing', '/nothing', '/a/b/c', '/-/nothing', '/api/x.git/info/refs?service=git-upload-pack']) {
+    for (const path of [
+      '/api/v4/nothing',
+      '/nothing',
+      '/a/b/c',
+      '/-/nothing',
+      '/api/x.git/info/refs?service=git-upload-pack',
+    ]) {
       const response = await fetch(world.url + path)
       expect([path, response.status, await response.text()]).toEqual([path, 404, '{"error":"404 Not Found"}'])
     }
@@ -94,7 +100,9 @@ describe('answers', () => {
     expect([post.status, await post.text()]).toEqual([404, '{"error":"404 Not Found"}'])
     const method = await fetch(`${world.url}/api/v4/projects`, { method: 'PATCH' })
     expect(method.status).toBe(405)
-    const put = await fetch(`${world.url}/${open['path_with_namespace'] as string}.git/info/refs`, { method: 'PUT' })
+    const put = await fetch(`${world.url}/${open['path_with_namespace'] as string}.git/info/refs`, {
+      method: 'PUT',
+    })
     expect(put.status).toBe(404)
     const odd = await fetch(`${world.url}/a/%00.git/info/refs?service=git-upload-pack`)
     expect(odd.status).toBe(404)
@@ -111,7 +119,9 @@ describe('answers', () => {
   test('nonsense and bombs end the conversation, not the service', async () => {
     const url = `${world.url}/${open['path_with_namespace'] as string}.git/git-upload-pack`
     const type = { 'content-type': 'application/x-git-upload-pack-request' }
-    const bomb = gzipSync(Buffer.concat(Array.from({ length: 4000 }, () => pkt(`have ${'0'.repeat(40)}${' '.repeat(60_000)}`))))
+    const bomb = gzipSync(
+      Buffer.concat(Array.from({ length: 4000 }, () => pkt(`have ${'0'.repeat(40)}${' '.repeat(60_000)}`))),
+    )
     const bodies: [Buffer | string, Record<string, string>][] = [
       ['nonsense', {}],
       ['', {}],
@@ -121,7 +131,11 @@ describe('answers', () => {
       [bomb, { 'content-encoding': 'gzip', 'git-protocol': 'version=2' }],
     ]
     for (const [body, headers] of bodies) {
-      const answer = await fetch(url, { method: 'POST', body: body as never, headers: { ...type, ...headers } })
+      const answer = await fetch(url, {
+        method: 'POST',
+        body: body as never,
+        headers: { ...type, ...headers },
+      })
         .then(async (response) => (await response.arrayBuffer()).byteLength)
         .catch(() => 0)
       expect(answer).toBeLessThan(10_000)
@@ -205,15 +219,23 @@ describe('who may', () => {
     await world.root.delete(`/personal_access_tokens/${newest}`)
     expect((await verdict(closed, fetching, basic('x', token))).status).toBe(401)
     await world.root.post(`/users/${person.id}/block`)
-    expect(await verdict(closed, fetching, as)).toEqual({ status: 403, text: 'Your account has been blocked.' })
+    expect(await verdict(closed, fetching, as)).toEqual({
+      status: 403,
+      text: 'Your account has been blocked.',
+    })
   })
 
   test('a password, by name or address', async () => {
     const password = 'a long enough passw0rd: ü'
     const person = await world.user({ password, force_random_password: false, reset_password: false })
-    await world.root.post(`/projects/${closed['id'] as number}/members`, { user_id: person.id, access_level: 30 })
+    await world.root.post(`/projects/${closed['id'] as number}/members`, {
+      user_id: person.id,
+      access_level: 30,
+    })
     expect((await verdict(closed, fetching, basic(person.username, password))).status).toBe(200)
-    expect((await verdict(closed, pushing, basic(`${person.username}@Example.com`, password))).status).toBe(200)
+    expect((await verdict(closed, pushing, basic(`${person.username}@Example.com`, password))).status).toBe(
+      200,
+    )
     expect((await verdict(closed, fetching, basic(person.username, 'wrong'))).status).toBe(401)
     expect((await verdict(open, fetching, basic(person.username, 'wrong'))).status).toBe(401)
   })
@@ -225,9 +247,15 @@ describe('who may', () => {
     const as = basic('gitlab-ci-token', job.token)
     expect((await verdict(closed, fetching, as)).status).toBe(200)
     expect((await verdict(open, fetching, as)).status).toBe(200)
-    await world.root.post(`/projects/${other['id'] as number}/members`, { user_id: developer.id, access_level: 30 })
+    await world.root.post(`/projects/${other['id']}/members`, {
+      user_id: developer.id,
+      access_level: 30,
+    })
     expect(await verdict(other, fetching, as)).toEqual({ status: 404, text: missing })
-    expect(await verdict(closed, pushing, as)).toEqual({ status: 403, text: 'You are not allowed to upload code.' })
+    expect(await verdict(closed, pushing, as)).toEqual({
+      status: 403,
+      text: 'You are not allowed to upload code.',
+    })
     expect((await verdict(closed, fetching, basic('somebody', job.token))).status).toBe(401)
     const clone = await copies.clone(closed, { username: 'gitlab-ci-token', token: job.token })
     expect(await git(clone, 'log', '--oneline')).toContain('Add README.md')
@@ -238,7 +266,7 @@ describe('who may', () => {
   test('archived: reading goes on, pushing does not', async () => {
     const project = await world.project()
     await copies.filled(project)
-    await world.root.post(`/projects/${project['id'] as number}/archive`)
+    await world.root.post(`/projects/${project['id']}/archive`)
     const as = basic('x', world.root.token)
     expect((await verdict(project, fetching, as)).status).toBe(200)
     expect(await verdict(project, pushing, as)).toEqual({
@@ -250,7 +278,7 @@ describe('who may', () => {
   test('a switched off repository is off for members too', async () => {
     const project = await world.project()
     await copies.filled(project)
-    await world.root.put(`/projects/${project['id'] as number}`, { repository_access_level: 'disabled' })
+    await world.root.put(`/projects/${project['id']}`, { repository_access_level: 'disabled' })
     const as = basic('x', world.root.token)
     expect((await verdict(project, fetching, as)).status).toBe(403)
     expect((await verdict(project, pushing, as)).status).toBe(403)
@@ -261,14 +289,14 @@ test('a project that moved is found by its old path, and says so after a push', 
   const project = await world.project()
   const copy = await copies.filled(project)
   const name = world.unique('renamed')
-  const renamed = (await world.root.put(`/projects/${project['id'] as number}`, { path: name })).body as Json
+  const renamed = (await world.root.put(`/projects/${project['id']}`, { path: name })).body as Json
   expect(renamed['path']).toBe(name)
   expect((await copies.try(copy, ['fetch', 'origin'])).code).toBe(0)
   await copies.commit(copy, 'more')
   const { code, stderr } = await copies.try(copy, ['push', 'origin', 'main'])
   expect(code).toBe(0)
   expect(stderr).toContain(
-    `remote: Project '${project['path_with_namespace'] as string}' was moved to '${renamed['path_with_namespace'] as string}'.`,
+    `remote: Project '${project['path_with_namespace']}' was moved to '${renamed['path_with_namespace'] as string}'.`,
   )
   expect(stderr).toContain(`git remote set-url origin ${copies.url(renamed)}`)
 })
@@ -278,7 +306,7 @@ test('at any depth of groups, in any letter case', async () => {
   const middle = await world.group({ parent_id: top['id'] })
   const project = await world.project({ namespace_id: middle['id'] })
   const copy = await copies.filled(project)
-  const path = (project['path_with_namespace'] as string).toUpperCase()
+  const path = (project['path_with_namespace']).toUpperCase()
   const told = await copies.try(copy, ['ls-remote', copies.url(path, world.root)])
   expect(told.stdout).toContain('refs/heads/main')
 })

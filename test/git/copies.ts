@@ -26,7 +26,9 @@ export class Copies implements AsyncDisposable {
 
   /** The address of a project for somebody. */
   url(project: Json | string, login?: Login, base = this.#world.url): string {
-    const address = new URL(`${base}/${typeof project === 'string' ? project : (project['path_with_namespace'] as string)}.git`)
+    const address = new URL(
+      `${base}/${typeof project === 'string' ? project : (project['path_with_namespace'] as string)}.git`,
+    )
     if (login !== undefined) {
       address.username = login.username
       address.password = login.token
@@ -55,7 +57,11 @@ export class Copies implements AsyncDisposable {
   }
 
   /** A commit of these files; a file's content is its name by default. */
-  async commit(folder: string, files: string | Readonly<Record<string, string | Buffer>>, message?: string): Promise<string> {
+  async commit(
+    folder: string,
+    files: string | Readonly<Record<string, string | Buffer>>,
+    message?: string,
+  ): Promise<string> {
     const contents = typeof files === 'string' ? { [files]: `${files}\n` } : files
     for (const [name, content] of Object.entries(contents)) {
       await mkdir(path.dirname(path.join(folder, name)), { recursive: true })

@@ -66,7 +66,8 @@ describe('every endpoint', () => {
   })
 
   test('has a path of snake_case words and named parameters', () => {
-    const segment = /^(:[a-z][a-z0-9_]*|[a-z][a-z0-9_.-]*)$/
+    // `*` takes the rest of the address: a path in an archive, with its slashes.
+    const segment = /^(\*|:[a-z][a-z0-9_]*|[a-z][a-z0-9_.-]*)$/
     expect(
       breaking(
         ({ path: address }) =>
@@ -89,7 +90,7 @@ describe('every endpoint', () => {
   test('has parameters of snake_case names', () => {
     const odd = routes.flatMap(({ endpoint: one }) =>
       namesIn(schemaOf(one.params))
-        .filter((name) => !/^_?[a-z][a-z0-9_]*$/.test(name) && !toldByClients.has(name))
+        .filter((name) => !/^(_?[a-z][a-z0-9_]*|\*)$/.test(name) && !toldByClients.has(name))
         .map((name) => `${one.method} ${one.path}: ${name}`),
     )
     expect(odd).toEqual([])
@@ -173,8 +174,8 @@ describe('every endpoint', () => {
   })
 })
 
-/** Names that real clients send. */
-const toldByClients = new Set<string>([])
+/** Names that real clients send; `*` is the rest of an address. */
+const toldByClients = new Set<string>(['*'])
 
 /** Ids that are text by nature (1.0). */
 const textIds = new Set(['discussion_id', 'commit_id', 'cluster_agent_id'])
@@ -185,7 +186,7 @@ const wholeLists = new Set(['/projects/:id/pipelines/:pipeline_id/variables', '/
 const ownSecret = /\/trigger\/pipeline$|^\/runners|^\/jobs/
 
 const takesJobToken =
-  /^(GET \/projects\/:id\/pipelines(\/:pipeline_id(\/jobs|\/bridges)?)?|PUT \/projects\/:id\/pipelines\/:pipeline_id\/metadata|POST \/projects\/:id\/(ref\/:ref\/)?trigger\/pipeline|GET \/projects\/:id\/jobs\/.*artifacts.*|GET \/job(\/allowed_agents)?)$/
+  /^(GET \/projects\/:id\/pipelines(\/:pipeline_id(\/jobs|\/bridges)?)?|PUT \/projects\/:id\/pipelines\/:pipeline_id\/metadata|POST \/projects\/:id\/(ref\/:ref\/)?trigger\/pipeline|GET \/(projects\/:id\/)?jobs\/.*artifacts.*|GET \/job(\/allowed_agents)?)$/
 
 describe('the registry', () => {
   const declared = (address: string): Endpoint =>

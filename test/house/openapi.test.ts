@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { documentPath } from '../../src/kernel/endpoint/index.ts'
 import { startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
@@ -39,7 +40,7 @@ describe('the OpenAPI document', () => {
   test('has every endpoint, each under a name of its own', () => {
     const listed = operations().map(({ method, path }) => `${method.toUpperCase()} ${path}`)
     const declared = world.service.registry.routes.map(
-      ({ endpoint }) => `${endpoint.method} ${endpoint.path.replaceAll(/:(\w+)/g, '{$1}')}`,
+      ({ endpoint }) => `${endpoint.method} ${documentPath(endpoint.path)}`,
     )
     expect(listed.toSorted()).toEqual(declared.toSorted())
     const names = operations().map(({ operation: { operationId } }) => operationId)

@@ -19,7 +19,7 @@ let stages: Stages
 let served: Set<string>
 
 beforeAll(async () => {
-  world = await startWorld({ ROLES: 'web' })
+  world = await startWorld()
   served = new Set(
     world.service.registry.routes.map(({ endpoint }) => shapeOf(endpoint.method, endpoint.path)),
   )

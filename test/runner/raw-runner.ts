@@ -121,6 +121,11 @@ export class RawJob {
     })
   }
 
+  /** Asks before an upload. */
+  authorize(body: Json): Promise<Reply> {
+    return this.#client.post(`/jobs/${this.id}/artifacts/authorize`, { token: this.token, ...body })
+  }
+
   download(jobId: number): Promise<Reply> {
     return this.#client.get(`/jobs/${jobId}/artifacts`, { 'job-token': this.token })
   }

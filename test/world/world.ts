@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Writable } from 'node:stream'
@@ -23,6 +23,19 @@ export type RoleName = keyof typeof roles
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- projects and groups as the API answers them
 export type Json = Record<string, any>
+
+/** A project or group, with what tests ask for most. */
+export interface Made extends Json {
+  id: number
+  name: string
+  path: string
+  visibility: string
+  web_url: string
+  /** Of a group. */
+  full_path: string
+  /** Of a project. */
+  path_with_namespace: string
+}
 
 /** A running service of a suite's own, and what makes people and things in it through the public doors. */
 export class World implements AsyncDisposable {
@@ -87,18 +100,18 @@ export class World implements AsyncDisposable {
     return expectStatus(answer, 201)['token'] as string
   }
 
-  async group(fields: Json = {}, creator: Person = this.root): Promise<Json> {
+  async group(fields: Json = {}, creator: Person = this.root): Promise<Made> {
     const name = this.unique('group')
-    return expectStatus(await creator.post('/groups', { name, path: name, ...fields }), 201)
+    return expectStatus(await creator.post('/groups', { name, path: name, ...fields }), 201) as Made
   }
 
   /** A project; in a group of its own unless a namespace is given, so that roles are what they are said to be. */
-  async project(fields: Json = {}, creator: Person = this.root): Promise<Json> {
+  async project(fields: Json = {}, creator: Person = this.root): Promise<Made> {
     const name = this.unique('project')
     const namespace_id: unknown =
       fields['namespace_id'] ??
-      ((await this.group({ visibility: (fields['visibility'] as unknown) ?? 'private' }))['id'] as number)
-    return expectStatus(await creator.post('/projects', { name, path: name, namespace_id, ...fields }), 201)
+      (await this.group({ visibility: (fields['visibility'] as unknown) ?? 'private' })).id
+    return expectStatus(await creator.post('/projects', { name, path: name, namespace_id, ...fields }), 201) as Made
   }
 
   /** A new user with this role in a project or group. */
@@ -131,6 +144,8 @@ export async function startWorld(
   try {
     const database = stack.use(await copyDatabase(server))
     const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-world-'))
+    // Jobs of the built-in runner run as other users, who have to pass through.
+    await chmod(directory, 0o711)
     stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }))
     const config = readConfig({
       PORT: '0',

@@ -10,7 +10,8 @@ export interface GitAddress {
 }
 
 // What users, groups and projects may be called; so no text that the database would refuse gets further than this.
-const place = /^\/((?:[\p{L}\p{N}_.-]+\/)+[\p{L}\p{N}_.-]+?)(\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/u
+const place =
+  /^\/((?:[\p{L}\p{N}_.-]+\/)+[\p{L}\p{N}_.-]+?)(\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/u
 const longest = 2048
 
 /** The repository that a path means, at any depth of groups; undefined for addresses of something else. */

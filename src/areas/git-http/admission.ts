@@ -64,7 +64,8 @@ function checkActor(
   { actor, token }: Entrance<ProjectSubject, never>,
   service: Service,
 ): Actor {
-  if (actor === undefined || (token !== undefined && !isTokenUsable(token, new Date()))) throw denied(services)
+  if (actor === undefined || (token !== undefined && !isTokenUsable(token, new Date())))
+    throw denied(services)
   const problem = actor.user === null ? undefined : accountProblem(actor.user)
   if (problem !== undefined) throw new GitRefusal(403, problem)
   if (actor.token !== null) {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { pipeline, Transform, type Readable } from 'node:stream'
+import { Transform, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { GitRefusal } from './refusal.ts'
 
@@ -25,8 +25,11 @@ export function readBody(request: IncomingMessage): Readable {
       else done(null, chunk)
     },
   })
-  // What is wrong with it the reader of the stream is told.
-  pipeline(request, gunzip, bounded, () => undefined)
+  // No `pipeline`: it would take the request from its connection, and the rest of the body would wait there for ever.
+  const end = (error: Error): void => void bounded.destroy(error)
+  request.once('error', end).once('aborted', () => end(new Error('the client hung up')))
+  bounded.once('close', () => gunzip.destroy())
+  request.pipe(gunzip).on('error', end).pipe(bounded)
   return bounded
 }
 
@@ -38,13 +41,17 @@ const patience = 10_000
  * and a client that is cut off while it sends may never see our answer.
  */
 export function drain(request: IncomingMessage, body: Readable): void {
-  if (request.complete && body.readableEnded) return
-  const cut = setTimeout(() => request.socket.destroy(), patience).unref()
-  request.once('close', () => clearTimeout(cut))
+  if (request.readableEnded) return
+  const { socket } = request
+  setTimeout(() => {
+    if (!request.complete) socket.destroy()
+  }, patience).unref()
   body.on('error', () => undefined)
-  // Whoever was reading has left his listener, which keeps a stream from flowing.
-  body.removeAllListeners('readable')
-  body.resume()
+  if (body !== request) body.destroy()
+  request.unpipe()
+  // Whoever was reading has left his listener, which keeps a stream from flowing; it is forgotten a tick later.
+  request.removeAllListeners('readable')
+  setImmediate(() => request.resume())
 }
 
 /** Refuses a call of a client that speaks something else. */

@@ -20,7 +20,7 @@ export function mountGit(server: FastifyInstance, services: GitServices): void {
     const context = requestContext()
     if (context !== undefined) context.endpoint = `git ${address.call}`
     try {
-      return await answer(services, address, new URLSearchParams(query), request, reply)
+      await answer(services, address, new URLSearchParams(query), request, reply); return;
     } catch (error) {
       if (error instanceof GitRefusal) return refuse(request, reply, error)
       throw error
@@ -41,7 +41,10 @@ async function answer(
     if (call !== 'info/refs') throw new GitRefusal(404, 'The address of a repository ends in .git.')
     const rest = `info/refs${query.size > 0 ? `?${query}` : ''}`
     const location = `${services.externalUrl()}/${encodeURI(fullPath)}.git/${rest}`
-    return reply.code(301).headers({ location, ...plain }).send(Buffer.from(`Moved to ${location}\n`))
+    return reply
+      .code(301)
+      .headers({ location, ...plain })
+      .send(Buffer.from(`Moved to ${location}\n`))
   }
   if (request.method === 'HEAD') throw new GitRefusal(403, 'Use GET.')
   const service = call === 'info/refs' ? query.get('service') : call

@@ -79,12 +79,18 @@ export async function push(
   const input = readBody(request.raw)
   const { signal } = requestFacts(request, reply)
   await streaming({ request, reply, headers, input, log }, async (output) => {
-    const { problem } = await door.receive({ actor, project, via: 'git' }, input, output, {
-      signal,
-      messagePrefix,
-      ...(moved && { afterwards: async () => movedNotice(askedPath, project.fullPath, externalUrl()) }),
-    })
-    if (problem !== undefined) log.info({ project: project.id, problem }, 'a push failed')
+    try {
+      const { problem } = await door.receive({ actor, project, via: 'git' }, input, output, {
+        signal,
+        messagePrefix,
+        ...(moved && { afterwards: async () => movedNotice(askedPath, project.fullPath, externalUrl()) }),
+      })
+      if (problem !== undefined) log.info({ project: project.id, problem }, 'a push failed')
+    } catch (error) {
+      if (error instanceof GitError && error.failure === 'aborted') throw error
+      // The client was told: its answer is whole.
+      log.error({ err: error, project: project.id }, 'a push could not be taken in')
+    }
   })
 }
 

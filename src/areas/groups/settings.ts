@@ -83,6 +83,7 @@ export const settingDefaults = Object.fromEntries(
 ) as unknown as GroupSettings
 
 /** Parameters whose names are data: handlers hand all they got to `changeSettings`, which knows them. */
+// eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- nothing is known to the type checker
 type Named = Record<never, TSchema>
 
 const AccessLevels = ListOf(Fields({ access_level: OneOf(0, 30, 40, 60) }))
@@ -195,5 +196,5 @@ export function settingFields(shown: GroupSetting['shown']): Named {
 export function shownSettings(stored: StoredSettings, paid: boolean): Partial<GroupSettings> {
   const values = { ...settingDefaults, ...stored }
   const shown = rows.filter(([, setting]) => !setting.paid || paid)
-  return Object.fromEntries(shown.map(([name]) => [name, values[name]])) as Partial<GroupSettings>
+  return Object.fromEntries(shown.map(([name]) => [name, values[name]]))
 }

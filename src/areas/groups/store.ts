@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { actorRow, groupLevels, type Actor } from '../../access/index.ts'
+import { actorRow, groupLevels, Role, type Actor } from '../../access/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { embeddedProjects } from '../projects/index.ts'
@@ -56,7 +56,7 @@ export async function insert(tx: Tx, group: NewGroup): Promise<number> {
       from next returning id
     ), owner as (
       insert into members (user_id, namespace_id, access_level, created_by_id)
-      select ${group.creatorId}, made.id, 50, ${group.creatorId} from made
+      select ${group.creatorId}, made.id, ${Role.owner}, ${group.creatorId} from made
     )
     select id from made`.execute(tx)
   return made[0]!.id

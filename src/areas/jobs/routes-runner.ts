@@ -1,5 +1,4 @@
 import { buffer } from 'node:stream/consumers'
-import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { endpoint, job } from '../../access/index.ts'
 import { extractCoverage, failureReasons } from '../../ci/index.ts'
@@ -17,6 +16,7 @@ import {
   Text,
   UploadedFile,
   type Endpoint,
+  type RequestFacts,
 } from '../../kernel/endpoint/index.ts'
 import { readMultipart } from '../../kernel/endpoint/multipart.ts'
 import { artifactFormats, checkKind, expiryOf, readDotenv } from './artifact-rules.ts'
@@ -169,7 +169,7 @@ export function runnerEndpoints(services: JobServices, traces: Traces, limits: R
         checkKind(params.artifact_type, params.artifact_format)
         const expireAt = expiryOf(params.expire_in, settings.values.default_artifacts_expire_in, new Date())
         const limit = limitOf(settings.values.max_artifacts_size)
-        const file = await takeUpload(request.body, (content) => blobs.put(content, limit, artifactTooLarge))
+        const file = await takeUpload(request, (content) => blobs.put(content, limit, artifactTooLarge))
         try {
           if (params.artifact_type === 'dotenv') readDotenv(await buffer(blobs.read(file.stored.digest)))
           const outcome = await artifacts.add(db, blobs, {
@@ -201,10 +201,10 @@ function limitOf(mebibytes: number): number {
 const artifactTooLarge = (): Error => tooLarge('file size has reached maximum size limit')
 
 async function takeUpload(
-  request: Readable,
+  { body, headers }: RequestFacts,
   store: (content: Readable) => Promise<Blob>,
 ): Promise<UploadedFile<Blob>> {
-  const form = await readMultipart(request as IncomingMessage, {
+  const form = await readMultipart(Object.assign(body, { headers }), {
     takeFile: (name, content) => (name === 'file' ? store(content) : undefined),
     parts: 20,
   })

@@ -54,9 +54,9 @@ export function slug(name: string): string {
     .replace(/(?:\.git|\.atom)+$/, '')
 }
 
-const letter = String.raw`[\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{RI}\u{1f3fb}-\u{1f3ff}_]`
-const groupName = new RegExp(String.raw`^${letter}(?:${letter}|[.\- ()\u200d\ufe0f])*$`, 'u')
-const projectName = new RegExp(String.raw`^${letter}(?:${letter}|[.+\- \u2013\u2014\u200d\ufe0f])*$`, 'u')
+const letter = String.raw`[\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{RI}\p{EMod}_]`
+const groupName = new RegExp(String.raw`^${letter}(?:${letter}|[.\- ()\p{Join_C}\p{VS}])*$`, 'u')
+const projectName = new RegExp(String.raw`^${letter}(?:${letter}|[.+\- \u2013\u2014\p{Join_C}\p{VS}])*$`, 'u')
 const tooLong = 'is too long (maximum is 255 characters)'
 
 export function groupNameFaults(name: string): string[] {

@@ -16,7 +16,7 @@ export async function onPush(
   creator: PipelineCreator,
   event: DomainEvent<PushEvent>,
 ): Promise<void> {
-  const { ref: written, oldOid, newOid, refUpdateId, pushOptions = [] } = event.payload
+  const { ref: written, oldOid, newOid, refUpdateId, pushOptions } = event.payload
   const refName = parseRefName(written)
   const moved = parseOid(newOid)
   if (refName === undefined || moved === undefined || isZero(moved)) return

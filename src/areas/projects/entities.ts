@@ -195,7 +195,7 @@ function basicEntity(
     ssh_url_to_repo: `git@${new URL(externalUrl).hostname}:${row.full_path}.git`,
     http_url_to_repo: `${web}.git`,
     web_url: web,
-    readme_url: readme ? `${web}/-/blob/${row.default_branch ?? ''}/${row.readme_path ?? ''}` : null,
+    readme_url: readme ? `${web}/-/blob/${row.default_branch}/${row.readme_path}` : null,
     license_url: license === true ? null : undefined,
     license: license === true ? null : undefined,
     forks_count: 0,

@@ -1,6 +1,7 @@
 import { defaultFeatureLevels, FeatureLevel, features, type Feature } from '../../access/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
 import { Flag, OneOf, Optional, type TSchema } from '../../kernel/endpoint/index.ts'
+import type { Named } from './settings.ts'
 
 export type FeatureLevels = Readonly<Record<Feature, number>>
 
@@ -16,7 +17,7 @@ function levelSchema(feature: Feature): TSchema {
 }
 
 /** `issues_access_level` and its like, as fields of an answer. */
-export const levelFields: Record<never, TSchema> = Object.fromEntries(
+export const levelFields: Named = Object.fromEntries(
   features.map((feature) => [`${feature}_access_level`, levelSchema(feature)]),
 )
 
@@ -33,7 +34,7 @@ const oldFlags = {
 } as const satisfies Record<string, Feature>
 
 /** The levels and the old flags as parameters, to be handed to `changeLevels`. */
-export const levelParams: Record<never, TSchema> = {
+export const levelParams: Named = {
   ...Object.fromEntries(
     features.map((feature) => [`${feature}_access_level`, Optional(levelSchema(feature))]),
   ),

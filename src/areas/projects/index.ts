@@ -13,6 +13,6 @@ export { embeddedProjects } from './store.ts'
 export function projects(services: ProjectServices): { endpoints: Endpoint[]; tasks: Task[] } {
   return {
     endpoints: [...projectEndpoints(services), ...listEndpoints(services)],
-    tasks: [removalTask(services) as Task],
+    tasks: [removalTask(services)],
   }
 }

@@ -1,6 +1,16 @@
 import { sql } from 'kysely'
 import { endpoint, findUser, group, instance, type Actor } from '../../access/index.ts'
-import { Fields, Flag, ListOf, Optional, Page, type Endpoint } from '../../kernel/endpoint/index.ts'
+import {
+  Either,
+  Fields,
+  Flag,
+  Id,
+  ListOf,
+  Optional,
+  Page,
+  Text,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import { AnyProject, contextOf, project, type ContextServices } from './entities.ts'
 import { allParams, listParams } from './list-params.ts'
@@ -49,13 +59,13 @@ export function listEndpoints(services: ProjectServices): Endpoint[] {
       may: 'use_instance',
       anonymous: true,
       paged: true,
-      params: Fields(listParams),
+      params: Fields({ user_id: Either(Id(), Text({ description: 'Username' })), ...listParams }),
       answers: ListOf(AnyProject),
       refuses: { 404: 'No such user' },
-      read: ({ params, page }) => projectsWhere(inNamespaceOf(params.user_id), params, page),
+      read: ({ params, page }) => projectsWhere(inNamespaceOf(String(params.user_id)), params, page),
       async handle(call) {
         const { rows, params } = call
-        if (rows.length === 0 && (await findUser(services.db.reader, params.user_id)) === undefined) {
+        if (rows.length === 0 && (await findUser(services.db.reader, String(params.user_id))) === undefined) {
           throw notFound('User')
         }
         return listed(services, rows, call)

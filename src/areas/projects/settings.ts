@@ -176,8 +176,9 @@ export function storedSettings(values: Readonly<Record<string, unknown>>): Recor
   )
 }
 
-/** Parameters whose names are data: handlers hand all they got to `changeSettings`, which knows them. */
-type Named = Record<never, TSchema>
+/** Declared by names that are data: handlers hand all they got to a function that knows these. */
+// eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- nothing is known to the type checker
+export type Named = Record<never, TSchema>
 
 /** The settings as parameters of a request that creates or of one that updates. */
 export function settingParams(when: 'create' | 'update'): Named {
@@ -258,5 +259,5 @@ export function shownSettings(
   const shown = rows.filter(
     ([, setting]) => (setting.shownTo === 'everyone' || to.maintainers) && (!setting.paid || to.paid),
   )
-  return Object.fromEntries(shown.map(([name]) => [name, values[name]])) as Partial<ProjectSettings>
+  return Object.fromEntries(shown.map(([name]) => [name, values[name]]))
 }

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { actorRow, projectVisible, type Actor } from '../../access/index.ts'
+import { actorRow, projectVisible, Role, type Actor } from '../../access/index.ts'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { projectColumns, projectJoins, type ProjectRow } from './rows.ts'
@@ -89,7 +89,7 @@ export async function insert(tx: Tx, project: NewProject): Promise<number> {
       returning id
     ), owner as (
       insert into members (user_id, project_id, access_level, created_by_id)
-      select n.owner_id, project.id, 50, ${project.creatorId} from project, namespaces n
+      select n.owner_id, project.id, ${Role.owner}, ${project.creatorId} from project, namespaces n
       where n.id = ${home.id} and n.owner_id is not null
     )
     select id from project`

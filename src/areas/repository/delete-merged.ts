@@ -1,4 +1,11 @@
-import { enterAs, may, project as projectKind, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
+import {
+  enterAs,
+  may,
+  project as projectKind,
+  userOf,
+  type Actor,
+  type ProjectSubject,
+} from '../../access/index.ts'
 import { branchName, zeroOid, listRefs } from '../../git/index.ts'
 import type { Writer } from '../../kernel/db/index.ts'
 import { enqueue, type Task } from '../../tasks/index.ts'

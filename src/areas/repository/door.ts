@@ -62,7 +62,12 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
   readonly #places: RepositoryPlaces
   readonly #rules: DoorRules<Project>
 
-  constructor(services: { db: Database; events: Events; places: RepositoryPlaces; rules: DoorRules<Project> }) {
+  constructor(services: {
+    db: Database
+    events: Events
+    places: RepositoryPlaces
+    rules: DoorRules<Project>
+  }) {
     this.#db = services.db
     this.#events = services.events
     this.#places = services.places
@@ -91,7 +96,7 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
    * Brings in a change that the service itself makes: no rule is asked, but all that follows a push follows it. Throws
    * when it does not fit any more.
    */
-  async bring(mover: Pick<Mover<DoorProject>, 'actor' | 'project'>, change: PreparedChange): Promise<void> {
+  async bring(mover: Pick<Mover, 'actor' | 'project'>, change: PreparedChange): Promise<void> {
     const { rejected } = await updateRefs(this.#places.of(mover.project), change.updates, {
       from: 'service',
       guard: allowAll,
@@ -139,7 +144,10 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
     }
   }
 
-  #journal({ actor, project }: Pick<Mover, 'actor' | 'project'>, pushOptions: readonly string[]): RefJournal<Prepared> {
+  #journal(
+    { actor, project }: Pick<Mover, 'actor' | 'project'>,
+    pushOptions: readonly string[],
+  ): RefJournal<Prepared> {
     const userId = actor.user?.id ?? null
     return {
       prepare: async (updates) => {
@@ -212,7 +220,12 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
   async #recoverProject(projectId: number, first: number): Promise<void> {
     const project = await this.#db.reader
       .selectFrom('projects as p')
-      .select(['p.id', 'p.storage', 'p.default_branch as defaultBranch', 'p.repository_empty as repositoryEmpty'])
+      .select([
+        'p.id',
+        'p.storage',
+        'p.default_branch as defaultBranch',
+        'p.repository_empty as repositoryEmpty',
+      ])
       .where('p.id', '=', projectId)
       .executeTakeFirst()
     if (project === undefined) return

@@ -16,7 +16,7 @@ export function housekeeping({ db, door, places, log }: RepositoryServices): {
 } {
   /** Looks at every repository, page by page. */
   async function sweepRepositories(): Promise<void> {
-    for (let last = 0; ; ) {
+    for (let last = 0; ;) {
       const projects = await db.reader
         .selectFrom('projects as p')
         .select(['p.id', 'p.storage'])
@@ -28,7 +28,8 @@ export function housekeeping({ db, door, places, log }: RepositoryServices): {
         const repository = places.of(project)
         if (!(await repositoryExists(repository))) continue
         const removed = await recoverRepository(repository)
-        if (removed.length > 0) log.info({ project: project.id, removed }, 'removed what a broken push had left')
+        if (removed.length > 0)
+          log.info({ project: project.id, removed }, 'removed what a broken push had left')
       }
       if (projects.length < projectsAtOnce) return
       last = projects.at(-1)!.id

@@ -33,7 +33,7 @@ export function repository(services: RepositoryServices): {
       ...fileEndpoints(services),
       ...objectEndpoints(services),
     ],
-    tasks: [...tasks, mergedDeletion(services) as Task],
+    tasks: [...tasks, mergedDeletion(services)],
     schedules,
     start: () => recoverAtStart(services),
   }

@@ -82,7 +82,10 @@ export function mergedInto(repository: Repository, refs: RefSnapshot): Promise<R
 /** Commit dates, in milliseconds, of everything that a branch or tag points at. */
 export function datesOf(repository: Repository, refs: RefSnapshot): Promise<ReadonlyMap<Oid, number>> {
   return kept(dates, refs, async () => {
-    const targets = new Set([...refs.branches.map(({ oid }) => oid), ...refs.tags.map(({ target }) => target)])
+    const targets = new Set([
+      ...refs.branches.map(({ oid }) => oid),
+      ...refs.tags.map(({ target }) => target),
+    ])
     const commits = await readCommits(repository, [...targets])
     return new Map(commits.map(({ oid, committer }) => [oid, committer.date.getTime()]))
   })

@@ -29,7 +29,9 @@ export class RepositoryPlaces {
     const folder = this.#storages[storage]
     if (folder === undefined) throw new Error(`there is no storage ${storage}`)
     const hash = createHash('sha256').update(String(id)).digest('hex')
-    return this.#git.repository(path.join(folder, '@hashed', hash.slice(0, 2), hash.slice(2, 4), `${hash}.git`))
+    return this.#git.repository(
+      path.join(folder, '@hashed', hash.slice(0, 2), hash.slice(2, 4), `${hash}.git`),
+    )
   }
 
   /**

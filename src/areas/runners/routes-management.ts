@@ -79,6 +79,11 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
   const require = async (actor: Actor, row: RunnerDetailRow, what: 'read' | 'admin'): Promise<void> => {
     if (!(await mayOn(services, actor, row, what))) throw forbidden('No access granted')
   }
+  const existing = async (id: number): Promise<RunnerDetailRow> => {
+    const row = await store.find(db.reader, id)
+    if (row === undefined) throw notFound('Runner')
+    return row
+  }
   const about = { on: instance, may: 'read_instance', scopes, record: 'Runner' } as const
   const params = Fields({ id: Id() })
 
@@ -172,17 +177,19 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       },
     }),
     endpoint({
-      ...about,
       method: 'GET',
       path: '/runners/:id/managers',
       summary: 'List the programs that work as a runner',
+      on: instance,
+      may: 'read_instance',
+      scopes,
+      paged: true,
       params,
       answers: ListOf(RunnerManager),
-      read: ({ params }) => store.one(params.id),
-      async handle({ actor, rows }) {
-        await require(actor, rows[0]!, 'read')
-        const managers = await store.managersOf(db.reader, rows[0]!.id)
-        return managers.map((manager) => runnerManager(manager, new Date()))
+      read: ({ params, page }) => store.managersOf(params.id, page),
+      async handle({ actor, rows, params }) {
+        await require(actor, await existing(params.id), 'read')
+        return rows.map((manager) => runnerManager(manager, new Date()))
       },
     }),
     endpoint({
@@ -211,9 +218,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
           page,
         ),
       async handle({ actor, rows, params }) {
-        const found = await store.find(db.reader, params.id)
-        if (found === undefined) throw notFound('Runner')
-        await require(actor, found, 'read')
+        await require(actor, await existing(params.id), 'read')
         const byProject = Map.groupBy(rows, ({ project_id }) => project_id)
         const made = new Map<unknown, Record<string, unknown>>()
         for (const [id, jobs] of byProject) {

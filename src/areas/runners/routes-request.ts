@@ -45,7 +45,8 @@ export function requestEndpoint({ db }: RunnerServices, queue: JobQueue, handOut
     method: 'POST',
     path: '/jobs/request',
     summary: 'Ask for a job, as a runner',
-    description: 'Held up to 50 seconds when `last_update` is what the last answer told.',
+    description:
+      'Answers 204 when there is none; held up to 50 seconds when `last_update` is what the last answer told.',
     on: runnerKind,
     may: 'act_as_runner',
     params: Fields({
@@ -56,7 +57,7 @@ export function requestEndpoint({ db }: RunnerServices, queue: JobQueue, handOut
       session: Optional(Json()),
     }),
     answers: Json({ description: 'The job, as runners of this API know it' }),
-    refuses: { 204: 'There is none', 403: 'No such runner', 422: 'A project runner without a project' },
+    refuses: { 403: 'No such runner', 422: 'A project runner without a project' },
     read: ({ params }) => store.asking(params.system_id ?? ''),
     async handle({ runner, params, rows, request }) {
       if (Number(request.headers['content-length'] ?? 0) > largestBody) throw tooLarge()

@@ -14,7 +14,7 @@ export const runnerParams = {
   access_level: Optional(OneOf('not_protected', 'ref_protected')),
   run_untagged: Optional(Flag()),
   tag_list: Optional(ListOf(Text(), { commaSeparated: true })),
-  maximum_timeout: Optional(Nullable(Int({ description: 'Seconds, at least 600' }))),
+  maximum_timeout: Optional(Nullable(Int({ maximum: 2_147_483_647, description: 'Seconds, at least 600' }))),
   maintenance_note: Optional(Text({ maxLength: longestNote })),
   maintainer_note: Optional(Text({ deprecated: true })),
 }

@@ -115,11 +115,16 @@ export async function find(db: Reader, id: number): Promise<RunnerDetailRow | un
   return result.rows[0]?.row
 }
 
-export async function managersOf(db: Reader, id: number): Promise<RunnerManagerRow[]> {
-  const { rows: found } = await sql<{ manager: RunnerManagerRow }>`
-    select to_json(m) as manager from ci_runner_managers m where m.runner_id = ${id}
-    order by m.id desc limit 1000`.execute(db)
-  return found.map(({ manager }) => manager)
+export function managersOf(id: number, input: PageInput): Read<RunnerManagerRow> {
+  return page(
+    {
+      columns: sql`m.id, m.system_id, m.version, m.revision, m.platform, m.architecture, m.created_at,
+        m.contacted_at, m.ip_address`,
+      from: sql`from ci_runner_managers m where m.runner_id = ${id}`,
+      order: sql`m.id desc`,
+    },
+    input,
+  )
 }
 
 export interface RunnerValues {

@@ -108,7 +108,14 @@ export function variableEndpoints({ db, cipher }: { db: Database; cipher: Cipher
       on: project,
       may: 'admin_cicd_variables',
       checks,
-      params: Fields({ key: Text(), value: Text(), filter, ...options }),
+      params: Fields({
+        key: Text(),
+        value: Text(),
+        filter,
+        ...options,
+        hidden: Optional(Flag({ description: 'Cannot be changed' })),
+        masked_and_hidden: Optional(Flag({ description: 'Cannot be changed' })),
+      }),
       answers: Variable,
       refuses: { 404: 'No such variable', 409: 'Several variables have this key' },
       async handle({ project, params }) {
@@ -125,7 +132,8 @@ export function variableEndpoints({ db, cipher }: { db: Database; cipher: Cipher
             masked: params.masked ?? before.masked,
             raw: params.raw ?? before.raw,
           }
-          rules.checkHidden(before, state.masked)
+          const hidden = params.hidden ?? (before.hidden || params.masked_and_hidden === true)
+          rules.checkVisibility(before, { masked: state.masked, hidden })
           rules.check(state)
           const row = await store.change(tx, before.id, {
             ...before,

@@ -1,4 +1,4 @@
-import { isMaskable } from '../../ci/variables/masking.ts'
+import { isMaskable } from '../../ci/index.ts'
 import { conflict, invalid, notFound } from '../../kernel/errors/index.ts'
 import type { VariableRow } from './entities.ts'
 
@@ -35,14 +35,19 @@ export function check({ key, value, environmentScope, description, masked, raw }
       "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', '*' and spaces",
     )
   }
-  if ((description?.length ?? 0) > longestText) {
+  if (isLonger(description ?? '', longestText)) {
     fault('description', `is too long (maximum is ${longestText} characters)`)
   }
-  if (value.length > longestValue) {
+  if (isLonger(value, longestValue)) {
     fault('value', `The value of the provided variable exceeds the ${longestValue} character limit`)
   }
-  if (masked && !isMaskable(value, { raw })) fault('value', 'is invalid')
+  if (masked && !isMaskable(value, raw)) fault('value', 'is invalid')
   if (Object.keys(faults).length > 0) throw invalid(faults)
+}
+
+/** In characters, of which some are two units of a JavaScript text. */
+function isLonger(text: string, limit: number): boolean {
+  return text.length > limit && (text.length > 2 * limit || [...text].length > limit)
 }
 
 /**
@@ -62,9 +67,15 @@ export function only(candidates: readonly VariableRow[], scope: string | undefin
 }
 
 /** A hidden variable stays hidden and masked for good, and only a new one can become hidden. */
-export function checkHidden(row: VariableRow, masked: boolean): void {
-  if (row.hidden && !masked) {
+export function checkVisibility(
+  row: VariableRow,
+  { masked, hidden }: { readonly masked: boolean; readonly hidden: boolean },
+): void {
+  if (row.hidden && !(masked && hidden)) {
     throw invalid({ base: ['The visibility setting cannot be changed for masked and hidden variables.'] })
+  }
+  if (hidden && !row.hidden) {
+    throw invalid({ base: ['Only new variables can be set as masked and hidden.'] })
   }
 }
 

@@ -14,6 +14,7 @@ import type {
   Variable,
 } from '../types.ts'
 import { mergeVariables } from '../variables/merge.ts'
+import { resolveCacheKeys } from './cache-keys.ts'
 import { environmentVariables, jobPredefinedVariables } from './environment.ts'
 import { compileJob, type Decision } from './job.ts'
 import { settleNeeds } from './needs.ts'
@@ -64,7 +65,7 @@ interface Workflow {
 
 class Compilation {
   readonly #config: ParsedConfig
-  readonly #grounds: Grounds
+  readonly #grounds: Grounds<CompileContext>
   readonly #shared: Shared
   readonly #given: GivenVariables
   readonly #predefined: ReadonlyMap<string, Variable>
@@ -85,7 +86,7 @@ class Compilation {
   workflow(): Workflow | null {
     const { name, rules, autoCancel } = this.#config.workflow
     const globals = this.#config.variables.map(({ key, value, raw }) => ({ key, value, ...(raw && { raw }) }))
-    const match = rules && firstMatching(rules, 'workflow', this.#scope(null, [], globals), this.#grounds)
+    const match = rules && firstMatching(rules, ofJob('workflow'), this.#scope(null, [], globals), this.#grounds)
     if (rules !== null && (match === null || match.rule.when === 'never')) return null
 
     const variables = mergeVariables<Variable>(globals, match?.rule.variables ?? [])
@@ -122,6 +123,7 @@ class Compilation {
       environment,
       tags: scope.expandAll(entry.tags ?? []).filter((tag) => tag !== ''),
       resourceGroup: entry.resourceGroup === undefined ? null : scope.expand(entry.resourceGroup),
+      cache: resolveCacheKeys(entry.cache ?? [], this.#grounds.context.keyFiles),
     })
   }
 
@@ -145,7 +147,7 @@ class Compilation {
   /** Null: left out by its rules, or by only and except. */
   #judge({ name, entry }: JobConfig, scope: VariableScope): Pick<Decision, 'rule'> | null {
     if (entry.rules !== undefined) {
-      const rule = firstMatching(entry.rules, name, scope, this.#grounds)
+      const rule = firstMatching(entry.rules, ofJob(name), scope, this.#grounds)
       return rule === null || rule.rule.when === 'never' ? null : { rule }
     }
     const only = entry.only ?? (this.#config.workflow.rules === null ? defaultOnly : null)
@@ -163,6 +165,8 @@ class Compilation {
     ])
   }
 }
+
+const ofJob = (name: string) => (reason: string) => pipelineText.rule(name, reason)
 
 /** Throws where the values of these variables lead back to themselves. */
 function checkCircles(scope: VariableScope, variables: readonly Variable[]): void {

@@ -3,9 +3,11 @@ import { isBridge } from '../config/jobs.ts'
 import type { JobEntry } from '../entries/job.ts'
 import type { Rule } from '../entries/rules.ts'
 import { mirrorOf } from '../entries/trigger.ts'
+import { defaultValues } from '../spec/values.ts'
 import type {
   ArtifactUpload,
   Bridge,
+  Cache,
   CompiledJob,
   CrossNeed,
   Environment,
@@ -14,6 +16,7 @@ import type {
   Variable,
   When,
 } from '../types.ts'
+import { releaseStep } from './release.ts'
 
 /** What was decided for this pipeline. */
 export interface Decision {
@@ -22,6 +25,7 @@ export interface Decision {
   environment: Environment | null
   tags: string[]
   resourceGroup: string | null
+  cache: Cache[]
 }
 
 /** Puts the record of one job together; names in its needs may still be missing from the pipeline. */
@@ -52,7 +56,7 @@ export function compileJob(config: JobConfig, decision: Decision): CompiledJob {
     artifacts: uploadsOf(config),
     artifactAccess: entry.artifacts?.access ?? 'all',
     exposeAs: entry.artifacts?.exposeAs ?? null,
-    cache: entry.cache ?? [],
+    cache: decision.cache,
     timeout: entry.timeout ?? null,
     retry: entry.retry ?? null,
     interruptible: rule?.interruptible ?? entry.interruptible ?? false,
@@ -64,7 +68,8 @@ export function compileJob(config: JobConfig, decision: Decision): CompiledJob {
     secrets: entry.secrets ?? {},
     release: entry.release ?? null,
     pages: pagesOf(config),
-    inputs: entry.inputs ?? {},
+    inputs: defaultValues(entry.inputs ?? []),
+    inputSpecs: entry.inputs ?? [],
     identity: entry.identity ?? null,
     only: config.written.only,
     except: config.written.except,
@@ -91,11 +96,12 @@ function needsOf(config: JobConfig, rule: number | null): { needs: Need[] | null
   return { needs, crossNeeds }
 }
 
-function stepsOf({ beforeScript = [], script, afterScript = [] }: JobEntry): Step[] {
+function stepsOf({ beforeScript = [], script, afterScript = [], release }: JobEntry): Step[] {
   if (script === undefined) return []
   const steps: Step[] = [
     { name: 'script', script: [...beforeScript, ...script], when: 'on_success', allowFailure: false },
   ]
+  if (release !== undefined) steps.push(releaseStep(release))
   if (afterScript.length > 0) {
     steps.push({ name: 'after_script', script: afterScript, when: 'always', allowFailure: true })
   }

@@ -6,35 +6,44 @@ import type { CompileContext } from '../types.ts'
 import type { PathMatching } from './paths.ts'
 import type { VariableScope } from './scope.ts'
 
+/** The facts that rules look at. */
+export type RuleFacts = Pick<
+  CompileContext,
+  'changedPaths' | 'changedPathsSince' | 'treePaths' | 'otherTrees'
+>
+
 /** What rules are judged by. */
-export interface Grounds {
-  context: CompileContext
+export interface Grounds<Facts extends RuleFacts = RuleFacts> {
+  context: Facts
   paths: PathMatching
 }
 
+/** Puts the reason why a clause cannot be judged into the words of its place. */
+export type Refusal = (reason: string) => string
+
 /**
  * The first rule that matches, with its position; null when none does. Throws a ConfigError when a clause names a ref
- * or project that is not there; `owner` is what the text then speaks of.
+ * or project that is not there.
  */
 export function firstMatching(
   rules: readonly Rule[],
-  owner: string,
+  refusal: Refusal,
   scope: VariableScope,
   grounds: Grounds,
 ): { rule: Rule; index: number } | null {
-  const index = rules.findIndex((rule) => matches(rule, owner, scope, grounds))
+  const index = rules.findIndex((rule) => matches(rule, refusal, scope, grounds))
   return index === -1 ? null : { rule: rules[index]!, index }
 }
 
-function matches(rule: Rule, owner: string, scope: VariableScope, grounds: Grounds): boolean {
+function matches(rule: Rule, refusal: Refusal, scope: VariableScope, grounds: Grounds): boolean {
   if (rule.if !== null && !holds(rule.if, scope)) return false
-  if (rule.changes !== null && !changed(rule.changes, owner, scope, grounds)) return false
-  return rule.exists === null || exists(rule.exists, owner, scope, grounds)
+  if (rule.changes !== null && !changed(rule.changes, refusal, scope, grounds)) return false
+  return rule.exists === null || exists(rule.exists, refusal, scope, grounds)
 }
 
 function changed(
   { paths, compareTo }: Changes,
-  owner: string,
+  refusal: Refusal,
   scope: VariableScope,
   grounds: Grounds,
 ): boolean {
@@ -42,7 +51,7 @@ function changed(
   let changedPaths: readonly string[] | null = context.changedPaths
   if (compareTo !== null) {
     const known = ownValue(context.changedPathsSince, scope.expand(compareTo))
-    if (known === undefined) throw new ConfigError(pipelineText.rule(owner, pipelineText.compareTo))
+    if (known === undefined) throw new ConfigError(refusal(pipelineText.compareTo))
     changedPaths = known
   }
   // Nothing to compare with: everything counts as changed.
@@ -51,7 +60,7 @@ function changed(
 
 function exists(
   { paths, project, ref }: Exists,
-  owner: string,
+  refusal: Refusal,
   scope: VariableScope,
   grounds: Grounds,
 ): boolean {
@@ -59,9 +68,7 @@ function exists(
   if (project !== null) {
     const [otherProject, otherRef] = [scope.expand(project), ref === null ? null : scope.expand(ref)]
     const known = ownValue(grounds.context.otherTrees, otherTreeKey(otherProject, otherRef))
-    if (known === undefined) {
-      throw new ConfigError(pipelineText.rule(owner, pipelineText.existsProject(otherProject)))
-    }
+    if (known === undefined) throw new ConfigError(refusal(pipelineText.existsProject(otherProject)))
     tree = known
   }
   return grounds.paths.exists(scope.expandAll(paths), tree)

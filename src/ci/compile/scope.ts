@@ -3,7 +3,7 @@ import { ConfigError } from '../config/config-error.ts'
 import type { Budget } from '../config/data.ts'
 import type { Patterns } from '../text/regex.ts'
 import type { CompileContext, ScopedVariable, Variable } from '../types.ts'
-import { expandTexts } from '../variables/expand.ts'
+import { expandTexts, type Lookup } from '../variables/expand.ts'
 import { variablesFor } from '../variables/scope.ts'
 
 /** What all scopes of one compilation have in common. */
@@ -48,9 +48,13 @@ export class VariableScope implements Scope {
 
   expandAll(texts: readonly string[]): string[] {
     if (texts.every((text) => !/[$%]/.test(text))) return [...texts]
+    return this.expandWith(texts, (key) => this.find(key))
+  }
+
+  protected expandWith(texts: readonly string[], lookup: Lookup): string[] {
     const expanded = expandTexts(texts, (key) => {
       this.#budget.spend()
-      return this.find(key)
+      return lookup(key)
     })
     if ('error' in expanded) throw new ConfigError(expanded.error)
     return expanded.texts

@@ -4,7 +4,8 @@ import type { Inherit } from '../entries/settings.ts'
 import type { GlobalVariable } from '../entries/variables.ts'
 import type { CrossNeed, Need, Variable } from '../types.ts'
 import type { DataMap } from './data.ts'
-import type { IncludeRequest } from './include.ts'
+import type { IncludeFacts } from '../include/fetch.ts'
+import type { InputSpec } from '../spec/input-spec.ts'
 
 /** The file, checked, with everything put together that does not depend on the pipeline. */
 export interface ParsedConfig {
@@ -13,7 +14,10 @@ export interface ParsedConfig {
   workflow: RootEntry['workflow']
   jobs: JobConfig[]
   warnings: string[]
-  includes: IncludeRequest[]
+  /** All files that were included, in the order in which they were merged. */
+  includes: IncludeFacts[]
+  /** What the file itself takes when a pipeline is made. */
+  inputs: InputSpec[]
   /** The file after includes, `extends` and `!reference`; see `mergedYaml`. */
   merged: DataMap
   /** Some rule looks at changed paths: `context.changedPaths` is needed, else any value will do. */
@@ -24,6 +28,8 @@ export interface ParsedConfig {
   usesExists: boolean
   /** Other projects in which `exists` looks, as written: expand them for the keys of `context.otherTrees`. */
   otherTrees: { project: string; ref: string | null }[]
+  /** Files that cache keys are made of, for `context.keyFiles`; they may hold `*`. */
+  keyFiles: { files: string[]; filesCommits: string[] }
 }
 
 /** One job to be made, defaults taken and `parallel` spelled out. */

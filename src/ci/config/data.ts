@@ -43,15 +43,15 @@ export class Budget {
 }
 
 const mostNodes = 300_000
-const deepest = 100
+const usualDepth = 100
 
 /**
- * Refuses data that is too big once every alias is written out, or nested deeper than 100 levels. Looks at shared
+ * Refuses data that is too big once every alias is written out, or nested deeper than the given levels. Looks at shared
  * parts once, so it takes as long as the data is, not as long as what it stands for.
  */
-export function checkSize(data: Data): void {
+export function checkSize(data: Data, deepest = usualDepth): void {
   const known = new Map<Data, Size>()
-  measure(data, known, 0)
+  measure(data, known, deepest, 0)
 }
 
 interface Size {
@@ -59,7 +59,7 @@ interface Size {
   depth: number
 }
 
-function measure(data: Data, known: Map<Data, Size>, above: number): Size {
+function measure(data: Data, known: Map<Data, Size>, deepest: number, above: number): Size {
   if (typeof data === 'string') return { nodes: 1 + (data.length >> 6), depth: 0 }
   if (typeof data !== 'object' || data === null || data instanceof Reference) return { nodes: 1, depth: 0 }
   let size = known.get(data)
@@ -67,7 +67,7 @@ function measure(data: Data, known: Map<Data, Size>, above: number): Size {
     if (above > deepest) throw new ConfigError(fileText.tooBig)
     size = { nodes: 1, depth: 0 }
     for (const part of Array.isArray(data) ? data : Object.values(data)) {
-      const inner = measure(part, known, above + 1)
+      const inner = measure(part, known, deepest, above + 1)
       size.nodes += inner.nodes
       size.depth = Math.max(size.depth, inner.depth + 1)
     }

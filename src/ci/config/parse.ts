@@ -2,65 +2,148 @@ import { stringify } from 'yaml'
 import { readRoot, type RootEntry } from '../entries/root.ts'
 import type { Rule } from '../entries/rules.ts'
 import { hasPlainMatch } from '../expression/inspect.ts'
-import { fileText, warningText } from '../messages.ts'
+import {
+  converse,
+  converseAtOnce,
+  noSources,
+  type Asking,
+  type ConfigSources,
+  type Origin,
+  type ReadySources,
+} from '../include/asking.ts'
+import { IncludeVariables, standardLimits, type Limits, type Surroundings } from '../include/context.ts'
+import type { IncludeFacts } from '../include/fetch.ts'
+import type { Includes } from '../include/gathered.ts'
+import { Inclusion } from '../include/inclusion.ts'
+import { includeText, inputText, warningText } from '../messages.ts'
+import type { InputSpec } from '../spec/input-spec.ts'
+import type { CompileContext } from '../types.ts'
 import { ConfigError } from './config-error.ts'
 import type { ParsedConfig } from './config.ts'
-import { Budget, checkSize, isMap, type DataMap } from './data.ts'
+import { Budget, checkSize, newMap, type Data, type DataMap } from './data.ts'
 import { resolveExtends } from './extends.ts'
 import { checkGraph } from './graph.ts'
-import { mergeIncludes, type IncludeRequest, type Includes } from './include.ts'
+import { keyFilesOf } from '../compile/cache-keys.ts'
 import { buildJobs } from './jobs.ts'
 import { resolveReferences } from './reference.ts'
-import { readYaml } from './yaml.ts'
 
 export interface ParseOptions {
-  /** The files of `include`, gathered before with `listIncludes`. Without it `include` is an error. */
+  /** The commit that the file is of; `include: local` looks there. */
+  origin?: Origin
+  /** Host, and port if unusual, with which addresses of components begin. */
+  host?: string
+  /** What `include` may use: the same as for `compile`, though those of one pipeline only do not exist yet. */
+  variables?: CompileContext['variables']
+  /** Values for the `spec:inputs` of the file itself; at most 20. */
+  inputs?: Readonly<Record<string, unknown>>
+  /** It is a child pipeline's, which may include files from artifacts. */
+  child?: boolean
+  limits?: Partial<Limits>
+  /** Local files gathered before with `listIncludes`; they stand in for all questions about such files. */
   includes?: Includes
 }
 
-/** The errors are in order; the first is the one a failed pipeline shows. */
-export type ParseResult = { config: ParsedConfig } | { errors: string[] }
+/**
+ * The errors are in order; the first is the one a failed pipeline shows. With them comes what was known by then: the
+ * merged file, and the files it was made of.
+ */
+export type ParseResult =
+  { config: ParsedConfig } | { errors: string[]; merged?: DataMap; includes?: IncludeFacts[] }
 
 const mostSteps = 2_000_000
+const mostInputs = 20
 
 /**
- * Reads a configuration file as far as is possible without knowing the pipeline. Never throws for any text, and takes
- * bounded time. All faults of entries are reported, faults of the graph one at a time; the first is the one to show.
+ * Reads a configuration file with all it includes, as far as is possible without knowing the pipeline; asks `sources`
+ * for other files. No text makes it throw, and it takes bounded time; where the answers may not, `signal` ends it.
+ * All faults of entries are reported, faults of the graph one at a time; the first is the one to show.
  */
-export function parse(source: string, options: ParseOptions = {}): ParseResult {
+export async function load(
+  source: string,
+  sources: ConfigSources,
+  options: ParseOptions & { signal?: AbortSignal } = {},
+): Promise<ParseResult> {
+  const { signal } = options
+  const reading = converse(reader(source, options), sources)
+  if (signal === undefined) return reading
+  const aborted = Promise.withResolvers<ParseResult>()
+  const stop = () => aborted.resolve({ errors: [includeText.tooSlow] })
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop)
+  return Promise.race([reading, aborted.promise]).finally(() => signal.removeEventListener('abort', stop))
+}
+
+/** The same for a file whose includes are gathered already, or that has none but templates. */
+export function parse(
+  source: string,
+  options: ParseOptions = {},
+  sources: ReadySources = noSources,
+): ParseResult {
+  return converseAtOnce(reader(source, options), sources)
+}
+
+/** The merged configuration as YAML, for people. */
+export function mergedYaml({ merged }: { merged: DataMap }): string {
+  return `---\n${stringify(merged, { aliasDuplicateObjects: false, lineWidth: 0, compat: 'yaml-1.1' })}`
+}
+
+function* reader(source: string, options: ParseOptions): Asking<ParseResult> {
+  const limits = { ...standardLimits, ...options.limits }
+  const budget = new Budget(mostSteps)
+  const { host = '', child = false, includes } = options
+  const inclusion = new Inclusion(limits, { host, child, includes, mostFiles: limits.files }, budget)
+  const failed = (errors: string[], merged?: DataMap): ParseResult => ({
+    errors,
+    includes: inclusion.files,
+    ...(merged && { merged }),
+  })
+  let data: DataMap | undefined
   try {
-    const { data, files, oddKeys } = putTogether(source, options)
+    const { data: included, oddKeys, inputs } = yield* inclusion.root(
+      source,
+      givenInputs(options.inputs),
+      surroundings(options),
+    )
+    checkSize(included, limits.depth)
+    const extended = resolveExtends(included, budget)
+    checkSize(extended, limits.depth)
+    data = resolveReferences(extended)
+    checkSize(data, limits.depth)
     const errors: string[] = []
     const root = readRoot(data, oddKeys, errors)
-    return errors.length > 0 ? { errors } : { config: build(root, data, files) }
+    if (errors.length > 0) return failed(errors, data)
+    return { config: build(root, data, inclusion.files, inputs) }
   } catch (error) {
-    if (error instanceof ConfigError) return { errors: [error.message] }
+    if (error instanceof ConfigError) return failed([error.message], data)
     throw error
   }
 }
 
-/** The merged configuration as YAML, for people. */
-export function mergedYaml(config: ParsedConfig): string {
-  return `---\n${stringify(config.merged, { aliasDuplicateObjects: false, lineWidth: 0, compat: 'yaml-1.1' })}`
-}
-
-function putTogether(source: string, options: ParseOptions) {
-  const { header, content, oddKeys } = readYaml(source)
-  const spec = header?.['spec'] ?? null
-  if (spec !== null && !(isMap(spec) && Object.keys(spec).length === 0)) {
-    throw new ConfigError(fileText.specUnsupported)
+function surroundings({ origin, variables }: ParseOptions): Surroundings {
+  return {
+    origin: origin ?? { project: '', sha: '' },
+    variables: new IncludeVariables(variables),
+    component: null,
+    anonymous: false,
   }
-  if (!isMap(content)) throw new ConfigError(fileText.notMap)
-  const budget = new Budget(mostSteps)
-  const { data: included, files } = mergeIncludes(content, options.includes, budget)
-  const extended = resolveExtends(included, budget)
-  checkSize(extended)
-  const data = resolveReferences(extended)
-  checkSize(data)
-  return { data, files, oddKeys }
 }
 
-function build(root: RootEntry, merged: DataMap, includes: IncludeRequest[]): ParsedConfig {
+/** Values come from outside the file, so they are brought into its shape first. */
+function givenInputs(inputs: ParseOptions['inputs']): DataMap | null {
+  if (inputs === undefined) return null
+  const entries = Object.entries(inputs).filter(([, value]) => value !== undefined)
+  if (entries.length > mostInputs) throw new ConfigError(inputText.tooMany(mostInputs))
+  const given = newMap()
+  for (const [name, value] of entries) given[name] = JSON.parse(JSON.stringify(value)) as Data
+  return given
+}
+
+function build(
+  root: RootEntry,
+  merged: DataMap,
+  includes: IncludeFacts[],
+  inputs: InputSpec[],
+): ParsedConfig {
   const jobs = buildJobs(root, merged)
   checkGraph(jobs, root.stages)
   const rules = [...(root.workflow.rules ?? []), ...[...root.jobs.values()].flatMap((job) => job.rules ?? [])]
@@ -74,7 +157,9 @@ function build(root: RootEntry, merged: DataMap, includes: IncludeRequest[]): Pa
     jobs,
     warnings: warningsOf(root),
     includes,
+    inputs,
     merged,
+    keyFiles: keyFilesOf(jobs),
     usesChanges: changes.length > 0 || filters.some((filter) => filter?.changes !== undefined),
     compareTo: unique(changes.flatMap(({ compareTo }) => compareTo ?? [])),
     usesExists: exists.length > 0,

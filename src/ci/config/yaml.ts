@@ -22,15 +22,25 @@ export interface YamlFile {
   oddKeys: string[]
 }
 
-const longestFile = 2 * 1024 * 1024
+export interface YamlLimits {
+  fileBytes: number
+  /** Levels within one another. */
+  depth: number
+}
+
+const usualLimits: YamlLimits = { fileBytes: 2 * 1024 * 1024, depth: 100 }
+const deepestEver = 250
 const mostTokens = 600_000
-const deepestFlow = 100
 
 /** Throws a ConfigError for whatever is wrong with the text, within bounded time. */
-export function readYaml(source: string): YamlFile {
+export function readYaml(source: string, { fileBytes, depth }: YamlLimits = usualLimits): YamlFile {
   if (source.trim() === '') throw new ConfigError(fileText.empty)
+  if (Buffer.byteLength(source) > fileBytes) throw new ConfigError(fileText.tooBig)
   const lines = new LineCounter()
-  const [first, second] = compose(source, lines).map((document) => new Conversion(document, lines))
+  // Deeper than this the stack might not do.
+  const deepest = Math.min(depth, deepestEver)
+  const documents = compose(source, lines, deepest)
+  const [first, second] = documents.map((document) => new Conversion(document, lines, deepest))
   const content = first?.content() ?? null
   const header = isHeader(content) ? content : null
   if (header === null) return { header, content, oddKeys: first?.oddKeys ?? [] }
@@ -53,8 +63,7 @@ const oldBooleans: ScalarTag = {
 const referenceTag: CollectionTag = { tag: '!reference', collection: 'seq' }
 
 /** At most the first two documents. Tokens are counted before they cost more. */
-function compose(source: string, lines: LineCounter): Document.Parsed[] {
-  if (source.length > longestFile) throw new ConfigError(fileText.tooBig)
+function compose(source: string, lines: LineCounter, deepestFlow: number): Document.Parsed[] {
   const budget = new Budget(mostTokens)
   lines.addNewLine(0)
   const parser = new Parser(lines.addNewLine)
@@ -93,12 +102,14 @@ class Conversion {
   readonly oddKeys: string[] = []
   readonly #document: Document.Parsed
   readonly #lines: LineCounter
+  readonly #deepest: number
   readonly #anchors = new Map<string, Data>()
   readonly #budget = new Budget(mostTokens * 4)
 
-  constructor(document: Document.Parsed, lines: LineCounter) {
+  constructor(document: Document.Parsed, lines: LineCounter, deepest: number) {
     this.#document = document
     this.#lines = lines
+    this.#deepest = deepest
   }
 
   content(): Data {
@@ -108,7 +119,7 @@ class Conversion {
       throw this.#error(error.message, error.pos[0])
     }
     const data = this.#convert(this.#document.contents, 0)
-    checkSize(data)
+    checkSize(data, this.#deepest)
     return data
   }
 
@@ -119,7 +130,7 @@ class Conversion {
 
   #convert(node: ParsedNode | null, depth: number): Data {
     if (node === null) return null
-    if (depth > 100) throw new ConfigError(fileText.tooBig)
+    if (depth > this.#deepest) throw new ConfigError(fileText.tooBig)
     if (isAlias(node)) {
       const value = this.#anchors.get(node.source)
       if (value === undefined) throw this.#error(`Unknown alias: ${node.source}`, node.range[0])

@@ -5,14 +5,14 @@ import { caches } from './cache.ts'
 import { environment } from './environment.ts'
 import { filter } from './filters.ts'
 import { image, services } from './image.ts'
-import { needs } from './needs.ts'
+import { jobInputs } from './job-inputs.ts'
+import { needs, type NeedType } from './needs.ts'
 import { parallel } from './parallel.ts'
 import {
   atMostCharacters,
   attribute,
   boolean,
   entry,
-  map,
   oneOf,
   readFields,
   string,
@@ -20,9 +20,12 @@ import {
   strings,
   type Values,
 } from './read.ts'
+import { release } from './release.ts'
 import { retry } from './retry.ts'
 import { bridgeRules, checkDelay, jobRules, jobWhens, startIn } from './rules.ts'
+import { run } from './run.ts'
 import { script } from './script.ts'
+import { secrets } from './secrets.ts'
 import * as settings from './settings.ts'
 import type { Spot } from './spot.ts'
 import { trigger } from './trigger.ts'
@@ -66,18 +69,18 @@ const jobFields = {
   ...sharedFields,
   ...defaultFields,
   script: entry(script),
-  run: entry(settings.run),
+  run: entry(run),
   rules: attribute(jobRules),
   when: attribute(oneOf(jobWhens)),
   start_in: attribute(startIn),
   dependencies: attribute(strings),
   coverage: entry(settings.coverage),
-  secrets: entry(settings.secrets),
-  release: entry(settings.release),
+  secrets: entry(secrets),
+  release: entry(release),
   pages: entry(settings.pages),
   publish: attribute(string),
-  inputs: entry(map),
-  dast_configuration: attribute(map),
+  inputs: entry(jobInputs),
+  dast_configuration: entry(settings.dastConfiguration),
 }
 
 const bridgeFields = {
@@ -99,10 +102,14 @@ export function readJob(name: string, value: unknown, jobs: Spot): JobEntry | un
   if (name.length > 255) return spot.failHere(`name ${entryText.tooLong(255)}`)
   const runs = ['script', 'run'].filter((key) => has(value, key))
   if (runs.length > 0 && has(value, 'trigger')) return spot.fail(entryText.together([...runs, 'trigger']))
-  if (kindOf(value) === 'job')
-    return readFields(jobFields, value, spot, (given, at) => checkJob(name, given, at))
+  if (kindOf(value) === 'job') {
+    const found = readFields(jobFields, value, spot, (given, at) => checkJob(name, given, at))
+    checkNeeds(found, ['job', 'cross_dependency'], spot)
+    return found
+  }
 
   const found = readFields(bridgeFields, value, spot, checkBridge)
+  checkNeeds(found, ['job', 'bridge'], spot)
   if (found.parallel && 'total' in found.parallel)
     spot.child('parallel').fail(entryText.parallelNumberOfBridge)
   return found
@@ -139,6 +146,15 @@ function checkWithRules(value: DataMap, spot: Spot): void {
   if (!has(value, 'rules')) return
   const keys = ['only', 'except', 'start_in'].filter((key) => has(value, key))
   if (keys.length > 0) spot.fail(entryText.notWithRules(keys))
+}
+
+/** A trigger job fetches no artifacts, and only it can copy the status of another project. */
+function checkNeeds({ needs: own, rules = [] }: JobEntry, allowed: NeedType[], spot: Spot): void {
+  for (const entry of [own, ...rules.map((rule) => rule.needs)]) {
+    const others = entry?.types.filter((type) => !allowed.includes(type)) ?? []
+    if (others.length > 0) spot.child('needs').fail(entryText.needTypes(others))
+    if (allowed.includes('bridge') && (entry?.mirrorCount ?? 0) > 1) spot.fail(entryText.oneMirror)
+  }
 }
 
 /** With needs, artifacts come only from these. */

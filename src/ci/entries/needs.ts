@@ -18,7 +18,12 @@ export interface NeedsEntry {
   cross: CrossNeed[]
   /** `needs: { pipeline: path }` of a bridge. */
   mirrors: string | null
+  mirrorCount: number
+  types: NeedType[]
 }
+
+/** In the words of the texts. */
+export type NeedType = 'job' | 'cross_dependency' | 'bridge'
 
 const mostCrossNeeds = 5
 
@@ -34,10 +39,13 @@ const fields = {
 
 export const needs: Read<NeedsEntry> = (value, spot) => {
   if (!isMap(value) && !Array.isArray(value)) return spot.fail(entryText.needsShape)
-  const found: NeedsEntry = { jobs: [], cross: [], mirrors: null }
+  const found: NeedsEntry = { jobs: [], cross: [], mirrors: null, mirrorCount: 0, types: [] }
   // Rules and references nest lists here as they do in scripts.
   for (const item of Array.isArray(value) ? value.flat(10) : [value]) need(item, spot.child('need'), found)
   if (found.cross.length > mostCrossNeeds) return spot.fail(entryText.tooLongList(mostCrossNeeds))
+  if (found.jobs.length > 0) found.types.push('job')
+  if (found.cross.length > 0) found.types.push('cross_dependency')
+  if (found.mirrorCount > 0) found.types.push('bridge')
   return found
 }
 
@@ -61,7 +69,10 @@ function need(value: unknown, spot: Spot, found: NeedsEntry): void {
   } = readFields(fields, value, spot)
   if (job === undefined) {
     if (pipeline === undefined) spot.key('job').fail(entryText.blank)
-    else found.mirrors = pipeline
+    else {
+      found.mirrors = pipeline
+      found.mirrorCount++
+    }
   } else if (project !== undefined) found.cross.push({ project, ...(ref && { ref }), job, artifacts })
   else if (pipeline !== undefined) found.cross.push({ pipeline, job, artifacts })
   else found.jobs.push({ job, artifacts, optional, matrix: parallel?.matrix ?? null })

@@ -23,9 +23,9 @@ export const parallel: Read<Parallel> = (value, spot) => {
 }
 
 export const matrix: Read<MatrixRow[]> = (value, spot) => {
-  if (!Array.isArray(value) || value.length === 0) return spot.fail(entryText.matrixShape)
+  if (!Array.isArray(value) || value.length === 0) return spot.fail(entryText.hashes)
   const rows = collect(value.flat(10) as unknown[], row)
-  if (rows === undefined) return spot.fail(entryText.matrixShape)
+  if (rows === undefined) return spot.fail(entryText.hashes)
   const jobs = rows.reduce(
     (sum, each) => sum + each.reduce((product, [, values]) => product * values.length, 1),
     0,

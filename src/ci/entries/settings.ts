@@ -85,35 +85,7 @@ export const idTokens: Read<Record<string, { aud: string | string[] }>> = (value
   return tokens && Object.fromEntries(tokens)
 }
 
-export const secrets: Read<Record<string, unknown>> = (value, spot) => {
-  if (!isMap(value)) return spot.fail(entryText.hash)
-  for (const [name, secret] of Object.entries(value)) map(secret, spot.child(name))
-  return value
-}
-
-const releaseFields = {
-  tag_name: attribute(string),
-  tag_message: attribute(string),
-  name: attribute(string),
-  description: attribute(string),
-  ref: attribute(string),
-  milestones: attribute(stringOrStrings),
-  released_at: attribute(string),
-  assets: attribute(map),
-}
-
-/** Kept as given, in the file's own spelling of the keys. */
-export const release: Read<Record<string, unknown>> = (value, spot) => {
-  if (!isMap(value)) return spot.fail(entryText.hash)
-  readFields(releaseFields, value, spot, needsTagName)
-  return value
-}
-
-function needsTagName(value: Record<string, unknown>, spot: Spot): void {
-  for (const key of ['tag_name', 'description']) if (!value[key]) spot.key(key).fail(entryText.blank)
-}
-
-export const run: Read<unknown[]> = (value, spot) =>
-  Array.isArray(value) && value.every(isMap) ? value : spot.fail(entryText.matrixShape)
-
-export const interruptible = boolean
+export const dastConfiguration = mapOf({
+  site_profile: attribute(string),
+  scanner_profile: attribute(string),
+})

@@ -11,6 +11,16 @@ export function compileGlob(glob: string): ((path: string) => boolean) | null {
   return pattern && ((path) => pattern.test(path))
 }
 
+/** As file names in `include` and cache keys: `*` stays within a folder, `**` does not, all else is literal. */
+export function compileWildcard(wildcard: string): (path: string) => boolean {
+  const parts = wildcard.split(/(\*+)/)
+  const regex = parts.map((part) => (part.startsWith('*') ? (part === '*' ? '[^/]*' : '.*') : quoted(part)))
+  const pattern = compilePattern(`^${regex.join('')}$`, 's')
+  return (path) => pattern?.test(path) === true
+}
+
+const quoted = (text: string) => Array.from(text, quote).join('')
+
 function translate(glob: string): string {
   let regex = ''
   let braces = 0

@@ -7,7 +7,7 @@ export {
   type Read,
   type RequestFacts,
 } from './endpoint.ts'
-export { openApiDocument } from './openapi.ts'
+export { documentPath, openApiDocument } from './openapi.ts'
 export { requireUnmodified } from './conditional.ts'
 export { mergedPage, mergedRows, type MergedSource } from './merged-page.ts'
 export { page, rows } from './read.ts'

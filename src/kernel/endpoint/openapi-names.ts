@@ -39,7 +39,10 @@ const verbs = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'd
 export function operationIds(endpoints: readonly Pick<Endpoint, 'method' | 'path'>[]): string[] {
   const taken = new Set<string>()
   return endpoints.map(({ method, path }) => {
-    const segments = path.split('/').filter((segment) => segment !== '')
+    const segments = path
+      .replace('*', ':path')
+      .split('/')
+      .filter((segment) => segment !== '')
     const words = segments.flatMap((segment, index) => {
       if (segment.startsWith(':')) return []
       return [segments[index + 1]?.startsWith(':') === true ? singular(segment) : segment]
@@ -59,7 +62,7 @@ export function operationIds(endpoints: readonly Pick<Endpoint, 'method' | 'path
 
 /** The noun for one of what a path lists: `/projects/:id/protected_branches` gives `ProtectedBranch`. */
 export function nounOf(path: string): string {
-  const words = path.split('/').filter((segment) => segment !== '' && !segment.startsWith(':'))
+  const words = path.split('/').filter((segment) => !/^(:|\*|$)/.test(segment))
   return pascal(singular(words.at(-1) ?? 'thing'))
 }
 

@@ -21,7 +21,7 @@ export function openApiDocument({ routes }: Registry, options: OpenApiOptions): 
   const names = operationIds(routes.map(({ endpoint }) => endpoint))
   const paths: Record<string, Json> = {}
   for (const [index, route] of routes.entries()) {
-    const path = route.endpoint.path.replaceAll(/:(\w+)/g, '{$1}')
+    const path = documentPath(route.endpoint.path)
     const operations = (paths[path] ??= {})
     operations[route.endpoint.method.toLowerCase()] = operation(route, names[index]!, components, options)
   }
@@ -41,6 +41,11 @@ export function openApiDocument({ routes }: Registry, options: OpenApiOptions): 
       ),
     },
   }
+}
+
+/** The rest of a path, `*`, has the name `path` here. */
+export function documentPath(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}').replace('*', '{path}')
 }
 
 function operation(route: Route, name: string, components: Components, options: OpenApiOptions): Json {
@@ -81,12 +86,17 @@ function describeParams(
   const { endpoint, params } = route
   const properties = params.properties as Record<string, Schema>
   const required = new Set(requiredOnInput(params))
-  const inPath = new Set(pathParamNames(endpoint.path))
+  const inPath = new Set([...pathParamNames(endpoint.path), ...(endpoint.path.endsWith('*') ? ['*'] : [])])
   const stream = endpoint.body === 'stream'
   const inQuery = endpoint.method === 'GET' || endpoint.method === 'DELETE' || stream
   const pathParameters = [...inPath].map((name) => {
     const named = name === 'id' && nameable.has(kindOf(endpoint))
-    return parameter(name, 'path', { ...(named && { description: idOrPath }), ...properties[name] }, true)
+    return parameter(
+      name === '*' ? 'path' : name,
+      'path',
+      { ...(named && { description: idOrPath }), ...properties[name] },
+      true,
+    )
   })
   const others = Object.entries(properties).filter(([name]) => !inPath.has(name))
   const queryParameters = inQuery

@@ -1,8 +1,11 @@
+import { pushFiles } from '../../world/push.ts'
 import { expectStatus, type Json, type World } from '../../world/world.ts'
 
 export type Things = Readonly<Record<string, string | number>>
 
 const id = (thing: Json): number => thing['id'] as number
+
+const configuration = 'build:\n  script: echo hello\n'
 
 /** One existing object of each kind that paths name: a parameter's value by what stands before it and its name. */
 export async function makeThings(world: World): Promise<Things> {
@@ -16,6 +19,12 @@ export async function makeThings(world: World): Promise<Things> {
     expectStatus(await world.root.post(address, body), 201)
   await make(`${path}/variables`, { key: 'KEY', value: 'x' })
   await make(`${path}/protected_branches`, { name: 'kept' })
+  await pushFiles(world, project, { '.gitlab-ci.yml': configuration }, ['main', 'free'])
+  const pipeline = await make(`${path}/pipeline`, { ref: 'main' })
+  const jobs = await world.root.get(`${path}/pipelines/${id(pipeline)}/jobs`)
+  const job = id((jobs.body as Json[])[0]!)
+  const runner = await make('/user/runners', { runner_type: 'project_type', project_id: id(project) })
+  await make(`${path}/repository/tags`, { tag_name: 'v1', ref: 'main' })
   const token = await make(`/users/${user.id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })
   return {
     'projects :id': id(project),
@@ -28,18 +37,25 @@ export async function makeThings(world: World): Promise<Things> {
     'variables :key': 'KEY',
     'protected_branches :name': 'kept',
     'personal_access_tokens :id': id(token),
+    'namespaces :id': id(group),
+    'pipelines :pipeline_id': id(pipeline),
+    'jobs :job_id': job,
+    'jobs :id': job,
+    'artifacts :ref_name': 'main',
+    'runners :id': id(runner),
+    'runners :runner_id': id(runner),
+    'branches :branch': 'free',
+    'tags :tag_name': 'v1',
+    'commits :sha': 'main',
+    'files :file_path': '.gitlab-ci.yml',
+    'archive.:format': 'zip',
   }
 }
 
 /** The path with an object's name for each parameter, or other text for one of them. */
 export function fillPath(path: string, things: Things, other: Readonly<Record<string, string>> = {}): string {
-  const segments = path.split('/')
-  return segments
-    .map((segment, index) => {
-      if (!segment.startsWith(':')) return segment
-      const replaced = other[segment.slice(1)]
-      if (replaced !== undefined) return replaced
-      return encodeURIComponent(things[`${segments[index - 1]!} ${segment}`] ?? 1)
-    })
-    .join('/')
+  return path.replaceAll(/([^/]*\/?)(:(\w+)|\*)/g, (_, before: string, parameter: string, name = '*') => {
+    const value = things[`${before.replace('/', ' ')}${parameter}`] ?? 1
+    return before + (other[name as string] ?? encodeURIComponent(value))
+  })
 }

@@ -53,7 +53,7 @@ function send(row: Row, request: Request, stage: Stage, { client }: Caller): Pro
     id: row.path.startsWith('/groups/') ? idOf(stage.group) : idOf(stage.project),
     ...request.path,
   } as Record<string, string | number>
-  const path = row.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+  const path = row.path.replaceAll(/:(\w+)|\*/g, (_, name: string = '*') => {
     const value = values[name]
     if (value === undefined) throw new Error(`the scenario of ${row.method} ${row.path} gives no ${name}`)
     return encodeURIComponent(value)

@@ -35,7 +35,7 @@ export interface Row {
 
 /** `/projects/:id/members/:user_id` and `/projects/:id/members/:member` are one endpoint. */
 export function shapeOf(method: string, address: string): string {
-  return `${method} ${address.replaceAll(/:\w+/g, ':')}`
+  return `${method} ${address.replace('*', ':').replaceAll(/:\w*/g, ':')}`
 }
 
 export function nameOf({ method, path: address, condition, visibility }: Row): string {

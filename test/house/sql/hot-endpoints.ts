@@ -1,3 +1,4 @@
+import { pushFiles } from '../../world/push.ts'
 import { expectStatus, type Json, type World } from '../../world/world.ts'
 import type { Reply } from '../../world/client.ts'
 
@@ -6,7 +7,7 @@ export interface Things {
   readonly world: World
   readonly project: Json
   readonly group: Json
-  readonly pipeline: Json | undefined
+  readonly pipeline: Json
 }
 
 export interface HotEndpoint {
@@ -23,7 +24,7 @@ const get = (endpoint: string, path: (things: Things) => string): HotEndpoint =>
   call: (things, headers) => things.world.root.get(path(things), headers),
 })
 
-const id = (thing: Json | undefined): number => (thing?.['id'] as number | undefined) ?? 0
+const id = (thing: Json): number => thing['id'] as number
 let number = 0
 
 /** The endpoints that are called most. */
@@ -62,6 +63,7 @@ export const hotEndpoints: readonly HotEndpoint[] = [
     '/projects/:id/pipelines/:pipeline_id/jobs',
     ({ project, pipeline }) => `/projects/${id(project)}/pipelines/${id(pipeline)}/jobs`,
   ),
+  get('/projects/:id/pipelines/latest', ({ project }) => `/projects/${id(project)}/pipelines/latest`),
   get('/projects/:id/jobs', ({ project }) => `/projects/${id(project)}/jobs`),
 ]
 
@@ -75,18 +77,10 @@ export async function makeThings(world: World): Promise<Things> {
   await world.member({ project }, 'developer')
   expectStatus(await world.root.post(`${path}/variables`, { key: 'HOT', value: 'x' }), 201)
   expectStatus(await world.root.post(`${path}/protected_branches`, { name: 'hot' }), 201)
-  return { world, project, group, pipeline: await makePipeline(world, path) }
+  return { world, project, group, pipeline: await makePipeline(world, project) }
 }
 
-async function makePipeline(world: World, path: string): Promise<Json | undefined> {
-  const served = new Set(
-    world.service.registry.routes.map(({ endpoint }) => `${endpoint.method} ${endpoint.path}`),
-  )
-  if (!served.has('POST /projects/:id/repository/commits') || !served.has('POST /projects/:id/pipeline')) {
-    return undefined
-  }
-  const actions = [{ action: 'create', file_path: '.gitlab-ci.yml', content: configuration }]
-  const commit = { branch: 'main', commit_message: 'Add a pipeline', actions }
-  expectStatus(await world.root.post(`${path}/repository/commits`, commit), 201)
-  return expectStatus(await world.root.post(`${path}/pipeline`, { ref: 'main' }), 201)
+async function makePipeline(world: World, project: Json): Promise<Json> {
+  await pushFiles(world, project, { '.gitlab-ci.yml': configuration })
+  return expectStatus(await world.root.post(`/projects/${id(project)}/pipeline`, { ref: 'main' }), 201)
 }

@@ -1,5 +1,12 @@
 import { endpoint, project as projectKind, type Actor, type ProjectSubject } from '../../../access/index.ts'
-import { branchRef, listRefs, zeroOid, type Branch as GitBranch, type Oid, type RefName } from '../../../git/index.ts'
+import {
+  branchRef,
+  listRefs,
+  zeroOid,
+  type Branch as GitBranch,
+  type Oid,
+  type RefName,
+} from '../../../git/index.ts'
 import {
   Answer,
   Fields,
@@ -97,7 +104,9 @@ export function branchEndpoints(services: RepositoryServices): Endpoint[] {
         if (newOid === undefined) {
           throw refused(400, `Failed to create branch '${branch}': invalid reference name '${start}'`)
         }
-        const { rejected } = await door.update({ actor, project, via: 'web' }, [{ ref, oldOid: zeroOid, newOid }])
+        const { rejected } = await door.update({ actor, project, via: 'web' }, [
+          { ref, oldOid: zeroOid, newOid },
+        ])
         const [problem] = rejected
         if (problem?.reason === 'refused') throw refused(400, problem.message)
         if (problem?.reason === 'conflict') {

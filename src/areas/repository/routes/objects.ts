@@ -84,7 +84,10 @@ export function objectEndpoints(services: RepositoryServices): Endpoint[] {
         const listed =
           folder === undefined
             ? undefined
-            : await listTree(repository, commit, folder, { recursive: params.recursive, order: 'folders-first' })
+            : await listTree(repository, commit, folder, {
+                recursive: params.recursive,
+                order: 'folders-first',
+              })
         if (listed === undefined) throw notFound('invalid revision or path')
         const { entries } = listed
         const show = async (shown: readonly TreeEntry[]) =>

@@ -84,7 +84,8 @@ export function tagEndpoints(services: RepositoryServices): Endpoint[] {
       async handle({ actor, project, params: { tag_name: name, ref: start, message } }) {
         const ref = /^refs\//.test(name) ? undefined : tagRef(name)
         if (ref === undefined) throw refused(400, 'Tag name invalid')
-        if ((await refsOf(places, project))?.find(ref) !== undefined) throw refused(400, `Tag ${name} already exists`)
+        if ((await refsOf(places, project))?.find(ref) !== undefined)
+          throw refused(400, `Tag ${name} already exists`)
         const repository = await readable(places, project)
         const target = await resolveName(repository, start)
         if (repository === undefined || target === undefined) throw refused(400, `Target ${start} is invalid`)

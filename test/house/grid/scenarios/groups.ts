@@ -14,6 +14,7 @@ export const groupScenarios: Scenarios = {
   'GET /groups/:id': { '': plain },
   'GET /groups/:id/projects': { '': plain },
   'GET /groups/:id/subgroups': { '': plain },
+  'GET /groups/:id/descendant_groups': { '': plain },
   'POST /groups': {
     'top level, can_create_group': (stage) => {
       const path = stage.unique('made')

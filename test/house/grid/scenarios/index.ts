@@ -1,10 +1,12 @@
 import type { Scenarios } from '../stage.ts'
+import { jobScenarios, pipelineScenarios } from './ci.ts'
 import { groupScenarios } from './groups.ts'
 import { instanceScenarios } from './instance.ts'
 import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
 import { projectScenarios } from './projects.ts'
 import { protectedBranchScenarios } from './protected-branches.ts'
 import { repositoryScenarios } from './repository.ts'
+import { runnerScenarios } from './runners.ts'
 import { tokenScenarios } from './tokens.ts'
 import { userScenarios } from './users.ts'
 import { variableScenarios } from './variables.ts'
@@ -13,10 +15,13 @@ export const scenarios: Scenarios = {
   ...groupScenarios,
   ...groupMemberScenarios,
   ...instanceScenarios,
+  ...jobScenarios,
+  ...pipelineScenarios,
   ...projectScenarios,
   ...projectMemberScenarios,
   ...protectedBranchScenarios,
   ...repositoryScenarios,
+  ...runnerScenarios,
   ...tokenScenarios,
   ...userScenarios,
   ...variableScenarios,

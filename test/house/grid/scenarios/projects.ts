@@ -53,7 +53,7 @@ export const projectScenarios: Scenarios = {
       const other = await stage.once('other project', () =>
         stage.world.project({ namespace_id: idOf(stage.group) }),
       )
-      return { body: { path: other['path'] as string } }
+      return { body: { path: other['path'] } }
     },
   },
   'DELETE /projects/:id': { '': ending },

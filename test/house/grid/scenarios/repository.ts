@@ -1,5 +1,5 @@
+import { pushFiles } from '../../../world/push.ts'
 import type { Json } from '../../../world/world.ts'
-import { pushFiles } from '../push.ts'
 import type { Prepare, Request, Scenarios, Stage } from '../stage.ts'
 
 /** A stage whose project has a default branch, `main`, protected as every first branch is. */

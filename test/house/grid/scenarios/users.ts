@@ -1,3 +1,4 @@
+import { sql, type RawBuilder } from 'kysely'
 import { idOf } from '../actors.ts'
 import { plain, type Scenarios, type Stage } from '../stage.ts'
 
@@ -14,6 +15,18 @@ async function userAfter(stage: Stage, ...acts: string[]): Promise<{ path: { id:
   return user
 }
 
+/** A user in a state that no call of the API leads to. */
+async function userWith(stage: Stage, change: RawBuilder<unknown>): Promise<{ path: { id: number } }> {
+  const user = await newUser(stage)
+  await sql`update users set ${change} where id = ${user.path.id}`.execute(
+    stage.world.service.services.db.writer,
+  )
+  return user
+}
+
+const pending = sql`state = 'blocked_pending_approval'`
+const longAgo = sql`created_at = now() - interval '1 year', last_activity_on = null`
+
 export const userScenarios: Scenarios = {
   'GET /user': { '': plain },
   'GET /users': { '': plain },
@@ -28,21 +41,23 @@ export const userScenarios: Scenarios = {
   'PUT /users/:id': { '': (stage) => ({ ...stranger(stage), body: { note: 'x' } }) },
   'DELETE /users/:id': { '': newUser },
   'POST /users/:id/block': { '': newUser },
-  'POST /users/:id/unblock': { '': (stage) => userAfter(stage, 'block') },
-  'POST /users/:id/deactivate': { '': newUser },
-  'POST /users/:id/activate': { '': (stage) => userAfter(stage, 'deactivate') },
-  'POST /users/:id/ban': { '': newUser },
-  'POST /users/:id/unban': { '': (stage) => userAfter(stage, 'ban') },
+  'POST /users/:id/unblock': { 'blocked user': (stage) => userAfter(stage, 'block') },
+  'POST /users/:id/deactivate': { 'user long without activity': (stage) => userWith(stage, longAgo) },
+  'POST /users/:id/activate': {
+    'deactivated user': (stage) => userWith(stage, sql`state = 'deactivated'`),
+  },
+  'POST /users/:id/ban': { 'active user': newUser },
+  'POST /users/:id/unban': { 'banned user': (stage) => userAfter(stage, 'ban') },
+  'POST /users/:id/approve': { 'user pending approval': (stage) => userWith(stage, pending) },
+  'POST /users/:id/reject': { 'user pending approval': (stage) => userWith(stage, pending) },
   'GET /users/:id/memberships': { '': stranger },
-  'GET /projects/user/:user_id': { '': (stage) => ({ path: { user_id: stage.cast.stranger.id } }) },
+  'POST /projects/user/:user_id': {
+    '': (stage) => ({ path: { user_id: stage.cast.stranger.id }, body: { name: stage.unique('made') } }),
+  },
   'GET /users/:user_id/projects': { '': (stage) => ({ path: { user_id: stage.cast.stranger.id } }) },
   'GET /namespaces': { '': plain },
   'GET /namespaces/:id': {
-    "the caller's own": {
-      forEach: true,
-      prepare: async (stage, caller) => ({
-        path: { id: caller.userId === 0 ? idOf(stage.group) : caller.userId },
-      }),
-    },
+    'namespace of a group': { about: 'group', prepare: (stage) => ({ path: { id: idOf(stage.group) } }) },
   },
+  'GET /namespaces/:namespace/exists': { '': () => ({ path: { namespace: 'nobody-has-this' } }) },
 }

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { rootToken, type Json, type World } from '../../world/world.ts'
+import { rootToken, type Json, type World } from './world.ts'
 
 const run = promisify(execFile)
 
