@@ -34,6 +34,7 @@ function endpointCells({
   statements,
   ceiling,
   timeRatio,
+  effort,
 }: Measured): Cells {
   if (result === undefined) return [title, missing, ...Array<string>(10).fill('')]
   return [

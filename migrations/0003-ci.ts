@@ -56,34 +56,35 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       constraint ci_pipelines_iid unique (project_id, iid),
       constraint ci_pipelines_event unique (event_key)
     )`.execute(db)
-  // Within a project ids and iids grow together: both are taken under the lock of the project's counter.
+  // Within a project ids and iids grow together: both are taken under the lock of the project's counter. Lists are
+  // ordered by iid, so that the index of a filter answers the order as well, and no other can be mistaken for it.
   const listed = sql`where source <> 'parent_pipeline'`
-  await sql`create index ci_pipelines_list on ci_pipelines (project_id, iid) include (id) ${listed}`.execute(
-    db,
-  )
+  await sql`create index ci_pipelines_list on ci_pipelines (project_id, iid) ${listed}`.execute(db)
   await sql`
-    create index ci_pipelines_children on ci_pipelines (project_id, id) where source = 'parent_pipeline'`.execute(
+    create index ci_pipelines_children on ci_pipelines (project_id, iid) where source = 'parent_pipeline'`.execute(
     db,
   )
   for (const column of ['status', 'ref', 'sha', 'source', 'user_id', 'updated_at', 'name'] as const) {
     await sql`
       create index ${sql.raw(`ci_pipelines_${column}`)}
-      on ci_pipelines (project_id, ${sql.ref(column)}, id) ${listed}`.execute(db)
+      on ci_pipelines (project_id, ${sql.ref(column)}, iid) ${listed}`.execute(db)
   }
   await sql`
-    create index ci_pipelines_yaml_errors on ci_pipelines (project_id, id)
+    create index ci_pipelines_yaml_errors on ci_pipelines (project_id, iid)
     where yaml_errors is not null and source <> 'parent_pipeline'`.execute(db)
   await sql`
     create index ci_pipelines_alive on ci_pipelines (project_id, ref, id) where status in
     ('created', 'waiting_for_resource', 'preparing', 'pending', 'running', 'canceling', 'manual', 'scheduled')
     `.execute(db)
 
-  // How many listed pipelines there are of each 2,000 iids, so that a page far down is found without walking there.
+  // How many listed pipelines there are of each 2,000 iids, and since when, so that a page far down, or a time long ago,
+  // is found without walking there.
   await sql`
     create table ci_pipeline_blocks (
       project_id bigint not null references projects on delete cascade,
       block bigint not null,
       live integer not null,
+      created_at timestamptz(3) not null default now(),
       primary key (project_id, block)
     )`.execute(db)
 

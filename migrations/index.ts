@@ -5,6 +5,8 @@ import * as ci from './0003-ci.ts'
 import * as instance from './0004-instance.ts'
 import * as tokenFamilies from './0005-token-families.ts'
 import * as projectLists from './0006-project-lists.ts'
+import * as triggers from './0007-triggers.ts'
+import * as variablesOfGroups from './0008-variables-of-groups.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -14,4 +16,6 @@ export const migrations: MigrationList = {
   '0004-instance': instance,
   '0005-token-families': tokenFamilies,
   '0006-project-lists': projectLists,
+  '0007-triggers': triggers,
+  '0008-variables-of-groups': variablesOfGroups,
 }

@@ -7,6 +7,7 @@ import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { repository } from '../areas/repository/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
+import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
 import { variables } from '../areas/variables/index.ts'
 import { jobs } from '../areas/jobs/index.ts'
@@ -33,6 +34,7 @@ export function areas(services: Services): Area[] {
     repository(services),
     gitHttp(services),
     pipelineArea,
+    triggers({ ...services, creator: pipelineArea.creator }),
     jobArea,
     runners({ ...services, process: pipelineArea.process, commits: jobArea.commits, view: jobArea.view }),
   ]

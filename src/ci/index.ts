@@ -5,9 +5,24 @@
 
 export type * from './types.ts'
 
-// Compiling: `parse` the file, gather what the config asks for, `compile` it for one pipeline.
-export { parse, mergedYaml, type ParseOptions, type ParseResult } from './config/parse.ts'
-export { listIncludes, type IncludedFile, type IncludeRequest, type Includes } from './config/include.ts'
+// Compiling: `load` the file with all it includes, gather what the config asks for, `compile` it for one pipeline.
+export { load, mergedYaml, parse, type ParseOptions, type ParseResult } from './config/parse.ts'
+export {
+  noSources,
+  type Answers,
+  type ConfigSources,
+  type Origin,
+  type Questions,
+  type ReadySources,
+  type RemoteFailure,
+} from './include/asking.ts'
+export { standardLimits, type Limits } from './include/context.ts'
+export type { IncludeFacts } from './include/fetch.ts'
+export { listIncludes, type IncludedFile, type IncludeRequest, type Includes } from './include/gathered.ts'
+export { childSource, configLocation, type ConfigLocation } from './include/stand-in.ts'
+export { lintAnswer, type LintAnswer, type LintOptions } from './lint/lint.ts'
+export { readTemplate, templateNames } from './templates/templates.ts'
+export { compileWildcard } from './text/glob.ts'
 export type { JobConfig, ParsedConfig } from './config/config.ts'
 export type { GlobalVariable } from './entries/variables.ts'
 export { compile } from './compile/compile.ts'

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Copies } from '../git/copies.ts'
 import type { Client, Person } from '../world/client.ts'
+import { answerOf } from '../world/bodies.ts'
 import { startWorld, type Json, type RoleName, type World } from '../world/world.ts'
 
 let world: World
@@ -37,7 +38,7 @@ const levels = (body: Json, kind: string) =>
 
 describe('create', () => {
   test('Maintainers by default', async () => {
-    const { status, body } = await protect()
+    const { status, body } = await answerOf(protect())
     expect(status).toBe(201)
     const maintainers = {
       id: expect.any(Number) as number,
@@ -55,7 +56,7 @@ describe('create', () => {
       allow_force_push: false,
       code_owner_approval_required: false,
     })
-    expect(Object.keys(body as Json)).toEqual([
+    expect(Object.keys(body)).toEqual([
       ...[
         'id',
         'name',
@@ -70,13 +71,15 @@ describe('create', () => {
   })
 
   test('levels and entries are put together; a kind nothing is said of has its default', async () => {
-    const { body } = await protect({
-      push_access_level: 0,
-      allowed_to_push: [{ user_id: people.developer.id }, { access_level: 60 }],
-      allowed_to_merge: [{ access_level: 30 }],
-      allow_force_push: true,
-      code_owner_approval_required: true,
-    })
+    const { body } = await answerOf(
+      protect({
+        push_access_level: 0,
+        allowed_to_push: [{ user_id: people.developer.id }, { access_level: 60 }],
+        allowed_to_merge: [{ access_level: 30 }],
+        allow_force_push: true,
+        code_owner_approval_required: true,
+      }),
+    )
     expect(body).toMatchObject({
       push_access_levels: [
         { access_level: 0, access_level_description: 'No one' },
@@ -101,10 +104,10 @@ describe('create', () => {
       ['allowed_to_push[][access_level]', '40'],
       ['allowed_to_merge[]', '{"access_level":30}'],
     ])
-    const { status, body } = await people.maintainer.post(base, form)
+    const { status, body } = await answerOf(people.maintainer.post(base, form))
     expect(status).toBe(201)
     expect(body['push_access_levels']).toHaveLength(1)
-    expect(levels(body as Json, 'merge')).toEqual([30])
+    expect(levels(body, 'merge')).toEqual([30])
     expect((await people.maintainer.get(at(`${name}/*`))).status).toBe(200)
   })
 
@@ -180,8 +183,10 @@ describe('list and get', () => {
   test('pages, and a search in any letter case', async () => {
     const common = world.unique('Listed')
     for (const end of ['a', 'b', 'c']) await people.maintainer.post(base, { name: `${common}-${end}` })
-    const { body, headers } = await people.planner.get(`${base}?search=${common.toLowerCase()}&per_page=2`)
-    expect((body as Json[]).map((rule) => rule['name'])).toEqual([`${common}-a`, `${common}-b`])
+    const { rows, headers } = await answerOf(
+      people.planner.get(`${base}?search=${common.toLowerCase()}&per_page=2`),
+    )
+    expect(rows.map((rule) => rule['name'] as string)).toEqual([`${common}-a`, `${common}-b`])
     expect(headers.get('x-total')).toBe('3')
     expect((await people.planner.get(`${base}?search=%25`)).body).toEqual([])
   })
@@ -202,18 +207,23 @@ describe('change', () => {
       await protect({ allowed_to_push: [{ user_id: people.developer.id }, { access_level: 40 }] })
     ).body as Json
     const [forUser, forLevel] = made['push_access_levels'] as Json[]
-    const { status, body } = await people.maintainer.patch(at(name), {
-      allow_force_push: true,
-      allowed_to_push: [
-        { access_level: 30 },
-        { id: forUser!['id'], _destroy: true },
-        { id: forLevel!['id'], user_id: people.reporter.id },
-      ],
-    })
+    const { status, body } = await answerOf(
+      people.maintainer.patch(at(name), {
+        allow_force_push: true,
+        allowed_to_push: [
+          { access_level: 30 },
+          { id: forUser!['id'] as number, _destroy: true },
+          { id: forLevel!['id'] as number, user_id: people.reporter.id },
+        ],
+      }),
+    )
     expect(status).toBe(200)
     expect(body).toMatchObject({ allow_force_push: true, merge_access_levels: [{ access_level: 40 }] })
     expect(
-      (body['push_access_levels'] as Json[]).map((entry) => [entry['access_level'], entry['user_id']]),
+      (body['push_access_levels'] as Json[]).map((entry) => [
+        entry['access_level'] as unknown,
+        entry['user_id'] as unknown,
+      ]),
     ).toEqual([
       [null, people.reporter.id],
       [30, null],
@@ -222,8 +232,10 @@ describe('change', () => {
 
   test('without push entries nobody may push', async () => {
     const made = (await protect()).body as Json
-    const id = (made['push_access_levels'] as Json[])[0]!['id']
-    const { body } = await people.maintainer.patch(at(name), { allowed_to_push: [{ id, _destroy: true }] })
+    const id = (made['push_access_levels'] as Json[])[0]!['id'] as number
+    const { body } = await answerOf(
+      people.maintainer.patch(at(name), { allowed_to_push: [{ id, _destroy: true }] }),
+    )
     expect(body).toMatchObject({ push_access_levels: [] })
   })
 
@@ -247,7 +259,7 @@ describe('change', () => {
 
   test('an entry of another kind or rule is unknown', async () => {
     const made = (await protect()).body as Json
-    const id = (made['merge_access_levels'] as Json[])[0]!['id']
+    const id = (made['merge_access_levels'] as Json[])[0]!['id'] as number
     expect(
       (await people.maintainer.patch(at(name), { allowed_to_push: [{ id, access_level: 30 }] })).status,
     ).toBe(404)
@@ -368,11 +380,13 @@ test('without the paid plan the paid parameters are ignored', async () => {
   await using free = await startWorld({ PLAN: 'free' })
   const own = await free.project()
   const there = `/projects/${own['id']}/protected_branches`
-  const { status, body } = await free.root.post(there, {
-    name: 'main',
-    allowed_to_push: [{ user_id: 1 }, { group_id: 7 }],
-    code_owner_approval_required: true,
-  })
+  const { status, body } = await answerOf(
+    free.root.post(there, {
+      name: 'main',
+      allowed_to_push: [{ user_id: 1 }, { group_id: 7 }],
+      code_owner_approval_required: true,
+    }),
+  )
   expect(status).toBe(201)
   expect(body).toMatchObject({
     push_access_levels: [{ access_level: 40 }],

@@ -147,15 +147,24 @@ describe('answers', () => {
 describe('who may', () => {
   test('everybody fetches what is public; pushing needs a name', async () => {
     expect(await verdict(open, fetching)).toEqual({ status: 200, text: '' })
-    expect(await verdict(open, pushing)).toEqual({ status: 401, text: expect.stringMatching(denied) })
+    expect(await verdict(open, pushing)).toEqual({
+      status: 401,
+      text: expect.stringMatching(denied) as string,
+    })
     expect((await ask(open, pushing)).headers.get('www-authenticate')).toBe('Basic realm="Guildhall"')
   })
 
   test('nobody learns whether a private project exists', async () => {
     const nothing = { path_with_namespace: 'no/such/project' }
     for (const service of [fetching, pushing]) {
-      expect(await verdict(closed, service)).toEqual({ status: 401, text: expect.stringMatching(denied) })
-      expect(await verdict(nothing, service)).toEqual({ status: 401, text: expect.stringMatching(denied) })
+      expect(await verdict(closed, service)).toEqual({
+        status: 401,
+        text: expect.stringMatching(denied) as string,
+      })
+      expect(await verdict(nothing, service)).toEqual({
+        status: 401,
+        text: expect.stringMatching(denied) as string,
+      })
       const as = basic(stranger.username, stranger.token)
       expect(await verdict(closed, service, as)).toEqual({ status: 404, text: missing })
       expect(await verdict(nothing, service, as)).toEqual({ status: 404, text: missing })
@@ -306,7 +315,7 @@ test('at any depth of groups, in any letter case', async () => {
   const middle = await world.group({ parent_id: top['id'] })
   const project = await world.project({ namespace_id: middle['id'] })
   const copy = await copies.filled(project)
-  const path = (project['path_with_namespace']).toUpperCase()
+  const path = project['path_with_namespace'].toUpperCase()
   const told = await copies.try(copy, ['ls-remote', copies.url(path, world.root)])
   expect(told.stdout).toContain('refs/heads/main')
 })

@@ -17,7 +17,10 @@ export async function runningJob(
   pusher: Person,
 ): Promise<RunningJob> {
   const runner = expectStatus(
-    await world.root.post('/user/runners', { runner_type: 'project_type', project_id: project['id'] }),
+    await world.root.post('/user/runners', {
+      runner_type: 'project_type',
+      project_id: project['id'] as number,
+    }),
     201,
   )
   const copy = await copies.clone(project, pusher)
@@ -25,7 +28,7 @@ export async function runningJob(
   await copies.commit(copy, { '.gitlab-ci.yml': 'work:\n  script: make\n' })
   await git(copy, 'push', '--quiet', 'origin', 'HEAD')
   for (let attempt = 0; attempt < 100; attempt += 1) {
-    const answer = await world.anonymous.post('/jobs/request', { token: runner['token'] })
+    const answer = await world.anonymous.post('/jobs/request', { token: runner['token'] as string })
     if (answer.status === 201) {
       const { id, token } = answer.body as { id: number; token: string }
       return {

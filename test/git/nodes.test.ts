@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startService, type Service } from '../../src/app/service.ts'
 import { flushPkt, pkt } from '../../src/git/pkt-line.ts'
 import { pushBody } from '../../src/git/testing.ts'
-import { zeroOid, type Oid, type RefName } from '../../src/git/index.ts'
+import { zeroOid, type Oid } from '../../src/git/index.ts'
 import { readConfig } from '../../src/kernel/config/index.ts'
 import { startWorld, type Json, type World } from '../world/world.ts'
 import { Copies, git, type Login } from './copies.ts'
@@ -56,9 +56,7 @@ describe('two services on one database and one storage', () => {
       const reading = round % 2 === 0 ? there : copies.url(project, world.root)
       expect(await git(copies.folder, 'ls-remote', reading, 'main')).toContain(head)
       const base = round % 2 === 0 ? other.address : world.url
-      const branch = await world.root.get(
-        `${base}/api/v4/projects/${project['id']}/repository/branches/main`,
-      )
+      const branch = await world.root.get(`${base}/api/v4/projects/${project['id']}/repository/branches/main`)
       expect(branch.body).toMatchObject({ commit: { id: head } })
     }
   })
@@ -94,8 +92,8 @@ describe('two services on one database and one storage', () => {
       copies.try(copy, ['push', there, 'HEAD:two']),
     ])
     expect([a.code, b.code]).toEqual([0, 0])
-    const { body } = await world.root.get(`/projects/${project['id']}/protected_branches`)
-    expect(body).toHaveLength(1)
+    const rules = await world.root.get(`/projects/${project['id']}/protected_branches`)
+    expect(rules.body).toHaveLength(1)
   })
 })
 
@@ -152,7 +150,7 @@ describe('what breaks in the midst', () => {
       JSON.stringify([{ ref: 'refs/heads/main', oldOid, newOid }])
     await sql`insert into ref_updates (project_id, user_id, updates, push, created_at) values
       (${id}, 1, ${updates(old, next)}, '{"options": ["ci.skip"]}', now() - interval '5 minutes'),
-      (${id}, 1, ${updates(next, old)}, '{"options": []}', now() - interval '4 minutes')`.execute(db.writer)
+      (${id}, 1, ${updates(next, 'd'.repeat(40))}, '{"options": []}', now() - interval '4 minutes')`.execute(db.writer)
     await door.recover()
     expect(await version()).toBe(before + 1)
     const { rows } = await sql<{ payload: Json }>`

@@ -4,7 +4,7 @@ import type { Route } from '../../src/kernel/endpoint/index.ts'
 import { Client, type Reply } from '../world/client.ts'
 import { rootToken, startWorld, type World } from '../world/world.ts'
 import { fillPath, makeThings, type Things } from './fuzz/things.ts'
-import { hostileQueries, hostileSegments, hostileValues, rawSegments, sample } from './fuzz/values.ts'
+import { hostileQueries, hostileSegments, rawSegments, sample, valuesFor } from './fuzz/values.ts'
 
 /**
  * Every parameter of every endpoint is sent what it does not expect, by the administrator, against things that exist.
@@ -82,12 +82,13 @@ function callsFor(route: Route, name: string): Call[] {
     }))
   }
   const path = fillPath(endpoint.path, things)
+  const hostile = valuesFor(route.params.properties[name]!)
   const inQuery = hostileQueries(encodeURIComponent(name)).map((query) => ({
     path: `${path}?${query}`,
     about: query,
   }))
   if (takesQuery(route)) {
-    const values = hostileValues
+    const values = hostile
       .filter((value) => typeof value === 'string' || typeof value === 'number')
       .filter((value) => String(value).length < 5000)
       .map((value) => ({
@@ -96,7 +97,7 @@ function callsFor(route: Route, name: string): Call[] {
       }))
     return [...inQuery, ...values]
   }
-  const inBody = hostileValues.map((value) => ({
+  const inBody = hostile.map((value) => ({
     path,
     ...bodyOf(route, { [name]: value }),
     about: { [name]: value },

@@ -111,7 +111,10 @@ export class World implements AsyncDisposable {
     const namespace_id: unknown =
       fields['namespace_id'] ??
       (await this.group({ visibility: (fields['visibility'] as unknown) ?? 'private' })).id
-    return expectStatus(await creator.post('/projects', { name, path: name, namespace_id, ...fields }), 201) as Made
+    return expectStatus(
+      await creator.post('/projects', { name, path: name, namespace_id, ...fields }),
+      201,
+    ) as Made
   }
 
   /** A new user with this role in a project or group. */

@@ -78,6 +78,7 @@ const pipelineReaders = [publicJobs, member(Role.reporter), ownJob]
 
 export type ProjectAbility =
   | 'read_project'
+  | 'reach_project'
   | 'read_project_member'
   | 'read_code'
   | 'push_code'
@@ -99,6 +100,8 @@ export type ProjectAbility =
   | 'admin_job'
   | 'read_cicd_variables'
   | 'admin_cicd_variables'
+  | 'read_trigger'
+  | 'admin_trigger'
   | 'read_runner'
   | 'admin_runner'
   | 'read_protected_branch'
@@ -113,6 +116,8 @@ export type ProjectAbility =
 /** Sources: permission matrix of the supporting resources (7.1) and the completions of the areas. */
 export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_project: { allow: [everybody] },
+  /** Where a token leads besides what its user sees. */
+  reach_project: { allow: [everybody], never: [foreignJob] },
   read_project_member: { allow: [signedIn] },
   read_code: { allow: codeReaders, never: [off('repository')] },
   push_code: { allow: developer, never: [archived, off('repository')] },
@@ -143,6 +148,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   admin_job: { allow: maintainer, never: [archived, off('builds')] },
   read_cicd_variables: { allow: maintainer, never: [off('builds')] },
   admin_cicd_variables: { allow: maintainer, never: [archived, off('builds')] },
+  read_trigger: { allow: maintainer, never: [off('builds')] },
+  admin_trigger: { allow: maintainer, never: [archived, off('builds')] },
   read_runner: { allow: maintainer, never: [off('builds')] },
   admin_runner: { allow: maintainer, never: [archived, off('builds')] },
   read_protected_branch: { allow: codeReaders, never: [off('repository')] },

@@ -20,7 +20,8 @@ export function mountGit(server: FastifyInstance, services: GitServices): void {
     const context = requestContext()
     if (context !== undefined) context.endpoint = `git ${address.call}`
     try {
-      await answer(services, address, new URLSearchParams(query), request, reply); return;
+      await answer(services, address, new URLSearchParams(query), request, reply)
+      return
     } catch (error) {
       if (error instanceof GitRefusal) return refuse(request, reply, error)
       throw error
@@ -39,7 +40,7 @@ async function answer(
   const { fullPath, call, suffixed } = address
   if (!suffixed) {
     if (call !== 'info/refs') throw new GitRefusal(404, 'The address of a repository ends in .git.')
-    const rest = `info/refs${query.size > 0 ? `?${query}` : ''}`
+    const rest = `info/refs${query.size > 0 ? `?${query.toString()}` : ''}`
     const location = `${services.externalUrl()}/${encodeURI(fullPath)}.git/${rest}`
     return reply
       .code(301)

@@ -41,7 +41,7 @@ export function ofRef(ref: string, name: string): Read<ArchiveRow> {
     select ${archiveColumns} from ci_pipelines p
     join ci_jobs j on j.pipeline_id = p.id and j.name = ${name} and not j.retried and j.status = 'success' ${archive}
     where p.project_id = subject.id and p.ref = ${ref} and p.status = 'success' and p.source <> 'parent_pipeline'
-    order by p.id desc limit 1`)
+    order by p.iid desc limit 1`)
 }
 
 /** For a running job, which `actor` names: the archive of another job, and whether it may have it. */

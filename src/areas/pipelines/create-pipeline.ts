@@ -1,4 +1,4 @@
-import { type Actor, type ProjectSubject } from '../../access/index.ts'
+import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
 import type { CompiledPipeline, PipelineSource, Status } from '../../ci/index.ts'
 import { findCommit, zeroOid, type Commit, type Oid, type Repository } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
@@ -9,8 +9,9 @@ import { ciSettings } from './ci-settings.ts'
 import { compilePipeline, type Refused } from './compile-pipeline.ts'
 import { ConfigSource } from './config-source.ts'
 import { AlreadyCreated, insertPipeline, type Inserted, type NewPipelineRow } from './create-store.ts'
+import { findRef } from './find-ref.ts'
 import { advance, type MachineJob } from './machine.ts'
-import { predefinedVariables } from './predefined.ts'
+import { predefinedVariables, type Upstream } from './predefined.ts'
 import type { PipelineProcess } from './process-pipeline.ts'
 import type { RefProtection } from './ref-protection.ts'
 import { checkVariables, hasSkipMarker } from './rules.ts'
@@ -20,6 +21,7 @@ export interface GivenVariable {
   readonly key: string
   readonly value: string
   readonly variable_type: 'env_var' | 'file'
+  readonly raw?: boolean
 }
 
 export interface PipelineRequest {
@@ -32,6 +34,11 @@ export interface PipelineRequest {
   /** Left out: forty zeros. */
   readonly beforeSha?: string
   readonly variables?: readonly GivenVariable[]
+  /** What a trigger was sent, as a file of its own that needs no permission. */
+  readonly payload?: string
+  /** The trigger whose token asked for it, or the job whose token did. */
+  readonly triggerId?: number
+  readonly upstream?: Upstream
   /** Of the event that causes it: asked for again, nothing more is made. */
   readonly eventKey?: string
   /** Somebody asked for no jobs. */
@@ -42,9 +49,16 @@ export interface PipelineRequest {
   readonly storesErrors?: boolean
 }
 
-/** `refused` says why in the words of the API; null: an earlier call with this `eventKey` did it. */
+/** A request for the head of a branch or tag, which is named in full or short. */
+export type RefRequest = Omit<PipelineRequest, 'tag' | 'sha'>
+
+/**
+ * `refused` says why in the words of the API; null: an earlier call with this `eventKey` did it. `broken`: the pipeline
+ * is stored, but failed before it had a job.
+ */
 export type PipelineOutcome =
-  { readonly id: number; readonly iid: number } | { readonly refused: string | null }
+  | { readonly id: number; readonly iid: number; readonly broken?: string }
+  | { readonly refused: string | null }
 
 export interface CreatorServices {
   readonly db: Database
@@ -66,11 +80,37 @@ export class PipelineCreator {
     this.#services = services
   }
 
-  async create(request: PipelineRequest): Promise<PipelineOutcome> {
+  /** The checks of the completions (3.11) in their order, from the project to the ref; then as `create`. */
+  async createOnRef(request: RefRequest): Promise<PipelineOutcome> {
     const { places, db, refProtection } = this.#services
-    const { project, actor, ref, tag, variables = [] } = request
-    const wrong = checkVariables(actor, project, variables)
+    const { project, actor } = request
+    if (!may(actor, 'run_job', project)) return { refused: 'Pipelines are disabled!' }
+    if (!may(actor, 'create_pipeline', project)) {
+      return { refused: 'Insufficient permissions to create a new pipeline' }
+    }
+    const found = await findRef(places.of(project), project.refsVersion, request.ref)
+    const ref = typeof found === 'string' ? { name: request.ref, tag: false } : found
+    if (!(await refProtection.mayRun(db.reader, actor, project, ref))) {
+      return {
+        refused:
+          `You do not have sufficient permission to run a pipeline on '${ref.name}'. ` +
+          'Please select a different branch or contact your administrator for assistance.',
+      }
+    }
+    if (found === 'missing') return { refused: 'Reference not found' }
+    if (found === 'ambiguous') return { refused: 'Ref is ambiguous' }
+    return this.create({ ...request, ref: found.name, tag: found.tag, sha: found.sha })
+  }
+
+  async create({ payload, ...given }: PipelineRequest): Promise<PipelineOutcome> {
+    const { places, db, refProtection } = this.#services
+    const { project, actor, ref, tag, variables = [] } = given
+    const wrong = checkVariables(actor, project, variables, payload === undefined ? [] : [payloadKey])
     if (wrong !== undefined) return { refused: wrong }
+    const request: PipelineRequest = {
+      ...given,
+      variables: payload === undefined ? variables : [...variables, payloadVariable(payload)],
+    }
 
     const repository = places.of(project)
     const [protectedRef, commit] = await Promise.all([
@@ -97,11 +137,13 @@ export class PipelineCreator {
     const { project, ref, tag, sha, source, beforeSha = zeroOid } = request
     const { facts, variables } = await projectFacts(db.reader, cipher, project.id, { protectedRef })
     const { configPath } = ciSettings(project)
-    const about = { source, ref, tag, sha, beforeSha, protected: protectedRef }
-    const given = (request.variables ?? []).map(({ key, value, variable_type }) => ({
+    const { upstream = null } = request
+    const about = { source, ref, tag, sha, beforeSha, protected: protectedRef, upstream }
+    const given = (request.variables ?? []).map(({ key, value, variable_type, raw = false }) => ({
       key,
       value,
       file: variable_type === 'file',
+      raw,
       masked: false,
     }))
     const limit = settings.values.ci_max_total_yaml_size_bytes
@@ -142,24 +184,31 @@ export class PipelineCreator {
     )
     const turned = new Map(first.changed.map(({ job, status }) => [job.id, status]))
     const row = pipelineRow(request, protectedRef, made, first.pipeline)
-    const variables = (request.variables ?? []).map(({ key, value, variable_type }) => ({
+    const variables = (request.variables ?? []).map(({ key, value, variable_type, raw = false }) => ({
       key,
       secret: cipher.seal(value, pipelineSecretContext),
       variable_type,
-      raw: false,
+      raw,
     }))
     const statuses = jobs.map((job, index) => ({ job, status: turned.get(index) ?? 'created' }))
     try {
       return await db.transaction(async (tx) => {
         const inserted: Inserted = await insertPipeline(tx, row, variables, statuses)
         await process.announceNew(tx, request.project, row, inserted)
-        return { id: inserted.id, iid: inserted.iid }
+        const broken = made !== 'skipped' && 'refused' in made ? made.refused : undefined
+        return { id: inserted.id, iid: inserted.iid, ...(broken !== undefined && { broken }) }
       })
     } catch (error) {
       if (error instanceof AlreadyCreated) return { refused: null }
       throw error
     }
   }
+}
+
+const payloadKey = 'TRIGGER_PAYLOAD'
+
+function payloadVariable(value: string): GivenVariable {
+  return { key: payloadKey, value, variable_type: 'file', raw: true }
 }
 
 function pipelineRow(
@@ -184,6 +233,8 @@ function pipelineRow(
     yamlErrors: refused?.failureReason === 'config_error' ? refused.refused.slice(0, longestErrors) : null,
     failureReason: refused?.failureReason ?? null,
     eventKey: request.eventKey ?? null,
+    triggerId: request.triggerId ?? null,
+    sourceJobId: request.upstream?.job_id ?? null,
     cancelOnNewCommit: compiled?.autoCancel.onNewCommit ?? 'conservative',
     cancelOnJobFailure: compiled?.autoCancel.onJobFailure ?? 'none',
     state: { ...computed, status },

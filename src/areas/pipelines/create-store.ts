@@ -20,6 +20,8 @@ export interface NewPipelineRow {
   readonly yamlErrors: string | null
   readonly failureReason: string | null
   readonly eventKey: string | null
+  readonly triggerId: number | null
+  readonly sourceJobId: number | null
   readonly cancelOnNewCommit: string
   readonly cancelOnJobFailure: string
   readonly state: PipelineState
@@ -74,10 +76,12 @@ export async function insertPipeline(
       on conflict (project_id, block) do update set live = b.live + excluded.live
     ), pipeline as (
       insert into ci_pipelines (project_id, iid, user_id, status, source, ref, tag, sha, before_sha, protected, name,
-        yaml_errors, failure_reason, event_key, has_warnings, cancel_on_new_commit, cancel_on_job_failure, finished_at)
+        yaml_errors, failure_reason, event_key, has_warnings, cancel_on_new_commit, cancel_on_job_failure, trigger_id,
+        source_job_id, finished_at)
       select ${row.projectId}, counter.iid, ${row.userId}, ${status}, ${row.source}, ${row.ref}, ${row.tag}, ${row.sha},
         ${row.beforeSha}, ${row.protected}, ${row.name}, ${row.yamlErrors}, ${row.failureReason}, ${row.eventKey},
         ${row.state.hasWarnings}, ${row.cancelOnNewCommit}, ${row.cancelOnJobFailure},
+        ${row.triggerId}::bigint, ${row.sourceJobId}::bigint,
         case when ${finished} then now() end
       from counter returning id, iid, project_id
     ), variable as (

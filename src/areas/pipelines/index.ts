@@ -19,8 +19,10 @@ export {
   type GivenVariable,
   type PipelineOutcome,
   type PipelineRequest,
+  type RefRequest,
 } from './create-pipeline.ts'
 export {
+  PipelineActed,
   PipelineDetail,
   pipelineDetail,
   PipelineReference,
@@ -31,11 +33,12 @@ export {
 } from './entities.ts'
 export { findRef, type FoundRef } from './find-ref.ts'
 export type { MachineJob } from './machine.ts'
-export { predefinedVariables, type PipelineFacts, type ProjectFacts } from './predefined.ts'
+export { predefinedVariables, type PipelineFacts, type ProjectFacts, type Upstream } from './predefined.ts'
 export { PipelineProcess, taskNames, type JobEvent, type PipelineEvent } from './process-pipeline.ts'
 export type { JobEnd } from './process-store.ts'
 export type { PipelineRef, RefProtection } from './ref-protection.ts'
 export { danglingSources, skippedAfter } from './rules.ts'
+export { find as findPipeline } from './store.ts'
 export { pipelineSecretContext, projectFacts, type StoredVariable } from './variable-source.ts'
 
 export interface PipelineServices {

@@ -60,73 +60,109 @@ export function conditionsOf(filter: ListFilter): RawBuilder<unknown>[] {
 export function orderOf({ order_by, sort }: ListFilter): RawBuilder<unknown> {
   const direction = sql.raw(sort)
   return order_by === 'id'
-    ? sql`p.id ${direction}`
-    : sql`${sql.ref(`p.${order_by}`)} ${direction}, p.id ${direction}`
+    ? sql`p.iid ${direction}`
+    : sql`${sql.ref(`p.${order_by}`)} ${direction}, p.iid ${direction}`
 }
 
 /**
- * One page of a project's pipelines. The ids of the page come from an index alone, then its rows; the total of an
+ * One page of a project's pipelines. The iids of the page come from an index alone, then its rows; the total of an
  * unfiltered list is known, and where its page begins is found in the counts of `ci_pipeline_blocks`, so that no page
- * of a million costs more than the first.
+ * of a million costs more than the first. `isLong`: that there are over 10,000 is known from before.
  */
-export function list(filter: ListFilter, { limit, offset }: PageInput): Read<PipelineSummaryRow> {
+export function list(
+  filter: ListFilter,
+  input: PageInput,
+  { isLong = false }: { isLong?: boolean } = {},
+): Read<PipelineSummaryRow> {
   const conditions = conditionsOf(filter)
-  if (conditions.length === 0 && filter.order_by === 'id') return unfiltered(filter.sort, limit, offset)
-  const children = filter.source === 'parent_pipeline'
-  const where = sql`
-    from ci_pipelines p where ${sql.join(
-      [
-        sql`p.project_id = subject.id`,
-        children ? sql`p.source = 'parent_pipeline'` : sql`p.source <> 'parent_pipeline'`,
-        ...conditions,
-      ],
-      sql` and `,
-    )}`
-  const counted = sql`(select count(*) from (select ${where} limit ${countLimit + 1}) c)`
-  return pageOf(sql`select p.id ${where} order by ${orderOf(filter)} limit ${limit + 1} offset ${offset}`, {
-    order: orderOf(filter),
-    total: conditions.length === 0 ? known : counted,
-    limit,
-    offset,
-  })
+  if (conditions.length === 0 && filter.order_by === 'id') {
+    return pageOf(unfiltered(filter.sort, input), filter, input, known)
+  }
+  const { limit, offset } = input
+  const where = sql`from ci_pipelines p where ${sql.join([...place(filter), ...conditions], sql` and `)}`
+  const walk = sql`
+    select p.iid ${where} ${within(filter)} order by ${orderOf(filter)} limit ${limit + 1} offset ${offset}`
+  const iids =
+    filter.updated_after === undefined || filter.order_by !== 'id' ? walk : recent(where, walk, filter, input)
+  return pageOf(iids, filter, input, conditions.length === 0 ? known : isLong ? long : counted(where, filter))
+}
+
+const long = sql`${countLimit + 1}::bigint`
+
+/** The order makes it go by the index of the filter, however large the project is taken for. */
+function counted(
+  where: RawBuilder<unknown>,
+  { updated_after, updated_before }: ListFilter,
+): RawBuilder<unknown> {
+  const column = updated_after === undefined && updated_before === undefined ? 'iid' : 'updated_at'
+  return sql`(
+    select count(*) from (select ${where} order by ${sql.ref(`p.${column}`)} desc limit ${countLimit + 1}) c)`
+}
+
+function place({ source }: ListFilter): RawBuilder<unknown>[] {
+  const children = source === 'parent_pipeline'
+  return [
+    sql`p.project_id = subject.id`,
+    children ? sql`p.source = 'parent_pipeline'` : sql`p.source <> 'parent_pipeline'`,
+  ]
 }
 
 const known = sql`coalesce((
   select c.live from project_counters c where c.project_id = subject.id and c.kind = 'pipeline'), 0)`
 
-function unfiltered(sort: 'asc' | 'desc', limit: number, offset: number): Read<PipelineSummaryRow> {
+/** What was updated before a time was created before it: the walk begins in the block of that time. */
+function within({ updated_before, created_before }: ListFilter): RawBuilder<unknown> {
+  const before = updated_before ?? created_before
+  if (before === undefined) return sql``
+  return sql`
+    and p.iid < (select (coalesce(max(b.block), -1) + 1) * ${blockSize}::int from ci_pipeline_blocks b
+      where b.project_id = subject.id and b.created_at < ${before})`
+}
+
+/** Updates that few pipelines have seen are looked up and put in order; of many, the newest soon make a page. */
+const fewUpdates = 1000
+
+function recent(
+  where: RawBuilder<unknown>,
+  walk: RawBuilder<unknown>,
+  { sort }: ListFilter,
+  { limit, offset }: PageInput,
+): RawBuilder<unknown> {
+  return sql`
+    with few as materialized (select p.iid ${where} order by p.updated_at desc limit ${fewUpdates + 1}),
+    counted as materialized (select count(*) <= ${fewUpdates} as enough from few)
+    (select p.iid from few p where (select c.enough from counted c)
+      order by p.iid ${sql.raw(sort)} limit ${limit + 1} offset ${offset})
+    union all
+    (select w.iid from (${walk}) w where not (select c.enough from counted c))`
+}
+
+function unfiltered(sort: 'asc' | 'desc', { limit, offset }: PageInput): RawBuilder<unknown> {
   const direction = sql.raw(sort)
-  const ids =
-    offset < blockSize
-      ? sql`
-          select p.id from ci_pipelines p where p.project_id = subject.id and p.source <> 'parent_pipeline'
-          order by p.iid ${direction} limit ${limit + 1} offset ${offset}`
-      : sql`
-          select p.id from (
-            select b.block, b.skipped from (
-              select b.block, b.live, sum(b.live) over (order by b.block ${direction}) - b.live as skipped
-              from ci_pipeline_blocks b where b.project_id = subject.id) b
-            where b.skipped <= ${offset} and b.skipped + b.live > ${offset}) first
-          cross join lateral (
-            select p.id, p.iid from ci_pipelines p
-            where p.project_id = subject.id and p.source <> 'parent_pipeline'
-              and ${
-                sort === 'desc'
-                  ? sql`p.iid < (first.block + 1) * ${blockSize}`
-                  : sql`p.iid >= first.block * ${blockSize}`
-              }
-            order by p.iid ${direction} limit ${limit + 1} offset ${offset} - first.skipped) p`
-  return pageOf(ids, { order: sql`p.id ${direction}`, total: known, limit, offset })
+  if (offset < blockSize) {
+    return sql`
+      select p.iid from ci_pipelines p where p.project_id = subject.id and p.source <> 'parent_pipeline'
+      order by p.iid ${direction} limit ${limit + 1} offset ${offset}`
+  }
+  const from =
+    sort === 'desc' ? sql`p.iid < (first.block + 1) * ${blockSize}` : sql`p.iid >= first.block * ${blockSize}`
+  return sql`
+    select p.iid from (
+      select b.block, b.skipped from (
+        select b.block, b.live, sum(b.live) over (order by b.block ${direction}) - b.live as skipped
+        from ci_pipeline_blocks b where b.project_id = subject.id) b
+      where b.skipped <= ${offset} and b.skipped + b.live > ${offset}) first
+    cross join lateral (
+      select p.iid from ci_pipelines p
+      where p.project_id = subject.id and p.source <> 'parent_pipeline' and ${from}
+      order by p.iid ${direction} limit ${limit + 1} offset ${offset} - first.skipped) p`
 }
 
 function pageOf(
-  ids: RawBuilder<unknown>,
-  {
-    order,
-    total,
-    limit,
-    offset,
-  }: { order: RawBuilder<unknown>; total: RawBuilder<unknown>; limit: number; offset: number },
+  iids: RawBuilder<unknown>,
+  filter: ListFilter,
+  { limit, offset }: PageInput,
+  total: RawBuilder<unknown>,
 ): Read<PipelineSummaryRow> {
   return {
     kind: 'page',
@@ -137,6 +173,7 @@ function pageOf(
           else ${total}
         end)
       from (
-        select ${summaryColumns} from (${ids}) page join ci_pipelines p on p.id = page.id order by ${order}) r)`,
+        select ${summaryColumns} from (${iids}) page
+        join ci_pipelines p on p.project_id = subject.id and p.iid = page.iid order by ${orderOf(filter)}) r)`,
   }
 }

@@ -11,6 +11,13 @@ export interface ProjectFacts {
   readonly namespace: string
 }
 
+/** A job that started a pipeline, and where it belongs. */
+export interface Upstream {
+  readonly job_id: number
+  readonly pipeline_id: number
+  readonly project_id: number
+}
+
 export interface PipelineFacts {
   readonly source: PipelineSource
   readonly ref: string
@@ -18,6 +25,8 @@ export interface PipelineFacts {
   readonly sha: string
   readonly beforeSha: string
   readonly protected: boolean
+  /** The job whose token started it. */
+  readonly upstream: Upstream | null
 }
 
 const [major = '', minor = '', patch = ''] = apiVersion.split('.')
@@ -39,6 +48,8 @@ export function predefinedVariables(
     ...projectVariables(externalUrl, project, facts),
     CI_CONFIG_PATH: configPath,
     CI_PIPELINE_SOURCE: pipeline.source,
+    ...(pipeline.source === 'trigger' && { CI_PIPELINE_TRIGGERED: 'true' }),
+    ...(pipeline.upstream && upstreamVariables(pipeline.upstream)),
     CI_COMMIT_SHA: pipeline.sha,
     CI_COMMIT_SHORT_SHA: pipeline.sha.slice(0, 8),
     CI_COMMIT_BEFORE_SHA: pipeline.beforeSha,
@@ -48,6 +59,14 @@ export function predefinedVariables(
     ...(pipeline.tag ? { CI_COMMIT_TAG: pipeline.ref } : { CI_COMMIT_BRANCH: pipeline.ref }),
     ...(commit !== undefined && commitVariables(commit)),
   }).map(([key, value]) => ({ key, value, ...(key.startsWith('CI_COMMIT_') && { raw: true }) }))
+}
+
+function upstreamVariables(upstream: Upstream): Record<string, string> {
+  return {
+    CI_UPSTREAM_PIPELINE_ID: String(upstream.pipeline_id),
+    CI_UPSTREAM_PROJECT_ID: String(upstream.project_id),
+    CI_UPSTREAM_JOB_ID: String(upstream.job_id),
+  }
 }
 
 function serverVariables(externalUrl: string): Record<string, string> {

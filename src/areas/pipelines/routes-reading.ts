@@ -25,6 +25,7 @@ import {
 import { findRef } from './find-ref.ts'
 import type { PipelineServices } from './index.ts'
 import { conditionsOf, list, orderOf } from './list.ts'
+import { listKey, LongLists } from './long-lists.ts'
 import { danglingSources } from './rules.ts'
 import * as store from './store.ts'
 import { pipelineSecretContext } from './variable-source.ts'
@@ -55,6 +56,7 @@ const filters = {
 }
 
 export function readingEndpoints({ db, places, cipher, externalUrl }: PipelineServices): Endpoint[] {
+  const long = new LongLists()
   return [
     endpoint({
       method: 'GET',
@@ -70,10 +72,15 @@ export function readingEndpoints({ db, places, cipher, externalUrl }: PipelineSe
       answers: ListOf(PipelineSummary),
       // The refs that exist are known to git alone: these two scopes are read by the handler.
       read: ({ params, page }) =>
-        list(ofRefs(params.scope) ? { order_by: 'id', sort: 'desc' } : params, page),
-      async handle({ project, params, rows, page }) {
+        ofRefs(params.scope)
+          ? list({ order_by: 'id', sort: 'desc' }, page)
+          : list(params, page, { isLong: long.isLong(listKey(params)) }),
+      async handle({ project, params, rows, total, page }) {
         const show = (row: (typeof rows)[number]) => pipelineSummary(row, project, externalUrl())
-        if (!ofRefs(params.scope)) return rows.map(show)
+        if (!ofRefs(params.scope)) {
+          if (total === undefined && rows.length === page.limit) long.note(listKey(params))
+          return rows.map(show)
+        }
         const snapshot = await listRefs(places.of(project), project.refsVersion)
         const tag = params.scope === 'tags'
         const names = (tag ? snapshot.tags : snapshot.branches).map(({ name }) => name)

@@ -18,7 +18,6 @@ import { enqueue } from '../../tasks/index.ts'
 import type { PipelineCreator } from './create-pipeline.ts'
 import { blockSize } from './create-store.ts'
 import { PipelineActed, PipelineDetail, pipelineDetail, type PipelineRow } from './entities.ts'
-import { findRef } from './find-ref.ts'
 import type { PipelineServices } from './index.ts'
 import { taskNames, type PipelineProcess } from './process-pipeline.ts'
 import * as store from './store.ts'
@@ -28,7 +27,7 @@ const checks: readonly Check[] = ['credentials', 'params', 'subject', 'record', 
 const longestName = 255
 
 export function writingEndpoints(
-  { db, places, externalUrl, refProtection }: PipelineServices,
+  { db, externalUrl, refProtection }: PipelineServices,
   creator: PipelineCreator,
   process: PipelineProcess,
 ): Endpoint[] {
@@ -67,26 +66,14 @@ export function writingEndpoints(
       answers: PipelineActed,
       refuses: { 400: 'The pipeline cannot be created; `base` says why' },
       async handle({ actor, project, params }) {
-        const found = await findRef(places.of(project), project.refsVersion, params.ref)
-        const ref = typeof found === 'string' ? { name: params.ref, tag: false } : found
-        if (!(await refProtection.mayRun(db.reader, actor, project, ref))) {
-          throw base(
-            `You do not have sufficient permission to run a pipeline on '${ref.name}'. ` +
-              'Please select a different branch or contact your administrator for assistance.',
-          )
-        }
-        if (found === 'missing') throw base('Reference not found')
-        if (found === 'ambiguous') throw base('Ref is ambiguous')
-        const made = await creator.create({
+        const made = await creator.createOnRef({
           project,
           actor,
           source: 'api',
-          ref: found.name,
-          tag: found.tag,
-          sha: found.sha,
+          ref: params.ref,
           variables: params.variables ?? [],
         })
-        if ('refused' in made) throw base(made.refused ?? '')
+        if ('refused' in made) throw invalid({ base: [made.refused ?? ''] })
         return now(project, made.id)
       },
     }),
@@ -179,8 +166,4 @@ export function writingEndpoints(
       },
     }),
   ]
-}
-
-function base(text: string): Error {
-  return invalid({ base: [text] })
 }

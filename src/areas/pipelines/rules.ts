@@ -19,14 +19,15 @@ export function hasSkipMarker(message: string): boolean {
   return /\[(?:ci[-_ ]skip|skip[-_ ]ci)\]/i.test(message)
 }
 
-/** Why these variables may not be given to a pipeline, or undefined (completions, 2.10). */
+/** Why these variables may not be given to a pipeline, or undefined (completions, 2.10). `reserved`: keys it has anyway. */
 export function checkVariables(
   actor: Actor,
   project: ProjectSubject,
   variables: readonly { readonly key: string; readonly value: string }[],
+  reserved: readonly string[] = [],
 ): string | undefined {
   if (variables.length === 0) return undefined
-  const seen = new Set<string>()
+  const seen = new Set<string>(reserved)
   const twice = new Set<string>()
   for (const { key } of variables) {
     if (seen.has(key)) twice.add(key)

@@ -37,7 +37,7 @@ export async function latestOf(
     select to_json(r) as row from (
       ${detailed} where p.project_id = ${projectId} and p.sha = ${ref.sha} and p.ref = ${ref.name}
         and p.tag = ${ref.tag} and p.source <> 'parent_pipeline' and p.source <> all (${[...dangling]}::text[])
-      order by p.id desc limit 1) r`.execute(db)
+      order by p.iid desc limit 1) r`.execute(db)
   return result.rows[0]?.row
 }
 
@@ -54,7 +54,7 @@ export async function newestOf(
       select p.* from unnest(${[...names]}::text[]) ref (name) cross join lateral (
         select n.* from ci_pipelines n
         where n.project_id = ${projectId} and n.ref = ref.name and n.source <> 'parent_pipeline' and n.tag = ${tag}
-        order by n.id desc limit 1) p
+        order by n.iid desc limit 1) p
       where ${conditions})
     select (select count(*) from newest) as total, coalesce(json_agg(r), '[]') as rows from (
       select ${summaryColumns} from newest p order by ${order} limit ${limit} offset ${offset}) r`.execute(db)

@@ -15,8 +15,8 @@ import {
   type Refusal,
   type Repository,
 } from '../../git/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
-import type { Settings } from '../../settings/index.ts'
+import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
+import type { Settings, SettingValues } from '../../settings/index.ts'
 import { protectionOf, refusal, type BranchRule } from './rules.ts'
 import * as store from './store.ts'
 
@@ -70,7 +70,7 @@ async function refuseBranch(
   { actor, project, via }: Mover,
   { update, branch, rules, objects }: Question,
 ): Promise<string | undefined> {
-  if (project.repositoryEmpty && !update.isDeletion && !mayStart(services, actor, project)) {
+  if (project.repositoryEmpty && !update.isDeletion && !(await mayStart(services, actor, project))) {
     return startRefusal(services.externalUrl(), project)
   }
   const protection = protectionOf(branch, rules)
@@ -93,8 +93,8 @@ async function refuseBranch(
 }
 
 /** The first push: Maintainers; Developers where the default protection lets them push or start a repository. */
-function mayStart({ settings }: GuardServices, actor: Actor, project: ProjectSubject): boolean {
-  const defaults = settings.values.default_branch_protection_defaults
+async function mayStart({ db, settings }: GuardServices, actor: Actor, project: ProjectSubject): Promise<boolean> {
+  const defaults = await defaultProtection(db.reader, settings, project.id)
   const levels = (defaults.allowed_to_push ?? []).map((entry) => entry.access_level)
   const developersToo =
     defaults.developer_can_initial_push === true || levels.length === 0 || opensToDevelopers(levels)
@@ -119,14 +119,14 @@ async function liesOnProtectedBranch(
   return false
 }
 
-/** The rule that the default branch gets with the first push, by the instance's default; none when that has no entries. */
+/** The rule that the default branch gets with the first push, by its default protection; none when that has no entries. */
 export async function protectFirstBranch(
   tx: Tx,
   settings: Settings,
   projectId: number,
   branch: string,
 ): Promise<void> {
-  const defaults = settings.values.default_branch_protection_defaults
+  const defaults = await defaultProtection(tx, settings, projectId)
   const entries = (['push', 'merge'] as const).flatMap((action) =>
     (defaults[`allowed_to_${action}`] ?? []).map(({ access_level }) => ({
       action,
@@ -141,4 +141,12 @@ export async function protectFirstBranch(
     codeOwnerApprovalRequired: defaults.code_owner_approval_required ?? false,
     entries,
   })
+}
+
+type DefaultProtection = SettingValues['default_branch_protection_defaults']
+
+/** That of the nearest group with one of its own, else the instance's. */
+async function defaultProtection(db: Reader, settings: Settings, projectId: number): Promise<DefaultProtection> {
+  const ofGroup = await store.groupDefaults(db, projectId)
+  return (ofGroup as DefaultProtection | undefined) ?? settings.values.default_branch_protection_defaults
 }

@@ -1,4 +1,4 @@
-import { admits, may, opensToDevelopers, type Actor, type ProjectSubject } from '../../access/index.ts'
+import { admits, opensToDevelopers, type Actor, type ProjectSubject } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database, Reader } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
@@ -52,28 +52,6 @@ export function branchState(
 /** Whether a branch of this name is protected. */
 export async function isProtectedBranch(db: Reader, projectId: number, branch: string): Promise<boolean> {
   return protectionOf(branch, await rulesOf(db, projectId)) !== undefined
-}
-
-/** A branch or tag, by its short name. */
-interface NamedRef {
-  readonly name: string
-  readonly tag: boolean
-}
-
-/** What pipelines ask: whether a ref is protected, and whether somebody may run something on it. */
-export const refProtection = {
-  /** Tags can not be protected yet. */
-  async isProtected(db: Reader, projectId: number, ref: NamedRef): Promise<boolean> {
-    return !ref.tag && (await isProtectedBranch(db, projectId, ref.name))
-  },
-
-  /** On a protected branch who may push or merge to it, elsewhere who may push at all. */
-  async mayRun(db: Reader, actor: Actor, project: ProjectSubject, ref: NamedRef): Promise<boolean> {
-    const mayPushCode = may(actor, 'push_code', project)
-    if (ref.tag) return mayPushCode
-    const state = branchState(ref.name, await rulesOf(db, project.id), actor, project, mayPushCode)
-    return state.mayPush || state.mayMerge
-  },
 }
 
 /** Protected branches of projects. */

@@ -58,6 +58,17 @@ export function rulesIn(found: readonly { readonly rules: readonly RuleRow[] }[]
   return found.flatMap((row) => row.rules.map(branchRule))
 }
 
+/** The default protection that the nearest group above a project has of its own, as stored; undefined without one. */
+export async function groupDefaults(db: Reader, projectId: number): Promise<unknown> {
+  const { rows: found } = await sql<{ defaults: unknown }>`
+    select n.settings -> 'default_branch_protection_defaults' as defaults
+    from projects p join namespaces own on own.id = p.namespace_id
+      join namespaces n on n.id = any (own.traversal_ids)
+    where p.id = ${projectId} and n.settings ? 'default_branch_protection_defaults'
+    order by cardinality(n.traversal_ids) desc limit 1`.execute(db)
+  return found[0]?.defaults
+}
+
 export interface NewEntry {
   readonly action: Action
   readonly accessLevel: number | null

@@ -107,6 +107,7 @@ export class HandOut {
       sha: pipeline.sha,
       beforeSha: pipeline.before_sha,
       protected: job.protected,
+      upstream: pipeline.upstream,
     }
     const expanded = jobVariables({
       job,

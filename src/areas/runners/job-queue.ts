@@ -30,6 +30,7 @@ interface Waiter {
   readonly resolve: (handed: Handed | undefined) => void
   /** Waits on when there is nothing; else the answer to that is undefined. */
   readonly holds: boolean
+  readonly signal: AbortSignal
 }
 
 /** Runners that may have the same jobs, the longest waiting first. */
@@ -75,7 +76,7 @@ export class JobQueue implements AsyncDisposable {
     const { promise, resolve } = Promise.withResolvers<Handed | undefined>()
     const line = this.#line(asking.of)
     if (signal.aborted || this.#closed || (line.dry && !holds)) return Promise.resolve(undefined)
-    const waiter: Waiter = { asking, token: newToken(jobTokenPrefix), resolve, holds }
+    const waiter: Waiter = { asking, token: newToken(jobTokenPrefix), resolve, holds, signal }
     line.waiters.add(waiter)
     signal.addEventListener(
       'abort',
@@ -141,7 +142,7 @@ export class JobQueue implements AsyncDisposable {
   async #serve(line: Line): Promise<void> {
     const news = this.#news
     const waiters = [...line.waiters].slice(0, batch)
-    // While they are served they cannot hang up unnoticed: whoever did gets no answer, and gives the job back.
+    // Meanwhile nobody else sees them. Who hangs up now and is given a job gives it back.
     for (const waiter of waiters) line.waiters.delete(waiter)
     let result: { claims: Claim[]; locked: number }
     try {
@@ -160,14 +161,22 @@ export class JobQueue implements AsyncDisposable {
       served.add(waiter)
       waiter.resolve({ jobId, pipelineId, token: waiter.token })
     }
-    const dry = result.locked < waiters.length && this.#news === news
-    if (dry) line.dry = true
     for (const [place, waiter] of waiters.entries()) {
       if (served.has(waiter)) continue
-      // One before the last who was served, and got nothing, is not who it was: it asks anew.
-      const changed = place < result.locked
-      if (changed || (dry && !waiter.holds)) waiter.resolve(undefined)
+      // A job was there for this one, who did not get it: who it was has changed, and it asks anew.
+      if (place < result.locked || waiter.signal.aborted || this.#closed) waiter.resolve(undefined)
       else line.waiters.add(waiter)
+    }
+    if (result.locked < waiters.length && this.#news === news) this.#runDry(line)
+  }
+
+  /** Nothing is left for these; whoever came meanwhile and does not hold is told so, too. */
+  #runDry(line: Line): void {
+    line.dry = true
+    for (const waiter of line.waiters) {
+      if (waiter.holds) continue
+      line.waiters.delete(waiter)
+      waiter.resolve(undefined)
     }
   }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { CompiledJob } from '../../ci/index.ts'
 import type { Reader } from '../../kernel/db/index.ts'
+import type { Upstream } from '../pipelines/index.ts'
 
 export interface SealedVariable {
   readonly key: string
@@ -48,6 +49,10 @@ export interface HandedJob {
     readonly source: string
     readonly name: string | null
     readonly created_at: string
+    /** Of the trigger that started it. */
+    readonly trigger_hint: string | null
+    /** The job whose token started it. */
+    readonly upstream: Upstream | null
   }
   readonly pipeline_variables: readonly SealedVariable[]
   readonly earlier: readonly EarlierJob[]
@@ -71,7 +76,9 @@ export async function findHandedJob(db: Reader, id: number): Promise<HandedJob |
       select j.id, j.name, j.stage, j.stage_index, j.status, j.project_id, j.user_id, j.ref, j.tag, j.protected,
         j.definition, j.timeout, j.run_when, j.queued_at, j.started_at, j.manual_variables,
         json_build_object('id', p.id, 'iid', p.iid, 'sha', p.sha, 'before_sha', p.before_sha, 'source', p.source,
-          'name', p.name, 'created_at', p.created_at) as pipeline,
+          'name', p.name, 'created_at', p.created_at, 'trigger_hint', t.token_hint, 'upstream',
+          case when s.id is not null then
+            json_build_object('job_id', s.id, 'pipeline_id', s.pipeline_id, 'project_id', s.project_id) end) as pipeline,
         coalesce((
           select json_agg(json_build_object('key', v.key, 'secret', v.secret, 'variable_type', v.variable_type,
             'raw', v.raw) order by v.id)
@@ -95,6 +102,7 @@ export async function findHandedJob(db: Reader, id: number): Promise<HandedJob |
           where o.project_id = j.project_id and o.status in ('running', 'canceling') and o.id <> j.id
             and x.runner_type = 'instance_type') as running
       from ci_jobs j join ci_pipelines p on p.id = j.pipeline_id join ci_runners r on r.id = j.runner_id
+        left join ci_triggers t on t.id = p.trigger_id left join ci_jobs s on s.id = p.source_job_id
         left join ci_runner_managers m on m.id = j.runner_manager_id
       where j.id = ${id}) x`.execute(db)
   return rows[0]?.job

@@ -74,6 +74,9 @@ function pipelineVariables({ job, project, externalUrl }: VariableParts): Variab
     { key: 'CI_PIPELINE_URL', value: `${externalUrl}/${project.fullPath}/-/pipelines/${pipeline.id}` },
     { key: 'CI_PIPELINE_CREATED_AT', value: instant(pipeline.created_at) },
     ...(pipeline.name === null ? [] : [{ key: 'CI_PIPELINE_NAME', value: pipeline.name }]),
+    ...(pipeline.trigger_hint === null
+      ? []
+      : [{ key: 'CI_TRIGGER_SHORT_TOKEN', value: pipeline.trigger_hint }]),
   ]
 }
 

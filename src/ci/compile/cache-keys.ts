@@ -15,10 +15,7 @@ export function keyFilesOf(jobs: readonly JobConfig[]): { files: string[]; files
  * Keys of files as texts: the prefix, and a digest of the ids of the files, `default` where there are none. Without a
  * prefix the position of the cache and the names of the files are it, so that two caches never share a key by chance.
  */
-export function resolveCacheKeys(
-  caches: readonly Cache[],
-  known: CompileContext['keyFiles'],
-): Cache[] {
+export function resolveCacheKeys(caches: readonly Cache[], known: CompileContext['keyFiles']): Cache[] {
   if (known === undefined) return [...caches]
   return caches.map((cache, index) => {
     const { key } = cache

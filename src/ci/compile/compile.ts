@@ -86,7 +86,8 @@ class Compilation {
   workflow(): Workflow | null {
     const { name, rules, autoCancel } = this.#config.workflow
     const globals = this.#config.variables.map(({ key, value, raw }) => ({ key, value, ...(raw && { raw }) }))
-    const match = rules && firstMatching(rules, ofJob('workflow'), this.#scope(null, [], globals), this.#grounds)
+    const match =
+      rules && firstMatching(rules, ofJob('workflow'), this.#scope(null, [], globals), this.#grounds)
     if (rules !== null && (match === null || match.rule.when === 'never')) return null
 
     const variables = mergeVariables<Variable>(globals, match?.rule.variables ?? [])

@@ -19,16 +19,28 @@ const wordOfSource: Partial<Record<PipelineSource, string>> = {
 }
 
 /** `only` wants all its keys to hold; refs it does not name are branches and tags. */
-export function includedByOnly(only: Filter, scope: VariableScope, grounds: Grounds<CompileContext>): boolean {
+export function includedByOnly(
+  only: Filter,
+  scope: VariableScope,
+  grounds: Grounds<CompileContext>,
+): boolean {
   return conditions({ ...defaultOnly, ...only }, scope, grounds).every((condition) => condition())
 }
 
 /** `except` excludes as soon as one of its keys holds. */
-export function excludedByExcept(except: Filter, scope: VariableScope, grounds: Grounds<CompileContext>): boolean {
+export function excludedByExcept(
+  except: Filter,
+  scope: VariableScope,
+  grounds: Grounds<CompileContext>,
+): boolean {
   return conditions(except, scope, grounds).some((condition) => condition())
 }
 
-function conditions(filter: Filter, scope: VariableScope, grounds: Grounds<CompileContext>): (() => boolean)[] {
+function conditions(
+  filter: Filter,
+  scope: VariableScope,
+  grounds: Grounds<CompileContext>,
+): (() => boolean)[] {
   const { context, paths } = grounds
   const { refs, variables, changes, kubernetes } = filter
   const list: (() => boolean)[] = []

@@ -61,6 +61,10 @@ describe('whole files', () => {
 describe('one job', () => {
   test.each([
     [
+      job('after_script: 1'),
+      'jobs:a:after_script config should be a string or a nested array of strings up to 10 levels deep',
+    ],
+    [
       job('before_script: [[[[[[[[[[[x]]]]]]]]]]]'),
       'jobs:a:before_script config should be a string or a nested array of strings up to 10 levels deep',
     ],
@@ -179,7 +183,6 @@ describe('one job', () => {
     [job('interruptible: x'), 'jobs:a:interruptible config should be a boolean value'],
     [job('publish: x'), 'jobs:a publish can only be used within a `pages` job'],
     [job('id_tokens: {T: {}}'), 'jobs:a:id_tokens:t config missing required keys: aud'],
-    [job('release: {description: x}'), "jobs:a:release tag name can't be blank"],
     ['a: {trigger: [x]}', 'jobs:a:trigger has to be either a string or a hash'],
     ['a: {trigger: {branch: x}}', 'jobs:a:trigger config must specify either project or include'],
     ['a: {trigger: {project: x, strategy: y}}', 'jobs:a:trigger strategy should be depend or mirror'],

@@ -99,11 +99,11 @@ function* reader(source: string, options: ParseOptions): Asking<ParseResult> {
   })
   let data: DataMap | undefined
   try {
-    const { data: included, oddKeys, inputs } = yield* inclusion.root(
-      source,
-      givenInputs(options.inputs),
-      surroundings(options),
-    )
+    const {
+      data: included,
+      oddKeys,
+      inputs,
+    } = yield* inclusion.root(source, givenInputs(options.inputs), surroundings(options))
     checkSize(included, limits.depth)
     const extended = resolveExtends(included, budget)
     checkSize(extended, limits.depth)

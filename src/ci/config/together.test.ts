@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { contextOf, errorsOf, jobsOf } from '../fixtures/pipelines.ts'
 import { compile } from '../compile/compile.ts'
-import { listIncludes } from './include.ts'
+import { listIncludes } from '../include/gathered.ts'
 import { mergedYaml, parse } from './parse.ts'
 
 /** From several files and templates to one configuration: include, extends, !reference, default. */
@@ -149,8 +149,6 @@ describe('include', () => {
     ['include: 1', 'Each include must be a hash or a string'],
     ['include: {local: [a]}', 'Included file `["a"]` needs to be a string'],
     ['include: self.yml', 'Maximum of 150 nested includes are allowed!'],
-    ['include: {project: p, file: f}', 'include:project is not supported yet'],
-    ['include: https://example.test/a.yml', 'include:remote is not supported yet'],
   ])('%s', (source, error) => expect(errors(source)).toEqual([error]))
 })
 

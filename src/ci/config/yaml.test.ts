@@ -58,7 +58,7 @@ test.each([
   ['a: *b', '(<unknown>): Unknown alias: b at line 1 column 4'],
   ['a: {<<: 1}', '(<unknown>): merge key << needs a map or a list of maps at line 1 column 5'],
   ['a: !reference []', '(<unknown>): !reference needs a list of keys at line 1 column 15'],
-  ['spec: {inputs: {a: {}}}\n---\na: {script: x}', 'spec header is not supported yet'],
+  ['spec: {inputs: {a: {}}}\n---\na: {script: x}', '`a` input: required value has not been provided'],
 ])('%j: %s', (source, error) => expect(errorsOf(source)).toEqual([error]))
 
 test('syntax errors name their place', () => {

@@ -69,6 +69,7 @@ function key(value: unknown, spot: Spot): CacheKey | undefined {
   if (typeof value === 'string' || typeof value === 'number') return String(value)
   if (!isMap(value)) return spot.failHere(entryText.cacheKeyShape)
   return readFields(keyFields, value, spot, (given, at) => {
-    if ('files' in given === 'files_commits' in given) at.fail(entryText.exactlyOne(['files', 'files_commits']))
+    if ('files' in given === 'files_commits' in given)
+      at.fail(entryText.exactlyOne(['files', 'files_commits']))
   })
 }

@@ -73,11 +73,8 @@ function needs(keys: readonly string[]): (value: DataMap, spot: Spot) => void {
 
 /** A variable is known only when the job runs. */
 function isRef(value: unknown): value is string {
-  return (
-    typeof value === 'string' &&
-    (value.includes('$') ||
-      (!/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|[/.]$|\.lock$/.test(value) && value !== ''))
-  )
+  if (typeof value !== 'string' || value === '') return false
+  return value.includes('$') || !/[\s\p{Cc}~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|[/.]$|\.lock$/u.test(value)
 }
 
 function isDatetime(value: unknown): value is string {

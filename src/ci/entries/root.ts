@@ -44,6 +44,8 @@ const globalFields = {
 
 /** What YAML readers take for something else than a text; no job can be called so. */
 const oddNames = ['true', 'false', 'nil']
+/** Once meant the stages. */
+const removedKeys = ['types']
 
 /** Reports everything that is wrong in `errors`, the globals first, then the jobs as written. */
 export function readRoot(data: DataMap, oddKeys: readonly string[], errors: string[]): RootEntry {
@@ -86,6 +88,7 @@ function readJobs(data: DataMap, oddKeys: readonly string[], spot: Spot): Map<st
     if (name === '') spot.child('job').failHere(entryText.nameBlank)
     else if (oddKeys.includes(name) || oddNames.includes(name))
       spot.child(name).failHere(entryText.nameSymbol)
+    else if (removedKeys.includes(name)) spot.failHere(entryText.notAJob(name))
     else {
       const job = readJob(name, value, spot)
       if (job !== undefined) jobs.set(name, job)

@@ -1,6 +1,16 @@
 import { isMap, type DataMap } from '../config/data.ts'
 import { entryText } from '../messages.ts'
-import { attribute, boolean, entry, mapOf, readFields, requireKeys, string, text, type Fields } from './read.ts'
+import {
+  attribute,
+  boolean,
+  entry,
+  mapOf,
+  readFields,
+  requireKeys,
+  string,
+  text,
+  type Fields,
+} from './read.ts'
 import type { Read, Spot } from './spot.ts'
 
 const vaultFields = {

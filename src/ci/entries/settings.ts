@@ -3,13 +3,11 @@ import { entryText } from '../messages.ts'
 import { compilePattern, splitPattern } from '../text/regex.ts'
 import {
   attribute,
-  boolean,
   collect,
   duration,
   durationText,
   entry,
   isStrings,
-  map,
   mapOf,
   readFields,
   requireKeys,
@@ -19,7 +17,7 @@ import {
 } from './read.ts'
 import { exitCodes } from './retry.ts'
 import { script } from './script.ts'
-import type { Read, Spot } from './spot.ts'
+import type { Read } from './spot.ts'
 
 /** The smaller keys of a job, each a line or a few. */
 

@@ -97,7 +97,13 @@ const fetchers: Fetchers = {
     return [
       {
         content: found.content,
-        facts: { type: 'file', location: names[1], at: { ...found.origin, path }, extra, from: around.origin },
+        facts: {
+          type: 'file',
+          location: names[1],
+          at: { ...found.origin, path },
+          extra,
+          from: around.origin,
+        },
         around: { ...around, origin: found.origin, component: null },
       },
     ]
@@ -108,12 +114,16 @@ const fetchers: Fetchers = {
     const found = yield* ask('remote', { url, cache })
     if (!('content' in found)) throw new ConfigError(failureText(location, found))
     const { content } = found
-    if (integrity !== null && integrity !== `sha256-${createHash('sha256').update(content).digest('base64')}`) {
+    if (
+      integrity !== null &&
+      integrity !== `sha256-${createHash('sha256').update(content).digest('base64')}`
+    ) {
       throw new ConfigError(includeText.integrity(location))
     }
     return [ofNobody('remote', location, content, around)]
   },
 
+  // eslint-disable-next-line require-yield -- they come with the service, there is nothing to ask
   *template({ name }, around) {
     return [ofNobody('template', name, readTemplate(name) ?? '', around)]
   },
@@ -189,7 +199,9 @@ function ofNobody(
 
 function failureText(url: string, failure: RemoteFailure): string {
   if ('status' in failure) return includeText.remoteStatus(url, failure.status, failure.attempts)
-  return 'blocked' in failure ? includeText.remoteBlocked(failure.blocked) : includeText.remoteFailed[failure.failed](url)
+  return 'blocked' in failure
+    ? includeText.remoteBlocked(failure.blocked)
+    : includeText.remoteFailed[failure.failed](url)
 }
 
 const isBlank = (text: string) => text.trim() === ''

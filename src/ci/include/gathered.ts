@@ -33,7 +33,9 @@ export function listIncludes(source: string): IncludeRequest[] {
     const { content } = readYaml(source)
     if (!isMap(content)) return []
     const variables = new IncludeVariables(undefined)
-    const sources = readIncludes(content['include'], variables).flatMap((entry) => sourcesOf(entry, variables))
+    const sources = readIncludes(content['include'], variables).flatMap((entry) =>
+      sourcesOf(entry, variables),
+    )
     return sources.flatMap((one) => (one.kind === 'local' ? [{ kind: 'local', location: one.written }] : []))
   } catch (error) {
     if (error instanceof ConfigError) return []

@@ -98,11 +98,7 @@ export class Inclusion {
   }
 
   /** The files of an `include`, fetched side by side; what rules leave out is not looked for. */
-  *#wanted(
-    include: Data | undefined,
-    around: Surroundings,
-    kinds?: readonly SourceKind[],
-  ): Asking<Wanted[]> {
+  *#wanted(include: Data | undefined, around: Surroundings, kinds?: readonly SourceKind[]): Asking<Wanted[]> {
     if (include === undefined || include === null) return []
     const entries: IncludeEntry[] = []
     for (const entry of readIncludes(include, around.variables)) {
@@ -114,9 +110,7 @@ export class Inclusion {
       sourcesOf(entry, around.variables, kinds).map((source) => ({ entry, source })),
     )
     if (this.files.length + sources.length > this.#limits.files) throw this.#tooMany()
-    const outcomes = yield* together(
-      sources.map(({ source }) => fetchFiles(source, around, this.#options)),
-    )
+    const outcomes = yield* together(sources.map(({ source }) => fetchFiles(source, around, this.#options)))
     return outcomes.flatMap((outcome, i) => {
       if ('error' in outcome) throw new ConfigError(outcome.error)
       return outcome.files.map((fetched) => ({ entry: sources[i]!.entry, fetched }))

@@ -61,7 +61,8 @@ export function lintAnswer(
 ): LintAnswer {
   const config = 'config' in parsed ? parsed.config : null
   const { merged, includes = [] } = config ?? (parsed as Exclude<ParseResult, { config: ParsedConfig }>)
-  const errors = 'errors' in parsed ? parsed.errors : compiled !== null && 'errors' in compiled ? compiled.errors : []
+  const errors =
+    'errors' in parsed ? parsed.errors : compiled !== null && 'errors' in compiled ? compiled.errors : []
   const warnings = compiled?.warnings ?? config?.warnings ?? []
   const found = config !== null && errors.length === 0 ? jobsOf(config, compiled) : []
   return {

@@ -8,7 +8,7 @@ export type ExpandVariables = (text: string) => string
 interface TextFunction {
   name: string
   pattern: RegExp
-  apply(text: string, args: string[], expand: ExpandVariables): Data
+  apply: (text: string, args: string[], expand: ExpandVariables) => Data
 }
 
 const functions: TextFunction[] = [

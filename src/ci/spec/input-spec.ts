@@ -1,6 +1,7 @@
 import { isMap, type Data, type DataMap } from '../config/data.ts'
 import { collect } from '../entries/read.ts'
 import type { Spot } from '../entries/spot.ts'
+import { scalarText } from '../entries/variables.ts'
 import { parseExpression, type Expression } from '../expression/parser.ts'
 import { entryText, inputText } from '../messages.ts'
 
@@ -46,7 +47,8 @@ export function readInput(
     if (isThere(given['rules']) && other in given) spot.fail(entryText.together(['rules', other]))
   }
   const { description = null, regex = null, type = null, rules = null } = given
-  if (description !== null && typeof description === 'object') spot.key('input_description').fail(inputText.words)
+  if (description !== null && scalarText(description) === null)
+    spot.key('input_description').fail(inputText.words)
   if (regex !== null && typeof regex !== 'string') spot.key('input_regex').fail(entryText.string)
   if (type !== null && !inputTypes.some((known) => known === type)) {
     spot.key('input_type').fail(entryText.unknownValue(type))
@@ -57,7 +59,7 @@ export function readInput(
   return {
     name,
     type: (type as InputType | null) ?? 'string',
-    description: description === null ? null : String(description as string),
+    description: scalarText(description),
     default: given['default'],
     options: options ?? null,
     regex: regex as string | null,

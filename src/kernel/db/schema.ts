@@ -97,6 +97,7 @@ export interface CiJobs {
 
 export interface CiPipelineBlocks {
   block: number;
+  created_at: Generated<Timestamp>;
   live: number;
   project_id: number;
 }
@@ -121,9 +122,11 @@ export interface CiPipelines {
   ref: string;
   sha: string;
   source: string;
+  source_job_id: number | null;
   started_at: Timestamp | null;
   status: Generated<string>;
   tag: Generated<boolean>;
+  trigger_id: number | null;
   updated_at: Generated<Timestamp>;
   user_id: number | null;
   yaml_errors: string | null;
@@ -180,6 +183,19 @@ export interface CiRunners {
   updated_at: Generated<Timestamp>;
 }
 
+export interface CiTriggers {
+  created_at: Generated<Timestamp>;
+  description: string;
+  expires_at: Timestamp | null;
+  id: Generated<number>;
+  owner_id: number | null;
+  project_id: number;
+  secret: string;
+  token_digest: string;
+  token_hint: string;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface CiVariables {
   description: string | null;
   environment_scope: Generated<string>;
@@ -187,7 +203,8 @@ export interface CiVariables {
   id: Generated<number>;
   key: string;
   masked: Generated<boolean>;
-  project_id: number;
+  namespace_id: number | null;
+  project_id: number | null;
   protected: Generated<boolean>;
   raw: Generated<boolean>;
   secret: string;
@@ -347,6 +364,7 @@ export interface DB {
   ci_runner_managers: CiRunnerManagers;
   ci_runner_projects: CiRunnerProjects;
   ci_runners: CiRunners;
+  ci_triggers: CiTriggers;
   ci_variables: CiVariables;
   events: Events;
   members: Members;

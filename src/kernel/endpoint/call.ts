@@ -60,6 +60,7 @@ export async function call(route: Route, gate: Gatekeeper, incoming: Incoming): 
     rows: endpoint.paged === true && rows.length > page.limit ? rows.slice(0, page.limit) : rows,
     page,
     request: facts,
+    sent: bag,
   }
   const result = await endpoint.handle(input as never)
   if (result instanceof Answer) return result

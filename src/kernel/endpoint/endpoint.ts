@@ -97,8 +97,12 @@ export interface Call<Actor, Params, Row> {
   readonly params: Params
   /** What `read` brought, a page cut to its size. */
   readonly rows: readonly Row[]
+  /** Of a page that `read` brought: how many there are in all, undefined past 10,000. */
+  readonly total: number | undefined
   readonly page: PageInput
   readonly request: RequestFacts
+  /** All that was sent, unchecked: path, query and body in one bag. Only to hand it on as it came. */
+  readonly sent: Readonly<Record<string, unknown>>
 }
 
 export interface RequestFacts {

@@ -18,7 +18,7 @@ function nested(depth: number, make: (inner: unknown) => unknown): unknown {
 }
 
 /** What nobody in their senses sends, as JSON can carry it. */
-export const hostileValues: readonly unknown[] = [
+const hostileValues: readonly unknown[] = [
   null,
   true,
   false,
@@ -76,6 +76,34 @@ export const hostileValues: readonly unknown[] = [
   nested(40, (inner) => [inner]),
   nested(40, (inner) => ({ a: inner })),
 ]
+
+/** Enough for what is coerced to a number, flag, date or choice before anybody else sees it. */
+const forScalars: readonly unknown[] = [
+  null,
+  true,
+  -1,
+  0,
+  1.5,
+  2 ** 31,
+  2 ** 53,
+  1e308,
+  '',
+  'a\0b',
+  '99999999999999999999',
+  '2026-13-45T99:99:99Z',
+  '+275760-09-13',
+  [],
+  [[]],
+  {},
+]
+
+/** What to send for a parameter of this schema. */
+export function valuesFor(schema: TSchema): readonly unknown[] {
+  const { type, format, enum: listed } = schema as Schema
+  const kind = [type].flat().find((one) => one !== 'null')
+  const scalar = kind === 'integer' || kind === 'number' || kind === 'boolean'
+  return scalar || listed !== undefined || format !== undefined ? forScalars : hostileValues
+}
 
 /** As they stand in a path, still to be encoded. */
 export const hostileSegments: readonly string[] = [
