@@ -23,7 +23,9 @@ export interface Latency {
 export interface Idle {
   readonly runners: number
   readonly seconds: number
-  readonly rows: number
+  /** The tables in which rows were written, and how many. */
+  readonly tables: readonly { readonly name: string; readonly rows: number }[]
+  /** Of the write-ahead log, which the database also writes for itself. */
   readonly bytes: number
 }
 
@@ -69,7 +71,7 @@ export class Ci {
     return new Ci(bench, git, client, await pushConfiguration(git, bench, [special.latencyProject], oneJob))
   }
 
-  /** Undefined when runners are not served. */
+  /** False when runners are not served. */
   async wait(runners: number): Promise<boolean> {
     const { service, load } = this.#bench
     const probe = await fetch(`${service.url}/api/v4/jobs/request`, {
@@ -108,20 +110,29 @@ export class Ci {
     const before = await this.#written()
     await sleep(seconds * 1000)
     const after = await this.#written()
-    return { runners, seconds, rows: after.rows - before.rows, bytes: after.bytes - before.bytes }
+    const tables = [...after.tables].flatMap(([name, written]) => {
+      const rows = written - (before.tables.get(name) ?? 0)
+      return rows === 0 ? [] : [{ name, rows }]
+    })
+    return { runners, seconds, tables, bytes: after.bytes - before.bytes }
   }
 
   async leave(): Promise<void> {
     await this.#bench.load.call('stopRunners', null)
   }
 
-  async #written(): Promise<{ rows: number; bytes: number }> {
-    const { rows } = await this.#client.query<{ rows: string; bytes: string }>(
-      `select tup_inserted + tup_updated + tup_deleted as rows,
-         pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as bytes
-       from pg_stat_database where datname = current_database()`,
+  /** Of our own tables: the database keeps its catalogues by itself, whoever waits. */
+  async #written(): Promise<{ tables: Map<string, number>; bytes: number }> {
+    const tables = await this.#client.query<{ name: string; written: string }>(
+      `select s.relname as name, s.n_tup_ins + s.n_tup_upd + s.n_tup_del as written from pg_stat_user_tables s`,
     )
-    return { rows: Number(rows[0]!.rows), bytes: Number(rows[0]!.bytes) }
+    const log = await this.#client.query<{ bytes: string }>(
+      `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as bytes`,
+    )
+    return {
+      tables: new Map(tables.rows.map(({ name, written }) => [name, Number(written)])),
+      bytes: Number(log.rows[0]!.bytes),
+    }
   }
 
   /** Pushes of one commit each, every one on top of the one before. */

@@ -120,7 +120,7 @@ const goals: readonly Goal[] = [
       const { p50, p99: worst, lost, runners } = latencies.findLast((one) => one.p50 !== undefined) ?? {}
       if (p50 === undefined || worst === undefined) return undefined
       return {
-        figure: `${digits(p50)} ms, ${digits(worst)} ms (${runners ?? 0} runners)`,
+        figure: `${digits(p50)} ms, ${digits(worst)} ms (${digits(runners ?? 0)} runners)`,
         holds: p50 <= 150 && worst <= 1000 && lost === 0,
       }
     },
@@ -130,12 +130,12 @@ const goals: readonly Goal[] = [
     must: 'none',
     find({ idle }) {
       const found = idle.at(-1)
-      return (
-        found && {
-          figure: `${found.rows} in ${found.seconds} s (${found.runners} runners)`,
-          holds: found.rows === 0,
-        }
-      )
+      if (found === undefined) return undefined
+      const rows = found.tables.reduce((sum, table) => sum + table.rows, 0)
+      return {
+        figure: `${rows} in ${found.seconds} s (${digits(found.runners)} runners)`,
+        holds: rows === 0,
+      }
     },
   },
   {

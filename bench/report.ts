@@ -78,9 +78,9 @@ function ciCells({ latencies, idle }: Results): Cells[] {
       `push accepted to job claimed, ${digits(runners)} idle runner${runners === 1 ? '' : 's'}`,
       missing ?? `p50 ${digits(p50, 1)} ms, p99 ${digits(p99, 1)} ms of ${pushes}; ${lost ?? 0} lost`,
     ]),
-    ...idle.map(({ runners, seconds, rows, bytes }) => [
+    ...idle.map(({ runners, seconds, tables, bytes }) => [
       `written in ${seconds} s with ${digits(runners)} idle runners`,
-      `${digits(rows)} rows, ${digits(bytes)} bytes of log`,
+      `${tables.map(({ name, rows }) => `${name}: ${digits(rows)} rows`).join(', ') || 'no row'}; ${digits(bytes)} bytes of log`,
     ]),
   ]
 }
@@ -106,11 +106,17 @@ export async function page(results: Results): Promise<string> {
   const ci = ciCells(results)
   const text = `# Benchmarks
 
-\`${results.command}\` wrote this page: the service with data of its own, and the load, all on one machine. The ratio is
-against a bare Fastify that answers the same bytes and headers, measured right before and after. SQL is the number of
-statements a request, CPU the processor time of one, service and database; the last column says how many times longer an answer takes than on a project with 1,000
-pipelines. Times in figures differ between machines; ratios less so.
+The service with data of its own, and the load on it, all on one machine.
 
+- **ratio**: against a bare Fastify that answers the same bytes and headers, measured right before and after. Ratios
+  differ less between machines than times do
+- **SQL**: statements a request
+- **CPU**: processor time of a request, in the service and in the database
+- **time to 1,000**: how many times longer an answer takes than on a project with 1,000 pipelines
+
+This run:
+
+- \`${results.command}\`
 - ${results.date}; the run took ${digits(results.took)} s
 - ${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, ${machine.system}
 - Node ${machine.node}, PostgreSQL ${results.postgres}, git ${machine.git}

@@ -140,11 +140,11 @@ export class Run {
 
   async #git(bench: Bench, git: GitClient): Promise<void> {
     const { scale, quick } = this.#options
-    if (this.#wants('git', 'git-refs', 'git-ls-refs')) {
+    if (this.#wants('git-refs-v0', 'git-refs-v2', 'git-ls-refs')) {
       this.#say('git: advertisements')
       await this.#endpoints(bench, await advertisements(git, bench.service, scale))
     }
-    if (this.#wants('git', 'git-transfers')) {
+    if (this.#wants('git-transfers')) {
       this.#say('git: push and clone')
       const size = quick ? { commits: 4_000, tries: 1 } : { commits: 20_000, tries: 2 }
       this.#results.transfers.push(...(await transfers(git, bench.service, scale, size)))

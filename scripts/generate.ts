@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { format, resolveConfig } from 'prettier'
 import { abilitiesPage } from './generate/abilities.ts'
 import { configurationPage } from './generate/configuration.ts'
+import { endpointsPage } from './generate/endpoints.ts'
 import { settingsPage } from './generate/settings.ts'
 import { recordStatements, statementsPage } from '../test/house/sql/record.ts'
 import type { ServerConnection } from '../test/world/databases.ts'
@@ -44,7 +45,7 @@ async function generate(): Promise<Map<string, string>> {
   })
   const world = stack.use(await startWorld({ ROLES: 'web' }, server))
   files.set('docs/sql.md', statementsPage(await recordStatements(world)))
-  files.set('docs/openapi.json', (await world.anonymous.get('/openapi.json')).text)
+  files.set('docs/endpoints.md', endpointsPage(world.service.registry))
   return files
 }
 

@@ -24,6 +24,7 @@ import { machineSecret, readCredentials, type Credentials } from './credentials.
 import { decide } from './decide.ts'
 import { enter, enterInNameOf, findUser, type Entrance } from './enter.ts'
 import type { AnyKind, AnySubject } from './subjects.ts'
+import { noteTokenUse } from './token-use.ts'
 
 export interface Passed {
   readonly actor: Actor
@@ -44,9 +45,6 @@ export interface GateCall {
   /** The address to send a caller to who uses the old path of a project, from its id. */
   readonly movedTo: (id: number) => string
 }
-
-/** `last_used_at` of a token is written at most this often, in milliseconds. */
-const lastUseInterval = 600_000
 
 const planRank: Readonly<Record<Plan, number>> = { free: 0, premium: 1, ultimate: 2 }
 
@@ -134,7 +132,7 @@ export class Gate {
     if (token !== undefined) {
       if (token.revoked && isRotation(endpoint)) await this.#revokeFamily(token.id)
       checkToken(token, new Date())
-      this.#noteUse(token.id, token.lastUsedAt)
+      noteTokenUse({ db: this.#db, log: this.#log }, token)
     }
     if (actor.user !== null) checkAccount(actor.user)
     if (actor.job !== null && endpoint.jobToken !== true) throw unauthorized()
@@ -172,21 +170,6 @@ export class Gate {
       where old.id = ${id} and coalesce(old.family_id, old.id) in (t.id, t.family_id) and not t.revoked`.execute(
       this.#db.writer,
     )
-  }
-
-  /** Off the request's path: a slow write never delays an answer, and a lost one costs nothing. */
-  #noteUse(id: number, lastUsedAt: Date | null): void {
-    const now = Date.now()
-    if (lastUsedAt !== null && now - lastUsedAt.getTime() < lastUseInterval) return
-    const recently = new Date(now - lastUseInterval)
-    sql`
-      with used as (
-        update personal_access_tokens set last_used_at = now()
-        where id = ${id} and (last_used_at is null or last_used_at < ${recently}) returning user_id)
-      update users u set last_activity_on = (now() at time zone 'utc')::date from used
-      where u.id = used.user_id and u.last_activity_on is distinct from (now() at time zone 'utc')::date`
-      .execute(this.#db.writer)
-      .catch((error: unknown) => this.#log.warn({ err: error }, 'could not note the use of a token'))
   }
 }
 

@@ -46,6 +46,7 @@ export {
   type ProjectSubject,
   type RunnerSubject,
 } from './subjects.ts'
+export { noteTokenUse } from './token-use.ts'
 export { admits, mayStartRepository, opensToDevelopers, type AccessEntry } from './ref-access.ts'
 export {
   actorRow,

@@ -180,7 +180,8 @@ export const entryText = {
   exactlyOne: (keys: readonly string[]) => `must use exactly one of these keys: ${keys.join(', ')}`,
   together: (keys: readonly string[]) => `these keys cannot be used together: ${keys.join(', ')}`,
   oneOf: (words: readonly string[]) => `should be one of: ${words.join(', ')}`,
-  unknownValue: (value: unknown) => `unknown value: ${String(value)}`,
+  unknownValue: (value: unknown) =>
+    `unknown value: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   notInList: 'is not included in the list',
   atLeast: (limit: number) => `must be greater than or equal to ${limit}`,
   atMost: (limit: number) => `must be less than or equal to ${limit}`,

@@ -34,8 +34,13 @@ async function place(config: Json | string = oneJob, fields: Json = {}): Promise
   return { ci, path: `/projects/${ci.id}/triggers`, maintainer }
 }
 
-async function make(by: Client, path: string, fields: Json = {}): Promise<Json> {
-  return expectStatus(await by.post(path, { description: 'nightly', ...fields }), 201)
+interface Trigger extends Json {
+  id: number
+  token: string
+}
+
+async function make(by: Client, path: string, fields: Json = {}): Promise<Trigger> {
+  return expectStatus(await by.post(path, { description: 'nightly', ...fields }), 201) as Trigger
 }
 
 function fire({ id }: CiProject, body: unknown, by: Client = world.anonymous, headers = {}): Promise<Reply> {
@@ -81,7 +86,7 @@ describe('making one', () => {
       },
     })
     expect(made['created_at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-    expect((await maintainer.get(`${path}/${made['id'] as number}`)).text).toBe(reply.text)
+    expect((await maintainer.get(`${path}/${made.id}`)).text).toBe(reply.text)
   })
 
   test('keeps the token sealed', async () => {
@@ -91,10 +96,10 @@ describe('making one', () => {
       select t::text as row from ci_triggers t where t.project_id = ${ci.id}`.execute(
       world.service.services.db.reader,
     )
-    const secret = (token as string).slice('glptt-'.length)
+    const secret = token.slice('glptt-'.length)
     expect(rows).toHaveLength(1)
     expect(rows[0]!.row).not.toContain(secret)
-    expect(rows[0]!.row).not.toContain(Buffer.from(token as string).toString('base64').slice(0, -4))
+    expect(rows[0]!.row).not.toContain(Buffer.from(token).toString('base64').slice(0, -4))
   })
 
   test.each([
@@ -144,7 +149,7 @@ describe('making one', () => {
 describe('who may', () => {
   test('look after them: Maintainers; parameters are told before', async () => {
     const { ci, path } = await place(oneJob, { visibility: 'public' })
-    const id = (await make(world.root, path))['id'] as number
+    const id = (await make(world.root, path)).id
     const developer = await world.member({ project: ci.project }, 'developer')
     const stranger = await world.user()
     const calls = [
@@ -181,7 +186,7 @@ describe('who may', () => {
 
   test('write in an archived project: nobody', async () => {
     const { ci, path, maintainer } = await place()
-    const id = (await make(maintainer, path))['id'] as number
+    const id = (await make(maintainer, path)).id
     expectStatus(await world.root.post(`/projects/${ci.id}/archive`), 201)
     expect((await maintainer.get(`${path}/${id}`)).status).toBe(200)
     expect((await maintainer.post(path, { description: 'x' })).status).toBe(403)
@@ -194,10 +199,10 @@ describe('reading', () => {
   test('shows a token in full to its owner only, to all others four characters', async () => {
     const { ci, path, maintainer } = await place()
     const made = await make(maintainer, path)
-    const short = (made['token'] as string).slice(6, 10)
+    const short = (made.token).slice(6, 10)
     const owner = await world.member({ project: ci.project }, 'owner')
     for (const person of [owner, world.root]) {
-      expect(bodyOf(await person.get(`${path}/${made['id'] as number}`))).toEqual({ ...made, token: short })
+      expect(bodyOf(await person.get(`${path}/${made.id}`))).toEqual({ ...made, token: short })
       expect(rowsOf(await person.get(path))).toEqual([{ ...made, token: short }])
     }
     expect(rowsOf(await maintainer.get(path))).toEqual([made])
@@ -205,8 +210,8 @@ describe('reading', () => {
 
   test('lists them in the order of creation, in pages', async () => {
     const { path, maintainer } = await place()
-    const ids: unknown[] = []
-    for (let index = 0; index < 5; index += 1) ids.push((await make(maintainer, path))['id'])
+    const ids: number[] = []
+    for (let index = 0; index < 5; index += 1) ids.push((await make(maintainer, path)).id)
     const page = await maintainer.get(`${path}?per_page=2&page=2`)
     expect(rowsOf(page).map(({ id }) => id as number)).toEqual(ids.slice(2, 4))
     expect([page.headers.get('x-total'), page.headers.get('x-next-page')]).toEqual(['5', '3'])
@@ -214,7 +219,7 @@ describe('reading', () => {
 
   test('knows only those of the project', async () => {
     const [first, second] = [await place(), await place()]
-    const id = (await make(first.maintainer, first.path))['id'] as number
+    const id = (await make(first.maintainer, first.path)).id
     for (const missing of [id, 0, 999_999_999]) {
       expect(answer(await second.maintainer.get(`${second.path}/${missing}`))).toEqual([
         404,
@@ -231,7 +236,7 @@ describe('reading', () => {
     const { token } = made
     expectStatus(await fire(ci, { token, ref: 'main' }), 201)
     const newest = expectStatus(await fire(ci, { token, ref: 'main' }), 201)
-    const now = bodyOf(await maintainer.get(`${path}/${made['id'] as number}`))
+    const now = bodyOf(await maintainer.get(`${path}/${made.id}`))
     expect(now).toEqual({ ...made, last_used: newest['created_at'] as string })
   })
 })
@@ -240,7 +245,7 @@ describe('changing', () => {
   test('the description is all that changes', async () => {
     const { path, maintainer } = await place()
     const made = await make(maintainer, path)
-    const one = `${path}/${made['id'] as number}`
+    const one = `${path}/${made.id}`
     const changed = await maintainer.put(one, { description: 'weekly', token: 'mine', expires_at: day(3) })
     expect(answer(changed)).toEqual([
       200,
@@ -252,7 +257,7 @@ describe('changing', () => {
 
   test('is for its owner and administrators', async () => {
     const { ci, path, maintainer } = await place()
-    const one = `${path}/${(await make(maintainer, path))['id'] as number}`
+    const one = `${path}/${(await make(maintainer, path)).id}`
     const owner = await world.member({ project: ci.project }, 'owner')
     expect(answer(await owner.put(one, { description: 'mine' }))).toEqual([
       403,
@@ -286,7 +291,7 @@ describe('deleting', () => {
 
   test('is refused where it was changed since', async () => {
     const { path, maintainer } = await place()
-    const one = `${path}/${(await make(maintainer, path))['id'] as number}`
+    const one = `${path}/${(await make(maintainer, path)).id}`
     const since = (date: string) => ({ 'if-unmodified-since': date })
     expect(
       answer(await maintainer.delete(one, undefined, since('Thu, 01 Jan 2015 00:00:00 GMT'))),
@@ -341,7 +346,7 @@ describe('firing', () => {
   ])('takes the parameters from %s', async (_, request) => {
     const { ci, path, maintainer } = await place()
     const { token } = await make(maintainer, path)
-    const [query, body] = request(token as string)
+    const [query, body] = request(token)
     const reply = await world.anonymous.post(`/projects/${ci.id}/trigger/pipeline${query}`, body)
     const pipeline = expectStatus(reply, 201)
     expect(await variablesOf(ci, pipeline)).toEqual([
@@ -362,7 +367,7 @@ describe('firing', () => {
     const { token } = await make(maintainer, path)
     const full = encodeURIComponent(ci.project['path_with_namespace'] as string)
     const reply = await world.anonymous.post(
-      `/projects/${full}/ref/feature%2F1/trigger/pipeline?token=${token as string}`,
+      `/projects/${full}/ref/feature%2F1/trigger/pipeline?token=${token}`,
       { ref: 'main', object_kind: 'push' },
     )
     const pipeline = expectStatus(reply, 201)
@@ -410,7 +415,7 @@ describe('firing', () => {
         ['FLAVOUR', 'CI_PIPELINE_SOURCE', 'CI_PIPELINE_TRIGGERED', 'CI_TRIGGER_SHORT_TOKEN', 'GITLAB_USER_LOGIN'].map(
           (key) => job.variable(key),
         ),
-      ).toEqual(['sweet', 'trigger', 'true', (token as string).slice(6, 10), maintainer.username])
+      ).toEqual(['sweet', 'trigger', 'true', token.slice(6, 10), maintainer.username])
       const payload = (job.payload['variables'] as Json[]).find(({ key }) => key === 'TRIGGER_PAYLOAD')
       expect(payload).toMatchObject({ file: true, raw: true })
       expect(JSON.parse(payload!['value'] as string)).toEqual({
@@ -472,7 +477,7 @@ describe('firing is refused', () => {
   ])('%s', async (_, body, status, refusal) => {
     const { ci, path, maintainer } = await place()
     const { token } = await make(maintainer, path)
-    expect(answer(await fire(ci, body(token as string)))).toEqual([status, refusal])
+    expect(answer(await fire(ci, body(token)))).toEqual([status, refusal])
     expect((await maintainer.get(`/projects/${ci.id}/pipelines?source=trigger`)).body).toEqual([])
   })
 
@@ -482,7 +487,7 @@ describe('firing is refused', () => {
     const body = { token, ref: 'main' }
     expect(answer(await fire(second.ci, body))).toEqual(missing)
     expect(answer(await fire(first.ci, { ...body, token: 'glptt-nobody-has-this' }))).toEqual(missing)
-    expect(answer(await fire(first.ci, { ...body, token: (token as string).slice(6) }))).toEqual(missing)
+    expect(answer(await fire(first.ci, { ...body, token: token.slice(6) }))).toEqual(missing)
     expect(answer(await fire(first.ci, { ...body, token: '' }))).toEqual(missing)
     expect(answer(await world.anonymous.post('/projects/999999999/trigger/pipeline', body))).toEqual(missing)
     expect(answer(await world.anonymous.post('/projects/no%2Fwhere/trigger/pipeline', body))).toEqual(missing)
@@ -505,8 +510,8 @@ describe('firing is refused', () => {
     const people = await Promise.all(
       [0, 1, 2].map(() => world.member({ project: ci.project }, 'maintainer')),
     )
-    const tokens: unknown[] = []
-    for (const person of people) tokens.push((await make(person, path))['token'])
+    const tokens: string[] = []
+    for (const person of people) tokens.push((await make(person, path)).token)
     const [blocked, left, gone] = people as [Person, Person, Person]
     expectStatus(await world.root.post(`/users/${blocked.id}/block`), 201)
     expect((await world.root.delete(`/projects/${ci.id}/members/${left.id}`)).status).toBe(204)
@@ -581,7 +586,7 @@ describe('firing is refused', () => {
     const made = await make(maintainer, path)
     const text =
       'job job: chosen stage nowhere does not exist; available stages are .pre, build, test, deploy, .post'
-    expect(answer(await fire(ci, { token: made['token'] as string, ref: 'main' }))).toEqual([
+    expect(answer(await fire(ci, { token: made.token, ref: 'main' }))).toEqual([
       422,
       { message: { base: [text] } },
     ])

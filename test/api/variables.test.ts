@@ -536,7 +536,7 @@ describe('finding one', () => {
       answer(await maintainer.put(`${path}/HOST${filter('*')}`, { value: 'x', environment_scope: 'test' })),
     ).toEqual([200, { ...plain, value: 'x', environment_scope: 'test' }])
     expect((await maintainer.delete(`${path}/HOST${filter('prod/*')}`)).status).toBe(204)
-    expect(rowsOf(await maintainer.get(path)).map((row) => row['environment_scope'])).toEqual(['test'])
+    expect(rowsOf(await maintainer.get(path)).map((row) => row['environment_scope'] as string)).toEqual(['test'])
   })
 
   test('with a single one of the key needs no filter, but heeds it', async () => {

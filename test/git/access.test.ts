@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pkt } from '../../src/git/pkt-line.ts'
+import { rowsOf } from '../world/bodies.ts'
 import type { Person } from '../world/client.ts'
 import { startWorld, type Json, type World } from '../world/world.ts'
 import { Copies, git } from './copies.ts'
@@ -202,6 +203,20 @@ describe('who may', () => {
     const push = await verdict(closed, pushing, as)
     expect(push.status).toBe(pushed)
     if (pushed === 403) expect(push.text).toBe('You are not allowed to upload code.')
+  })
+
+  test('the use of a token is noted', async () => {
+    const token = await world.token(developer.id, ['read_repository'])
+    await verdict(closed, fetching, basic('x', token))
+    const used = async () => {
+      const tokens = rowsOf(
+        await world.root.get(`/personal_access_tokens?user_id=${developer.id}&sort=created_desc`),
+      )
+      return Math.max(
+        ...tokens.map((known) => Date.parse((known['last_used_at'] as string | null) ?? '1970')),
+      )
+    }
+    await expect.poll(used).toBeGreaterThan(Date.now() - 60_000)
   })
 
   test('what is no credential', async () => {

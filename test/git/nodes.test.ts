@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import path from 'node:path'
 import { pino } from 'pino'
@@ -8,6 +8,7 @@ import { startService, type Service } from '../../src/app/service.ts'
 import { flushPkt, pkt } from '../../src/git/pkt-line.ts'
 import { pushBody } from '../../src/git/testing.ts'
 import { zeroOid, type Oid } from '../../src/git/index.ts'
+import { enqueue } from '../../src/tasks/index.ts'
 import { readConfig } from '../../src/kernel/config/index.ts'
 import { startWorld, type Json, type World } from '../world/world.ts'
 import { Copies, git, type Login } from './copies.ts'
@@ -150,7 +151,9 @@ describe('what breaks in the midst', () => {
       JSON.stringify([{ ref: 'refs/heads/main', oldOid, newOid }])
     await sql`insert into ref_updates (project_id, user_id, updates, push, created_at) values
       (${id}, 1, ${updates(old, next)}, '{"options": ["ci.skip"]}', now() - interval '5 minutes'),
-      (${id}, 1, ${updates(next, 'd'.repeat(40))}, '{"options": []}', now() - interval '4 minutes')`.execute(db.writer)
+      (${id}, 1, ${updates(next, 'd'.repeat(40))}, '{"options": []}', now() - interval '4 minutes')`.execute(
+      db.writer,
+    )
     await door.recover()
     expect(await version()).toBe(before + 1)
     const { rows } = await sql<{ payload: Json }>`
@@ -185,6 +188,38 @@ describe('what breaks in the midst', () => {
     )
     expect(open.rows).toHaveLength(1)
     await sql`delete from ref_updates where project_id = ${id} and state = 'prepared'`.execute(db.writer)
+  })
+
+  test('what old broken pushes have left is swept away, what may be in use stays', async () => {
+    const project = await world.project()
+    await copies.filled(project)
+    const folder = await folderOf(project)
+    const long = new Date(Date.now() - 24 * 3_600_000)
+    const names = [
+      'refs/heads/main.lock',
+      'refs/heads/fresh.lock',
+      'objects/tmp_objdir-incoming-old',
+      'objects/tmp_objdir-incoming-new',
+    ]
+    for (const name of names) {
+      const file = path.join(folder, name)
+      if (name.endsWith('.lock')) await writeFile(file, '')
+      else await mkdir(file)
+      if (/main|old/.test(name)) await utimes(file, long, long)
+    }
+    await enqueue(world.service.services.db.writer, 'repository:sweep', {})
+    const left = async () => {
+      const there = await Promise.all(
+        names.map((name) =>
+          access(path.join(folder, name)).then(
+            () => [name],
+            () => [],
+          ),
+        ),
+      )
+      return there.flat()
+    }
+    await expect.poll(left, { timeout: 10_000 }).toEqual([names[1], names[3]])
   })
 
   test('a client that stops listening stops git', async () => {

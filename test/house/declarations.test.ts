@@ -67,7 +67,7 @@ describe('every endpoint', () => {
 
   test('has a path of snake_case words and named parameters', () => {
     // `*` takes the rest of the address: a path in an archive, with its slashes.
-    const segment = /^(\*|:[a-z][a-z0-9_]*|[a-z][a-z0-9_.-]*)$/
+    const segment = /^(\*|:[a-z][a-z0-9_]*|[a-z][a-z0-9_.-]*(:[a-z_]+)?)$/
     expect(
       breaking(
         ({ path: address }) =>

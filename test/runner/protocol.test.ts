@@ -378,6 +378,12 @@ test('the token of a running job reads its own project and pipeline', async () =
   })
   expect((await caller.get(`/projects/${ci.id}/pipelines/${pipeline['id']}`)).status).toBe(200)
   expect((await caller.get(`/projects/${ci.id}/variables`)).status).toBe(401)
+  const renamed = await caller.put(`/projects/${ci.id}/pipelines/${pipeline['id']}/metadata`, {
+    name: 'Mine',
+  })
+  expect(renamed.body).toMatchObject({ name: 'Mine' })
+  const other = await projects.make(oneJob)
+  expect((await caller.get(`/projects/${other.id}/pipelines`)).status).toBe(403)
 })
 
 test('a canceled job: asked to stop where its runner can, told at once where not', async () => {

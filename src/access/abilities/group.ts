@@ -30,6 +30,8 @@ export type GroupAbility =
   | 'admin_group_member'
   | 'read_group_runner'
   | 'admin_group_runner'
+  | 'read_cicd_variables'
+  | 'admin_cicd_variables'
   | 'leave'
 
 export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
@@ -60,5 +62,7 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   read_group_runner: { allow: [member(Role.maintainer)] },
   admin_group_runner: { allow: owner },
   admin_group_member: { allow: owner },
+  read_cicd_variables: { allow: owner },
+  admin_cicd_variables: { allow: owner },
   leave: { allow: [signedIn] },
 }

@@ -70,6 +70,11 @@ const foreignJob: ProjectCondition = {
     actor.job !== null && actor.job.projectId !== subject.id && subject.visibility === Visibility.private,
 }
 
+const otherJob: ProjectCondition = {
+  label: 'a job of another project',
+  holds: (actor, subject) => actor.job !== null && actor.job.projectId !== subject.id,
+}
+
 const developer = [member(Role.developer)]
 const maintainer = [member(Role.maintainer)]
 const owner = [member(Role.owner)]
@@ -124,15 +129,15 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   /** Over git. A job that uploads would be a way around what its user may do by hand. */
   download_code: { allow: codeReaders, never: [off('repository'), foreignJob] },
   upload_code: { allow: developer, never: [archived, off('repository'), anyJob] },
-  read_pipeline: { allow: pipelineReaders, never: [off('builds')] },
-  read_job: { allow: pipelineReaders, never: [off('builds')] },
+  read_pipeline: { allow: pipelineReaders, never: [off('builds'), foreignJob] },
+  read_job: { allow: pipelineReaders, never: [off('builds'), foreignJob] },
   read_developer_artifacts: { allow: developer, never: [off('builds')] },
   read_maintainer_artifacts: { allow: maintainer, never: [off('builds')] },
   read_job_debug_trace: { allow: developer, never: [off('builds')] },
   create_pipeline: { allow: developer, never: [archived, off('builds')] },
   /** Whether jobs that are there may go to a runner. */
   run_job: { allow: [everybody], never: [off('builds')] },
-  update_pipeline: { allow: [...developer, ownJob], never: [archived, off('builds')] },
+  update_pipeline: { allow: [...developer, ownJob], never: [archived, off('builds'), otherJob] },
   cancel_pipeline: {
     allow: [levelOf('ci_restrict_pipeline_cancellation_role'), ownJob],
     never: [archived, off('builds')],

@@ -4,6 +4,7 @@ import {
   enter,
   enterByLogin,
   isTokenUsable,
+  noteTokenUse,
   project,
   type Actor,
   type Entrance,
@@ -11,6 +12,7 @@ import {
   type ProjectSubject,
 } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
+import type { Logger } from '../../kernel/log/index.ts'
 import type { Service } from '../../git/index.ts'
 import { GitRefusal } from './refusal.ts'
 
@@ -23,6 +25,7 @@ export interface Admitted {
 
 export interface AdmissionServices {
   readonly db: Database
+  readonly log: Logger
   readonly externalUrl: () => string
   readonly matchesPassword: (password: string, digest: string) => Promise<boolean>
 }
@@ -66,6 +69,7 @@ function checkActor(
 ): Actor {
   if (actor === undefined || (token !== undefined && !isTokenUsable(token, new Date())))
     throw denied(services)
+  if (token !== undefined) noteTokenUse(services, token)
   const problem = actor.user === null ? undefined : accountProblem(actor.user)
   if (problem !== undefined) throw new GitRefusal(403, problem)
   if (actor.token !== null) {

@@ -19,7 +19,6 @@ import { drain, readBody } from './body.ts'
 import { GitRefusal } from './refusal.ts'
 
 export interface GitServices extends AdmissionServices {
-  readonly log: Logger
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
 }

@@ -54,7 +54,8 @@ export async function compilePipeline(
   return { refused: result.errors[0] ?? '', failureReason: filtered ? null : result.failureReason }
 }
 
-async function gather(
+/** What compiling needs to know of the repository. */
+export async function gather(
   repository: Repository,
   config: ConfigSource,
   parsed: ParsedConfig,

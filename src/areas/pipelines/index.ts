@@ -8,6 +8,7 @@ import { PipelineCreator } from './create-pipeline.ts'
 import { onPush } from './on-push.ts'
 import { PipelineProcess } from './process-pipeline.ts'
 import type { RefProtection } from './ref-protection.ts'
+import { lintEndpoints } from './routes-lint.ts'
 import { readingEndpoints } from './routes-reading.ts'
 import { writingEndpoints } from './routes-writing.ts'
 import { pipelineTasks } from './tasks.ts'
@@ -62,7 +63,11 @@ export function pipelines(services: PipelineServices): {
   const creator = new PipelineCreator({ ...services, process })
   services.events.subscribe<PushEvent>('push', 'pipelines', (event) => onPush(services, creator, event))
   return {
-    endpoints: [...readingEndpoints(services), ...writingEndpoints(services, creator, process)],
+    endpoints: [
+      ...readingEndpoints(services),
+      ...writingEndpoints(services, creator, process),
+      ...lintEndpoints(services),
+    ],
     tasks: pipelineTasks(services, process),
     creator,
     process,

@@ -14,6 +14,8 @@ export interface StoredVariable extends ScopedVariable {
 export const pipelineSecretContext = 'ci_pipeline_variables.secret'
 
 interface VariableRow {
+  /** 0 for the instance, then the groups from the top one down, then the project. */
+  readonly level: number
   readonly key: string
   readonly secret: string
   readonly variable_type: string
@@ -29,7 +31,22 @@ interface FactsRow {
   readonly variables: VariableRow[]
 }
 
-/** What a project brings to a pipeline: its description and its variables, low to high. One statement. */
+const columns = sql`v.id, v.key, v.secret, v.variable_type, v.environment_scope, v.masked, v.raw, v.protected`
+
+/** The variables that reach project `p` of namespace `n`; one branch for each index. */
+const reaching = sql`
+  select 0 as level, ${columns} from ci_variables v where v.project_id is null and v.namespace_id is null
+  union all
+  select array_position(n.traversal_ids, v.namespace_id) as level, ${columns}
+  from ci_variables v where v.project_id is null and v.namespace_id = any (n.traversal_ids)
+  union all
+  select cardinality(n.traversal_ids) + 1 as level, ${columns}
+  from ci_variables v where v.project_id = p.id and v.namespace_id is null`
+
+/**
+ * What a project brings to a pipeline: its description, and the variables of the instance, its groups and its own, low
+ * to high. One statement.
+ */
 export async function projectFacts(
   db: Reader,
   cipher: Cipher,
@@ -38,9 +55,10 @@ export async function projectFacts(
 ): Promise<{ facts: ProjectFacts; variables: StoredVariable[] }> {
   const { rows } = await sql<FactsRow>`
     select p.description, p.topics, n.full_path as namespace, coalesce((
-      select json_agg(json_build_object('key', v.key, 'secret', v.secret, 'variable_type', v.variable_type,
-        'environment_scope', v.environment_scope, 'masked', v.masked, 'raw', v.raw) order by v.id)
-      from ci_variables v where v.project_id = p.id and (${protectedRef} or not v.protected)), '[]') as variables
+      select json_agg(json_build_object('level', v.level, 'key', v.key, 'secret', v.secret,
+        'variable_type', v.variable_type, 'environment_scope', v.environment_scope, 'masked', v.masked,
+        'raw', v.raw) order by v.level, v.id)
+      from (${reaching}) v where ${protectedRef} or not v.protected), '[]') as variables
     from projects p join namespaces n on n.id = p.namespace_id where p.id = ${projectId}`.execute(db)
   const row = rows[0]
   if (row === undefined) throw new Error('the project is gone')
@@ -51,15 +69,18 @@ export async function projectFacts(
       namespace: row.namespace,
       rootNamespace: row.namespace.split('/', 1)[0]!,
     },
-    variables: orderBySpecificity(
-      row.variables.map((variable) => ({
-        key: variable.key,
-        value: cipher.open(variable.secret, variableSecretContext),
-        raw: variable.raw,
-        file: variable.variable_type === 'file',
-        environmentScope: variable.environment_scope,
-        masked: variable.masked,
-      })),
+    // Who is nearer wins whatever the scopes; these only decide between variables of one place.
+    variables: [...Map.groupBy(row.variables, ({ level }) => level).values()].flatMap((ofPlace) =>
+      orderBySpecificity(
+        ofPlace.map((variable) => ({
+          key: variable.key,
+          value: cipher.open(variable.secret, variableSecretContext),
+          raw: variable.raw,
+          file: variable.variable_type === 'file',
+          environmentScope: variable.environment_scope,
+          masked: variable.masked,
+        })),
+      ),
     ),
   }
 }

@@ -93,7 +93,11 @@ async function refuseBranch(
 }
 
 /** The first push: Maintainers; Developers where the default protection lets them push or start a repository. */
-async function mayStart({ db, settings }: GuardServices, actor: Actor, project: ProjectSubject): Promise<boolean> {
+async function mayStart(
+  { db, settings }: GuardServices,
+  actor: Actor,
+  project: ProjectSubject,
+): Promise<boolean> {
   const defaults = await defaultProtection(db.reader, settings, project.id)
   const levels = (defaults.allowed_to_push ?? []).map((entry) => entry.access_level)
   const developersToo =
@@ -146,7 +150,11 @@ export async function protectFirstBranch(
 type DefaultProtection = SettingValues['default_branch_protection_defaults']
 
 /** That of the nearest group with one of its own, else the instance's. */
-async function defaultProtection(db: Reader, settings: Settings, projectId: number): Promise<DefaultProtection> {
+async function defaultProtection(
+  db: Reader,
+  settings: Settings,
+  projectId: number,
+): Promise<DefaultProtection> {
   const ofGroup = await store.groupDefaults(db, projectId)
   return (ofGroup as DefaultProtection | undefined) ?? settings.values.default_branch_protection_defaults
 }

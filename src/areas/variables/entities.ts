@@ -1,7 +1,7 @@
-import { Flag, Nullable, OneOf, Text, Fields } from '../../kernel/endpoint/index.ts'
+import { Fields, Flag, Nullable, OneOf, Text } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 
-export const Variable = Fields({
+const before = {
   variable_type: OneOf('env_var', 'file'),
   key: Text(),
   value: Nullable(Text()),
@@ -9,9 +9,12 @@ export const Variable = Fields({
   protected: Flag(),
   masked: Flag(),
   raw: Flag(),
-  environment_scope: Text(),
-  description: Nullable(Text()),
-})
+}
+const description = Nullable(Text())
+
+export const Variable = Fields({ ...before, environment_scope: Text(), description })
+/** Where variables know no scopes. */
+export const UnscopedVariable = Fields({ ...before, description })
 
 /** A row as it is stored: `secret` is the value, sealed. */
 export interface VariableRow {

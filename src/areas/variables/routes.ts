@@ -1,4 +1,4 @@
-import { endpoint, project } from '../../access/index.ts'
+import { endpoint } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
   Fields,
@@ -10,74 +10,95 @@ import {
   Text,
   type Check,
   type Endpoint,
+  type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
-import { secretContext, variable, Variable } from './entities.ts'
+import { secretContext, UnscopedVariable, variable, Variable } from './entities.ts'
+import type { Place } from './places.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
 /** Values are secrets: nothing is said of the parameters before the role is known (conventions, 1.6). */
 const checks: readonly Check[] = ['credentials', 'subject', 'may', 'params', 'record']
 
-const filter = Optional(
-  Fields({ environment_scope: Optional(Text({ description: 'Exact scope of the variable that is meant' })) }),
-)
+const filter = {
+  filter: Optional(
+    Fields({ environment_scope: Optional(Text({ description: 'Exact scope of the variable that is meant' })) }),
+  ),
+}
+const scope = { environment_scope: Optional(Text({ maxLength: 255 })) }
 
 const options = {
   description: Optional(Nullable(Text({ maxLength: 255 }))),
-  environment_scope: Optional(Text({ maxLength: 255 })),
   masked: Optional(Flag()),
   protected: Optional(Flag()),
   raw: Optional(Flag({ description: 'References in the value are not expanded' })),
   variable_type: Optional(OneOf('env_var', 'file')),
 }
 
-export function variableEndpoints({ db, cipher }: { db: Database; cipher: Cipher }): Endpoint[] {
+/** The endpoints of one place: the rules and the store are the same for all. */
+export function variableEndpoints<Kind extends SubjectKind>(
+  { db, cipher }: { db: Database; cipher: Cipher },
+  { kind, on, path, called, reading, writing, owner }: Place<Kind>,
+): Endpoint[] {
+  const { scoped, singular } = rules.placeRules[kind]
+  // Parameters that are not declared are never there, as optional ones may be.
+  const filtered = scoped ? filter : ({} as typeof filter)
+  const settable = { ...options, ...(scoped ? scope : ({} as typeof scope)) }
+  const answers = scoped ? Variable : UnscopedVariable
+  const key = Text()
+  const refuses = {
+    404: `No such variable: \`404 ${singular} Not Found\``,
+    ...(scoped && { 409: 'Several variables have this key' }),
+  }
+
   return [
     endpoint({
       method: 'GET',
-      path: '/projects/:id/variables',
-      summary: 'List the CI/CD variables of a project',
-      on: project,
-      may: 'read_cicd_variables',
+      path,
+      summary: `List the CI/CD variables of ${called}`,
+      on,
+      may: reading,
       checks,
       paged: true,
-      answers: ListOf(Variable),
-      read: ({ page }) => store.list(page),
+      answers: ListOf(answers),
+      read: ({ page }) => store.list(kind, page),
       handle: async ({ rows }) => rows.map((row) => variable(row, cipher)),
     }),
 
     endpoint({
       method: 'GET',
-      path: '/projects/:id/variables/:key',
-      summary: 'Get a CI/CD variable of a project',
-      on: project,
-      may: 'read_cicd_variables',
+      path: `${path}/:key`,
+      summary: `Get a CI/CD variable of ${called}`,
+      on,
+      may: reading,
       checks,
-      params: Fields({ filter }),
-      answers: Variable,
-      refuses: { 404: 'No such variable', 409: 'Several variables have this key' },
-      read: ({ params }) => store.ofKey(params.key),
+      params: Fields({ key, ...filtered }),
+      answers,
+      refuses,
+      read: ({ params }) => store.ofKey(kind, params.key),
       handle: async ({ rows, params }) =>
-        variable(rules.only(rows, params.filter?.environment_scope), cipher),
+        variable(rules.only(kind, rows, params.filter?.environment_scope), cipher),
     }),
 
     endpoint({
       method: 'POST',
-      path: '/projects/:id/variables',
-      summary: 'Create a CI/CD variable in a project',
-      on: project,
-      may: 'admin_cicd_variables',
+      path,
+      summary: `Create a CI/CD variable of ${called}`,
+      on,
+      may: writing,
       checks,
       params: Fields({
         key: Text({ maxLength: 255 }),
         value: Text(),
-        ...options,
+        ...settable,
         masked_and_hidden: Optional(Flag({ description: 'Masked, and never shown again' })),
       }),
-      answers: Variable,
-      async handle({ project, params }) {
+      answers,
+      async handle(call) {
+        const { params } = call
         const state = {
+          type: params.variable_type ?? 'env_var',
           key: params.key.trim(),
           value: params.value,
           environmentScope: (params.environment_scope ?? '*').trim(),
@@ -85,11 +106,11 @@ export function variableEndpoints({ db, cipher }: { db: Database; cipher: Cipher
           masked: (params.masked ?? false) || (params.masked_and_hidden ?? false),
           raw: params.raw ?? false,
         }
-        rules.check(state)
-        const row = await store.create(db.writer, project.id, {
+        rules.check(kind, state)
+        const row = await store.create(db.writer, owner(call), {
           key: state.key,
           secret: cipher.seal(state.value, secretContext),
-          variable_type: params.variable_type ?? 'env_var',
+          variable_type: state.type,
           environment_scope: state.environmentScope,
           description: state.description,
           protected: params.protected ?? false,
@@ -103,28 +124,31 @@ export function variableEndpoints({ db, cipher }: { db: Database; cipher: Cipher
 
     endpoint({
       method: 'PUT',
-      path: '/projects/:id/variables/:key',
-      summary: 'Change a CI/CD variable of a project',
-      on: project,
-      may: 'admin_cicd_variables',
+      path: `${path}/:key`,
+      summary: `Change a CI/CD variable of ${called}`,
+      on,
+      may: writing,
       checks,
       params: Fields({
-        key: Text(),
+        key,
         value: Text(),
-        filter,
-        ...options,
+        ...filtered,
+        ...settable,
         hidden: Optional(Flag({ description: 'Cannot be changed' })),
         masked_and_hidden: Optional(Flag({ description: 'Cannot be changed' })),
       }),
-      answers: Variable,
-      refuses: { 404: 'No such variable', 409: 'Several variables have this key' },
-      async handle({ project, params }) {
+      answers,
+      refuses,
+      async handle(call) {
+        const { params } = call
         return db.transaction(async (tx) => {
           const before = rules.only(
-            await store.lockKey(tx, project.id, params.key),
+            kind,
+            await store.lockKey(tx, owner(call), params.key),
             params.filter?.environment_scope,
           )
           const state = {
+            type: params.variable_type ?? before.variable_type,
             key: before.key,
             value: params.value,
             environmentScope: params.environment_scope?.trim() ?? before.environment_scope,
@@ -134,11 +158,11 @@ export function variableEndpoints({ db, cipher }: { db: Database; cipher: Cipher
           }
           const hidden = params.hidden ?? (before.hidden || params.masked_and_hidden === true)
           rules.checkVisibility(before, { masked: state.masked, hidden })
-          rules.check(state)
+          rules.check(kind, state)
           const row = await store.change(tx, before.id, {
             ...before,
             secret: cipher.seal(state.value, secretContext),
-            variable_type: params.variable_type ?? before.variable_type,
+            variable_type: state.type,
             environment_scope: state.environmentScope,
             description: state.description,
             protected: params.protected ?? before.protected,
@@ -152,18 +176,19 @@ export function variableEndpoints({ db, cipher }: { db: Database; cipher: Cipher
 
     endpoint({
       method: 'DELETE',
-      path: '/projects/:id/variables/:key',
-      summary: 'Delete a CI/CD variable of a project',
-      on: project,
-      may: 'admin_cicd_variables',
+      path: `${path}/:key`,
+      summary: `Delete a CI/CD variable of ${called}`,
+      on,
+      may: writing,
       checks,
-      params: Fields({ filter }),
+      params: Fields({ key, ...filtered }),
       answers: null,
-      refuses: { 404: 'No such variable', 409: 'Several variables have this key' },
-      async handle({ project, params }) {
+      refuses,
+      async handle(call) {
+        const { params } = call
         await db.transaction(async (tx) => {
-          const candidates = await store.lockKey(tx, project.id, params.key)
-          await store.remove(tx, rules.only(candidates, params.filter?.environment_scope).id)
+          const candidates = await store.lockKey(tx, owner(call), params.key)
+          await store.remove(tx, rules.only(kind, candidates, params.filter?.environment_scope).id)
         })
       },
     }),

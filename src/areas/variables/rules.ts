@@ -2,12 +2,51 @@ import { isMaskable } from '../../ci/index.ts'
 import { conflict, invalid, notFound } from '../../kernel/errors/index.ts'
 import type { VariableRow } from './entities.ts'
 
-export const maximumPerProject = 8000
+export type PlaceKind = 'project' | 'group' | 'instance'
+
+/** What differs between the places that keep variables (completions, 2.9). */
+export interface PlaceRules {
+  readonly maximum: number
+  /** As the refusal of one more calls them. */
+  readonly plural: string
+  /** As the refusal of a missing one calls it. */
+  readonly singular: string
+  /** Whether they know environment scopes; otherwise all have `*`. */
+  readonly scoped: boolean
+  /** Characters of a value of type `file`. */
+  readonly longestFile: number
+}
+
 const longestText = 255
 const longestValue = 10_000
 
+export const placeRules: Readonly<Record<PlaceKind, PlaceRules>> = {
+  project: {
+    maximum: 8000,
+    plural: 'project ci variables',
+    singular: 'Variable',
+    scoped: true,
+    longestFile: longestValue,
+  },
+  group: {
+    maximum: 30_000,
+    plural: 'group ci variables',
+    singular: 'GroupVariable',
+    scoped: true,
+    longestFile: longestValue,
+  },
+  instance: {
+    maximum: 25,
+    plural: 'ci instance level variables',
+    singular: 'InstanceVariable',
+    scoped: false,
+    longestFile: 50_000,
+  },
+}
+
 /** What a variable will be once a write is done. */
 export interface VariableState {
+  readonly type: string
   readonly key: string
   readonly value: string
   readonly environmentScope: string
@@ -17,29 +56,28 @@ export interface VariableState {
 }
 
 /** Refuses, with the texts of the completions (2.3), what breaks a rule; all faults of all attributes at once. */
-export function check({ key, value, environmentScope, description, masked, raw }: VariableState): void {
+export function check(kind: PlaceKind, state: VariableState): void {
+  const { key, value, environmentScope, description, masked, raw } = state
   const faults: Record<string, string[]> = {}
   const fault = (attribute: string, text: string): void => {
     faults[attribute] = [...(faults[attribute] ?? []), text]
   }
+  const tooLong = `is too long (maximum is ${longestText} characters)`
   if (key === '') fault('key', "can't be blank")
-  if (key.length > longestText) fault('key', `is too long (maximum is ${longestText} characters)`)
+  if (isLonger(key, longestText)) fault('key', tooLong)
   if (!/^[a-zA-Z0-9_]+$/.test(key)) fault('key', "can contain only letters, digits and '_'.")
   if (environmentScope === '') fault('environment_scope', "can't be blank")
-  if (environmentScope.length > longestText) {
-    fault('environment_scope', `is too long (maximum is ${longestText} characters)`)
-  }
+  if (isLonger(environmentScope, longestText)) fault('environment_scope', tooLong)
   if (!/^[a-zA-Z0-9_/${}.* -]+$/.test(environmentScope)) {
     fault(
       'environment_scope',
       "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', '*' and spaces",
     )
   }
-  if (isLonger(description ?? '', longestText)) {
-    fault('description', `is too long (maximum is ${longestText} characters)`)
-  }
-  if (isLonger(value, longestValue)) {
-    fault('value', `The value of the provided variable exceeds the ${longestValue} character limit`)
+  if (isLonger(description ?? '', longestText)) fault('description', tooLong)
+  const longest = state.type === 'file' ? placeRules[kind].longestFile : longestValue
+  if (isLonger(value, longest)) {
+    fault('value', `The value of the provided variable exceeds the ${longest} character limit`)
   }
   if (masked && !isMaskable(value, raw)) fault('value', 'is invalid')
   if (Object.keys(faults).length > 0) throw invalid(faults)
@@ -47,14 +85,18 @@ export function check({ key, value, environmentScope, description, masked, raw }
 
 /** In characters, of which some are two units of a JavaScript text. */
 function isLonger(text: string, limit: number): boolean {
-  return text.length > limit && (text.length > 2 * limit || [...text].length > limit)
+  return text.length > limit && (text.length > 2 * limit || Array.from(text).length > limit)
 }
 
 /**
  * The one variable that a call means. The filter is exact text. Several of the key and none chosen is 409; with a
  * single one, a filter that does not name it finds nothing.
  */
-export function only(candidates: readonly VariableRow[], scope: string | undefined): VariableRow {
+export function only(
+  kind: PlaceKind,
+  candidates: readonly VariableRow[],
+  scope: string | undefined,
+): VariableRow {
   const chosen =
     scope === undefined ? candidates : candidates.filter((row) => row.environment_scope === scope)
   if (chosen.length === 1) return chosen[0]!
@@ -63,7 +105,7 @@ export function only(candidates: readonly VariableRow[], scope: string | undefin
       "There are multiple variables with provided parameters. Please use 'filter[environment_scope]'",
     )
   }
-  throw notFound('Variable')
+  throw notFound(placeRules[kind].singular)
 }
 
 /** A hidden variable stays hidden and masked for good, and only a new one can become hidden. */
@@ -83,6 +125,7 @@ export function taken(key: string): Error {
   return invalid({ key: [`${key} has already been taken`] })
 }
 
-export function limitReached(): Error {
-  return invalid({ base: [`Maximum number of project ci variables (${maximumPerProject}) exceeded`] })
+export function limitReached(kind: PlaceKind): Error {
+  const { plural, maximum } = placeRules[kind]
+  return invalid({ base: [`Maximum number of ${plural} (${maximum}) exceeded`] })
 }

@@ -1,47 +1,59 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { onConstraint, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { VariableRow } from './entities.ts'
-import { limitReached, maximumPerProject, taken } from './rules.ts'
+import type { Owner } from './places.ts'
+import { limitReached, placeRules, taken, type PlaceKind } from './rules.ts'
 
 const columns = sql`
   v.id, v.key, v.secret, v.variable_type, v.environment_scope, v.description, v.protected, v.masked, v.hidden, v.raw`
 
-/** Read together with the caller's access: `subject` is the project. */
-export function list(input: PageInput): Read<VariableRow> {
-  return page(
-    { columns, from: sql`from ci_variables v where v.project_id = subject.id`, order: sql`v.id` },
-    input,
-  )
+/** The condition on the variables `v` of a place, by its id. */
+function within(kind: PlaceKind, id: RawBuilder<unknown>): RawBuilder<unknown> {
+  switch (kind) {
+    case 'project':
+      return sql`v.project_id = ${id} and v.namespace_id is null`
+    case 'group':
+      return sql`v.project_id is null and v.namespace_id = ${id}`
+    case 'instance':
+      return sql`v.project_id is null and v.namespace_id is null`
+  }
 }
 
-export function ofKey(key: string): Read<VariableRow> {
+/** Read together with the caller's access: `subject` is the project or group. */
+export function list(kind: PlaceKind, input: PageInput): Read<VariableRow> {
+  const from = sql`from ci_variables v where ${within(kind, sql`subject.id`)}`
+  return page({ columns, from, order: sql`v.id` }, input)
+}
+
+export function ofKey(kind: PlaceKind, key: string): Read<VariableRow> {
   return rows(sql`
-    select ${columns} from ci_variables v where v.project_id = subject.id and v.key = ${key} order by v.id`)
+    select ${columns} from ci_variables v where ${within(kind, sql`subject.id`)} and v.key = ${key} order by v.id`)
 }
 
 export type Values = Omit<VariableRow, 'id'>
 
 /** One statement; the limit is looked at in it. */
-export async function create(db: Writer, projectId: number, values: Values): Promise<VariableRow> {
+export async function create(db: Writer, { kind, id }: Owner, values: Values): Promise<VariableRow> {
   const result = await sql<VariableRow>`
-    insert into ci_variables as v (project_id, key, secret, variable_type, environment_scope, description, protected,
-      masked, hidden, raw)
-    select ${projectId}, ${values.key}, ${values.secret}, ${values.variable_type}, ${values.environment_scope},
-      ${values.description}, ${values.protected}, ${values.masked}, ${values.hidden}, ${values.raw}
-    where (select count(*) from ci_variables c where c.project_id = ${projectId}) < ${maximumPerProject}
+    insert into ci_variables as v (project_id, namespace_id, key, secret, variable_type, environment_scope,
+      description, protected, masked, hidden, raw)
+    select ${kind === 'project' ? id : null}::bigint, ${kind === 'group' ? id : null}::bigint, ${values.key},
+      ${values.secret}, ${values.variable_type}, ${values.environment_scope}, ${values.description},
+      ${values.protected}, ${values.masked}, ${values.hidden}, ${values.raw}
+    where (select count(*) from ci_variables v where ${within(kind, sql`${id}`)}) < ${placeRules[kind].maximum}
     returning ${columns}`
     .execute(db)
     .catch(onConstraint('ci_variables_key_scope', () => taken(values.key)))
   const row = result.rows[0]
-  if (row === undefined) throw limitReached()
+  if (row === undefined) throw limitReached(kind)
   return row
 }
 
 /** Locks the variables of a key, so that what is decided by them still holds when it is written. */
-export async function lockKey(tx: Tx, projectId: number, key: string): Promise<VariableRow[]> {
+export async function lockKey(tx: Tx, { kind, id }: Owner, key: string): Promise<VariableRow[]> {
   const result = await sql<VariableRow>`
-    select ${columns} from ci_variables v where v.project_id = ${projectId} and v.key = ${key}
+    select ${columns} from ci_variables v where ${within(kind, sql`${id}`)} and v.key = ${key}
     order by v.id for update`.execute(tx)
   return result.rows
 }

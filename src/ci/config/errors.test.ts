@@ -93,6 +93,7 @@ describe('one job', () => {
     [job('rules: [{if: $A ==}]'), 'jobs:a:rules:rule if invalid expression syntax'],
     [job('rules: [{x: 1}]'), 'jobs:a:rules:rule config contains unknown keys: x'],
     [job('rules: [{when: x}]'), 'jobs:a:rules:rule when unknown value: x'],
+    [job('rules: [{when: {y: 1}}]'), 'jobs:a:rules:rule when unknown value: {"y":1}'],
     [job('rules: [{when: delayed}]'), 'jobs:a:rules:rule start in should be a duration'],
     [job('rules: [{changes: x}]'), 'jobs:a:rules:rule:changes config should be an array or a hash'],
     [

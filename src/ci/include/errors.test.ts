@@ -95,7 +95,7 @@ test.each([
       text(address, "project does not exist or you don't have sufficient permissions"),
     ]
   }),
-])('%s', (include, error) => expect(errorsIn(world, `include: [${include!}]`)).toEqual([error]))
+])('%s', (include, error) => expect(errorsIn(world, `include: [${include}]`)).toEqual([error]))
 
 test.each([
   ['{artifact: a.yml}', 'Job must be provided when including configs from artifacts'],

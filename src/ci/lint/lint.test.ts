@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { compile } from '../compile/compile.ts'
 import { contextOf } from '../fixtures/pipelines.ts'
-import { ownFiles, parseIn, type World } from '../fixtures/sources.ts'
+import { ownFiles, parseIn } from '../fixtures/sources.ts'
 import { lintAnswer } from './lint.ts'
 
 const url = 'https://ci.example.test'
-const lint = (source: string, { world = {} as World, dryRun = false } = {}) => {
+const lint = (source: string, { world = {}, dryRun = false } = {}) => {
   const parsed = parseIn(world, source)
   const compiled = dryRun && 'config' in parsed ? compile(parsed.config, contextOf()) : null
   return lintAnswer(parsed, compiled, { url, includeJobs: true })

@@ -43,7 +43,7 @@ export function readInput(
   const given: DataMap = value ?? {}
   const unknown = Object.keys(given).filter((key) => !keys.includes(key) && !(withRules && key === 'rules'))
   if (unknown.length > 0) spot.fail(entryText.unknownKeys(unknown))
-  for (const other of ['options', 'default']) {
+  for (const other of withRules ? ['options', 'default'] : []) {
     if (isThere(given['rules']) && other in given) spot.fail(entryText.together(['rules', other]))
   }
   const { description = null, regex = null, type = null, rules = null } = given
@@ -54,7 +54,7 @@ export function readInput(
     spot.key('input_type').fail(entryText.unknownValue(type))
   }
   const options = readOptions(given['options'] ?? null, spot, 'input_options')
-  const read = rules === null ? [] : readRules(rules, spot)
+  const read = rules === null || !withRules ? [] : readRules(rules, spot)
   if (spot.errors.length > before) return undefined
   return {
     name,

@@ -58,6 +58,7 @@ export async function call(route: Route, gate: Gatekeeper, incoming: Incoming): 
     [endpoint.on.name]: passed.subject,
     params: passed.params,
     rows: endpoint.paged === true && rows.length > page.limit ? rows.slice(0, page.limit) : rows,
+    total: passed.loaded.total,
     page,
     request: facts,
     sent: bag,

@@ -1,11 +1,14 @@
 export {
   Answer,
   Page,
+  type AbilityOf,
   type Check,
   type Endpoint,
   type Method,
   type Read,
   type RequestFacts,
+  type SubjectKind,
+  type SubjectOf,
 } from './endpoint.ts'
 export { documentPath, openApiDocument } from './openapi.ts'
 export { requireUnmodified } from './conditional.ts'
@@ -13,5 +16,13 @@ export { mergedPage, mergedRows, type MergedSource } from './merged-page.ts'
 export { page, rows } from './read.ts'
 export { Registry, type Route } from './registry.ts'
 export { apiPrefix, createServer, mountEndpoints, requestFacts, send } from './server.ts'
-export { countLimit, keysetParams, readCursor, refuseDeepOffset, wantsKeyset, writeCursor, type PageInput } from './pagination.ts'
+export {
+  countLimit,
+  keysetParams,
+  readCursor,
+  refuseDeepOffset,
+  wantsKeyset,
+  writeCursor,
+  type PageInput,
+} from './pagination.ts'
 export * from './types.ts'

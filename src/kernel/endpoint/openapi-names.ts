@@ -10,6 +10,10 @@ const otherNouns: Readonly<Record<string, string>> = {
   metadata: 'instance',
   version: 'instance',
   'openapi.json': 'instance',
+  memberships: 'users',
+  artifacts: 'jobs',
+  subgroups: 'groups',
+  descendant_groups: 'groups',
 }
 
 /** A segment that only says where something belongs, when more follows it. */
@@ -18,7 +22,10 @@ const places = new Set(['projects', 'groups', 'users', 'user', 'admin', 'applica
 /** The group an endpoint is shown in: the noun of its path, `Variables`; runners' own calls stand by themselves. */
 export function tagOf({ path, on }: Pick<Endpoint, 'path' | 'on'>): string {
   if (on.name === 'runner' || on.name === 'job') return 'Runner API'
-  const words = path.split('/').filter((segment) => segment !== '' && !segment.startsWith(':'))
+  const words = path
+    .replace(/^\/admin\/ci|^\/projects(?=\/user\/)/, '')
+    .split('/')
+    .filter((segment) => segment !== '' && !segment.startsWith(':'))
   const noun = words.length > 1 && places.has(words[0]!) && isNoun(words[1]!) ? words[1]! : words[0]!
   return capital(spaced(otherNouns[noun] ?? noun))
 }

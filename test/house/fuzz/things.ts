@@ -18,12 +18,14 @@ export async function makeThings(world: World): Promise<Things> {
   const make = async (address: string, body: Json): Promise<Json> =>
     expectStatus(await world.root.post(address, body), 201)
   await make(`${path}/variables`, { key: 'KEY', value: 'x' })
+  await make(`/groups/${id(group)}/variables`, { key: 'KEY', value: 'x' })
   await make(`${path}/protected_branches`, { name: 'kept' })
   await pushFiles(world, project, { '.gitlab-ci.yml': configuration }, ['main', 'free'])
   const pipeline = await make(`${path}/pipeline`, { ref: 'main' })
   const jobs = await world.root.get(`${path}/pipelines/${id(pipeline)}/jobs`)
   const job = id((jobs.body as Json[])[0]!)
   const runner = await make('/user/runners', { runner_type: 'project_type', project_id: id(project) })
+  const trigger = await make(`${path}/triggers`, { description: 'x' })
   await make(`${path}/repository/tags`, { tag_name: 'v1', ref: 'main' })
   const token = await make(`/users/${user.id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })
   return {
@@ -42,6 +44,8 @@ export async function makeThings(world: World): Promise<Things> {
     'jobs :job_id': job,
     'jobs :id': job,
     'artifacts :ref_name': 'main',
+    'triggers :trigger_id': id(trigger),
+    'ref :ref': 'main',
     'runners :id': id(runner),
     'runners :runner_id': id(runner),
     'branches :branch': 'free',

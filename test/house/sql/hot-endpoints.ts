@@ -63,7 +63,11 @@ export const hotEndpoints: readonly HotEndpoint[] = [
     '/projects/:id/pipelines/:pipeline_id/jobs',
     ({ project, pipeline }) => `/projects/${id(project)}/pipelines/${id(pipeline)}/jobs`,
   ),
-  get('/projects/:id/pipelines/latest', ({ project }) => `/projects/${id(project)}/pipelines/latest`),
+  // The first finds out who asks, then the head of the branch is read from the refs.
+  {
+    ...get('/projects/:id/pipelines/latest', ({ project }) => `/projects/${id(project)}/pipelines/latest`),
+    statements: 2,
+  },
   get('/projects/:id/jobs', ({ project }) => `/projects/${id(project)}/jobs`),
 ]
 

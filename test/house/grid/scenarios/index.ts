@@ -8,6 +8,7 @@ import { protectedBranchScenarios } from './protected-branches.ts'
 import { repositoryScenarios } from './repository.ts'
 import { runnerScenarios } from './runners.ts'
 import { tokenScenarios } from './tokens.ts'
+import { triggerScenarios } from './triggers.ts'
 import { userScenarios } from './users.ts'
 import { variableScenarios } from './variables.ts'
 
@@ -23,6 +24,7 @@ export const scenarios: Scenarios = {
   ...repositoryScenarios,
   ...runnerScenarios,
   ...tokenScenarios,
+  ...triggerScenarios,
   ...userScenarios,
   ...variableScenarios,
 }
