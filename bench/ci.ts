@@ -106,9 +106,9 @@ export class Ci {
 
   /** After a pause in which the statistics of what went before have come in. */
   async idle(runners: number, seconds: number): Promise<Idle> {
-    await sleep(11_000)
+    await sleep(11_000, undefined, { signal: this.#bench.signal })
     const before = await this.#written()
-    await sleep(seconds * 1000)
+    await sleep(seconds * 1000, undefined, { signal: this.#bench.signal })
     const after = await this.#written()
     const tables = [...after.tables].flatMap(([name, written]) => {
       const rows = written - (before.tables.get(name) ?? 0)

@@ -10,10 +10,12 @@ const patience = 60_000
 /** The `git` of this machine with settings of nobody's, as a client. */
 export class GitClient {
   readonly #home: string
+  readonly #signal: AbortSignal
 
-  /** `home` is a folder of ours; what is made lies in it. */
-  constructor(home: string) {
+  /** `home` is a folder of ours; what is made lies in it. `signal` ends what runs. */
+  constructor(home: string, signal: AbortSignal) {
     this.#home = home
+    this.#signal = signal
   }
 
   get environment(): NodeJS.ProcessEnv {
@@ -38,7 +40,12 @@ export class GitClient {
 
   /** What it wrote. Throws when it fails, with its complaint. */
   async run(args: readonly string[], input?: Iterable<string>): Promise<Buffer> {
-    const child = spawn('git', args, { env: this.environment, timeout: patience, killSignal: 'SIGKILL' })
+    const child = spawn('git', args, {
+      env: this.environment,
+      timeout: patience,
+      killSignal: 'SIGKILL',
+      signal: this.#signal,
+    })
     const collect = async (stream: Readable): Promise<Buffer> =>
       Buffer.concat((await stream.toArray()) as Buffer[])
     const [output, complaint, code] = await Promise.all([

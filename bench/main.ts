@@ -10,31 +10,40 @@ import { Run } from './run.ts'
 /** Progress goes to standard error, the result to standard output. */
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
+/** Somebody wants it to end before its time. */
+class Stopped extends Error {}
+
 async function bench(options: Options): Promise<void> {
   const begun = performance.now()
   const results = await emptyResults(options)
   const stack = new AsyncDisposableStack()
-  const interrupted = new Promise<never>((_resolve, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => reject(new Error(`stopped by ${signal}`)))
-    }
-  })
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => stop.abort(new Stopped(`stopped by ${signal}`)))
+  }
+  let run: Promise<void> | undefined
   try {
     const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-bench-'))
     stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
     // The database may run as another user, who has to pass through.
     await chmod(directory, 0o711)
-    const run = new Run(options, directory, results, stack, say).all()
-    // What is still under way when we are interrupted fails as its processes end.
-    run.catch(() => undefined)
-    await Promise.race([run, interrupted])
+    run = new Run(options, directory, results, stack, stop.signal, say).all()
+    await Promise.race([run, aborted(stop.signal)])
   } finally {
     await stack.disposeAsync()
+    // What was under way when we were stopped fails as its processes end.
+    await run?.catch(() => undefined)
   }
   results.took = (performance.now() - begun) / 1000
   const text = await page(results)
   process.stdout.write(`\n${text}`)
   if (options.write) await writeFile(new URL('../BENCHMARKS.md', import.meta.url), text)
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error))
+  })
 }
 
 async function emptyResults({ scale, only, quick }: Options): Promise<Results> {
@@ -67,6 +76,7 @@ try {
   if (options === undefined) process.stdout.write(usage)
   else await bench(options)
 } catch (error) {
-  say(error instanceof WrongUsage ? `${error.message}\n\n${usage}` : String((error as Error).stack))
+  if (error instanceof WrongUsage) say(`${error.message}\n\n${usage}`)
+  else say(error instanceof Stopped ? error.message : String((error as Error).stack))
   process.exitCode = 1
 }

@@ -32,6 +32,8 @@ export interface Bench {
   readonly ceiling: Child<CeilingHandlers>
   readonly ceilingPort: number
   readonly options: Options
+  /** Aborted when the run is to end before its time. */
+  readonly signal: AbortSignal
 }
 
 /** The bare server before and after, the service in between, so that all see the same machine. */

@@ -12,7 +12,7 @@ import { measure, type Bench } from './measure.ts'
 import type { Options } from './options.ts'
 import type { Results } from './results.ts'
 import { seed } from './seed.ts'
-import { Service, type ServiceOptions } from './service.ts'
+import { freePort, Service, type ServiceOptions } from './service.ts'
 import { rootToken, special } from './world.ts'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -26,6 +26,8 @@ export class Run {
   readonly #directory: string
   readonly #results: Results
   readonly #stack: AsyncDisposableStack
+  /** Aborted when it is to end before its time; the stack is disposed of then. */
+  readonly #signal: AbortSignal
   readonly #say: (line: string) => void
   readonly #begun = performance.now()
 
@@ -34,12 +36,14 @@ export class Run {
     directory: string,
     results: Results,
     stack: AsyncDisposableStack,
+    signal: AbortSignal,
     say: (line: string) => void,
   ) {
     this.#options = options
     this.#directory = directory
     this.#results = results
     this.#stack = stack
+    this.#signal = signal
     this.#say = say
   }
 
@@ -48,7 +52,7 @@ export class Run {
     const client = await this.#fill()
     const bench = await this.#open(service)
     await mkdir(path.join(this.#directory, 'git'))
-    const git = new GitClient(path.join(this.#directory, 'git'))
+    const git = new GitClient(path.join(this.#directory, 'git'), this.#signal)
     await this.#part('git', () => this.#git(bench, git))
     await this.#part('ci', () => this.#ci(bench, git, client))
     if (this.#wants('create-pipeline')) {
@@ -67,6 +71,7 @@ export class Run {
 
   /** A part that fails is told of, and the others go on. */
   async #part(name: string, work: () => Promise<void>): Promise<void> {
+    this.#signal.throwIfAborted()
     const seconds = (performance.now() - this.#begun) / 1000
     if (seconds > this.#options.budget) {
       this.#results.remarks.push(`${name}: left out, the time was up`)
@@ -75,6 +80,7 @@ export class Run {
     try {
       await work()
     } catch (error) {
+      this.#signal.throwIfAborted()
       this.#results.remarks.push(`${name}: ${(error as Error).message.replaceAll(/\s+/g, ' ')}`)
       this.#say(`  ${name} failed: ${(error as Error).message}`)
     }
@@ -87,15 +93,23 @@ export class Run {
       directory: this.#directory,
       environment: { ROOT_TOKEN: rootToken, SECRET_KEY: secretKey },
     }
-    const first = this.#stack.use(await Service.start(options))
-    await sleep(2000)
+    const first = await this.#launch(options)
+    const firstIn = await first.ready()
+    await sleep(2000, undefined, { signal: this.#signal })
     const memoryIdle = await memoryOf(first.pid)
     const stop = await first.stop()
-    const again = this.#stack.use(
-      await Service.start({ ...options, environment: { ...options.environment, ROLES: 'web,tasks' } }),
-    )
-    this.#results.starts = { first: first.startedIn, again: again.startedIn, stop, memoryIdle }
-    return again
+    const service = await this.#launch({
+      ...options,
+      environment: { ...options.environment, ROLES: 'web,tasks' },
+    })
+    this.#results.starts = { first: firstIn, stop, again: await service.ready(), memoryIdle }
+    return service
+  }
+
+  async #launch(options: ServiceOptions): Promise<Service> {
+    const port = await freePort()
+    this.#signal.throwIfAborted()
+    return this.#stack.use(new Service(port, options))
   }
 
   async #fill(): Promise<pg.Client> {
@@ -106,6 +120,7 @@ export class Run {
     // At the end the server stops before we leave.
     client.on('error', () => undefined)
     await client.connect()
+    this.#signal.throwIfAborted()
     this.#stack.defer(() => client.end().catch(() => undefined))
     const { rows } = await client.query<{ server_version: string }>('show server_version')
     this.#results.postgres = rows[0]!.server_version.split(' ')[0]!
@@ -116,12 +131,13 @@ export class Run {
   }
 
   async #open(service: Service): Promise<Bench> {
+    this.#signal.throwIfAborted()
     const child = <Offered extends LoadHandlers | CeilingHandlers>(file: string): Child<Offered> =>
       this.#stack.use(new Child<Offered>(new URL(file, import.meta.url)))
     const load = child<LoadHandlers>('load.ts')
     const ceiling = child<CeilingHandlers>('ceiling.ts')
     const ceilingPort = await ceiling.call('listen', null)
-    return { service, load, ceiling, ceilingPort, options: this.#options }
+    return { service, load, ceiling, ceilingPort, options: this.#options, signal: this.#signal }
   }
 
   async #endpoints(bench: Bench, list: readonly Endpoint[]): Promise<void> {

@@ -20,21 +20,15 @@ export interface ServiceOptions {
 /** The real program in a process of its own. */
 export class Service implements AsyncDisposable {
   readonly port: number
-  /** Milliseconds from its start until it said that it is ready. */
-  readonly startedIn: number
   readonly #process: ChildProcess
+  readonly #log: string
+  readonly #begun = performance.now()
 
-  private constructor(port: number, startedIn: number, child: ChildProcess) {
+  /** Launches it; `port` is a free one. What it logs goes into the folder. */
+  constructor(port: number, { directory, environment }: ServiceOptions) {
     this.port = port
-    this.startedIn = startedIn
-    this.#process = child
-  }
-
-  static async start({ directory, environment }: ServiceOptions): Promise<Service> {
-    const port = await freePort()
-    const logFile = path.join(directory, 'service.log')
-    const log = createWriteStream(logFile, { flags: 'a' })
-    const begin = performance.now()
+    this.#log = path.join(directory, 'service.log')
+    const log = createWriteStream(this.#log, { flags: 'a' })
     const child = spawn(process.execPath, [launcher, 'serve'], {
       stdio: ['ignore', 'pipe', 'pipe'],
       // A group of its own: Ctrl-C is ours to pass on.
@@ -52,15 +46,18 @@ export class Service implements AsyncDisposable {
     child.stdout.pipe(log, { end: false })
     child.stderr.pipe(log, { end: false })
     child.once('close', () => log.end())
-    const service = new Service(port, 0, child)
+    this.#process = child
+  }
+
+  /** Milliseconds from its launch until it says that it can work. Throws with the end of its log. */
+  async ready(): Promise<number> {
     try {
-      await service.#ready(begin + patience)
+      await this.#ready(this.#begun + patience)
+      return performance.now() - this.#begun
     } catch (error) {
-      await service.stop()
-      const tail = (await readFile(logFile, 'utf8')).split('\n').slice(-20).join('\n')
+      const tail = (await readFile(this.#log, 'utf8')).split('\n').slice(-20).join('\n')
       throw new Error(`${(error as Error).message}:\n${tail}`, { cause: error })
     }
-    return new Service(port, performance.now() - begin, child)
   }
 
   get pid(): number {

@@ -104,7 +104,8 @@ describe('variables of a group', () => {
     expect(answer(await owner.get(`${path}/HOST`))).toEqual([
       409,
       {
-        message: "There are multiple variables with provided parameters. Please use 'filter[environment_scope]'",
+        message:
+          "There are multiple variables with provided parameters. Please use 'filter[environment_scope]'",
       },
     ])
     expect((await owner.delete(`${path}/HOST?filter[environment_scope]=prod`)).status).toBe(204)
@@ -130,7 +131,9 @@ describe('variables of a group', () => {
     const { path, id, owner } = await place()
     await sql`
       insert into ci_variables (namespace_id, key, secret)
-      select ${id}, 'KEY_' || n, '' from generate_series(1, 30000) n`.execute(world.service.services.db.writer)
+      select ${id}, 'KEY_' || n, '' from generate_series(1, 30000) n`.execute(
+      world.service.services.db.writer,
+    )
     expect(answer(await owner.post(path, { key: 'MORE', value: 'x' }))).toEqual([
       400,
       { message: { base: ['Maximum number of group ci variables (30000) exceeded'] } },
@@ -178,7 +181,11 @@ describe('variables of the instance', () => {
 
   test('may be larger files', async () => {
     const post = (variable_type: string, length: number) =>
-      world.root.post(instancePath, { key: world.unique('K').replace('-', '_'), value: 'v'.repeat(length), variable_type })
+      world.root.post(instancePath, {
+        key: world.unique('K').replace('-', '_'),
+        value: 'v'.repeat(length),
+        variable_type,
+      })
     const refusal = (limit: number) => [
       400,
       { message: { value: [`The value of the provided variable exceeds the ${limit} character limit`] } },
@@ -188,9 +195,9 @@ describe('variables of the instance', () => {
     expect((await post('env_var', 10_000)).status).toBe(201)
     expect(answer(await post('env_var', 10_001))).toEqual(refusal(10_000))
     const { path, owner } = await place()
-    expect(answer(await owner.post(path, { key: 'A', value: 'v'.repeat(10_001), variable_type: 'file' }))).toEqual(
-      refusal(10_000),
-    )
+    expect(
+      answer(await owner.post(path, { key: 'A', value: 'v'.repeat(10_001), variable_type: 'file' })),
+    ).toEqual(refusal(10_000))
   })
 
   test('are at most 25', async () => {

@@ -33,9 +33,9 @@ async function place(kind: 'groups' | 'projects', visibility = 'private') {
   const made = kind === 'groups' ? await world.group({ visibility }) : await world.project({ visibility })
   const of = kind === 'groups' ? { group: made } : { project: made }
   return {
-    id: made['id'] as number,
+    id: made['id'],
     of,
-    members: `/${kind}/${made['id'] as number}/members`,
+    members: `/${kind}/${made['id']}/members`,
     member: (role: RoleName) => world.member(of, role),
   }
 }
@@ -327,19 +327,19 @@ describe('groups', () => {
 
   test('the last owner of a subgroup may go when the group above has one', async () => {
     const parent = await world.group()
-    const group = await world.group({ parent_id: parent['id'] as number })
+    const group = await world.group({ parent_id: parent['id'] })
     const owner = await world.member({ group }, 'owner')
-    await world.root.delete(`/groups/${group['id'] as number}/members/1`)
-    expect((await owner.delete(`/groups/${group['id'] as number}/members/${owner.id}`)).status).toBe(204)
+    await world.root.delete(`/groups/${group['id']}/members/1`)
+    expect((await owner.delete(`/groups/${group['id']}/members/${owner.id}`)).status).toBe(204)
   })
 
   test('a removal takes the memberships below with it, unless they are to stay', async () => {
     const parent = await world.group()
-    const group = await world.group({ parent_id: parent['id'] as number })
-    const project = await world.project({ namespace_id: group['id'] as number })
-    const below = [`/groups/${group['id'] as number}/members`, `/projects/${project['id'] as number}/members`]
+    const group = await world.group({ parent_id: parent['id'] })
+    const project = await world.project({ namespace_id: group['id'] })
+    const below = [`/groups/${group['id']}/members`, `/projects/${project['id']}/members`]
     const [kept, gone, other] = [await world.user(), await world.user(), await world.user()]
-    const top = `/groups/${parent['id'] as number}/members`
+    const top = `/groups/${parent['id']}/members`
     for (const person of [kept, gone]) {
       for (const members of [top, ...below]) {
         expectStatus(await world.root.post(members, { user_id: person.id, access_level: 20 }), 201)
@@ -358,24 +358,24 @@ describe('groups', () => {
 
   test('minimal access is given in top-level groups only', async () => {
     const parent = await world.group()
-    const group = await world.group({ parent_id: parent['id'] as number })
+    const group = await world.group({ parent_id: parent['id'] })
     const person = await world.user()
     const body = { user_id: person.id, access_level: 5 }
-    expect((await world.root.post(`/groups/${group['id'] as number}/members`, body)).status).toBe(400)
-    expect((await world.root.post(`/groups/${parent['id'] as number}/members`, body)).status).toBe(201)
+    expect((await world.root.post(`/groups/${group['id']}/members`, body)).status).toBe(400)
+    expect((await world.root.post(`/groups/${parent['id']}/members`, body)).status).toBe(201)
   })
 })
 
 describe('inheritance', () => {
   async function tree() {
     const parent = await world.group()
-    const group = await world.group({ parent_id: parent['id'] as number })
-    const project = await world.project({ namespace_id: group['id'] as number })
+    const group = await world.group({ parent_id: parent['id'] })
+    const project = await world.project({ namespace_id: group['id'] })
     return {
       parent,
-      top: `/groups/${parent['id'] as number}/members`,
-      middle: `/groups/${group['id'] as number}/members`,
-      bottom: `/projects/${project['id'] as number}/members`,
+      top: `/groups/${parent['id']}/members`,
+      middle: `/groups/${group['id']}/members`,
+      bottom: `/projects/${project['id']}/members`,
     }
   }
   const add = async (members: string, person: Person, access_level: number, more: Json = {}) =>
@@ -414,7 +414,7 @@ describe('inheritance', () => {
     const { parent, top, middle, bottom } = await tree()
     const person = await world.user()
     await add(top, person, 40)
-    const text = `should be greater than or equal to Maintainer inherited membership from group ${parent['name'] as string}`
+    const text = `should be greater than or equal to Maintainer inherited membership from group ${parent['name']}`
     for (const members of [middle, bottom]) {
       const low = await world.root.post(members, { user_id: person.id, access_level: 30 })
       expect([low.status, low.body]).toEqual([400, { message: { access_level: [text] } }])
@@ -477,7 +477,7 @@ describe('projects', () => {
     const holder = await world.user()
     const namespace_id: unknown = bodyOf(await world.root.get(`/users/${holder.id}`))['namespace_id']
     const project = await world.project({ namespace_id }, holder)
-    const members = `/projects/${project['id'] as number}/members`
+    const members = `/projects/${project['id']}/members`
     expect(bodyOf(await holder.get(`${members}/${holder.id}`))['access_level']).toBe(50)
     for (const answer of [
       await holder.delete(`${members}/${holder.id}`),

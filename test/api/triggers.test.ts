@@ -105,11 +105,7 @@ describe('making one', () => {
   test.each([
     ['2031-02-30', 400, { error: 'expires_at is invalid' }],
     ['soon', 400, { error: 'expires_at is invalid' }],
-    [
-      day(367),
-      400,
-      { message: `400 Bad request - {"expires_at":["must be before ${day(365)}"]}` },
-    ],
+    [day(367), 400, { message: `400 Bad request - {"expires_at":["must be before ${day(365)}"]}` }],
   ])('to end at %s is refused', async (expires_at, status, body) => {
     const { path, maintainer } = await place()
     expect(answer(await maintainer.post(path, { description: 'x', expires_at }))).toEqual([status, body])
@@ -199,7 +195,7 @@ describe('reading', () => {
   test('shows a token in full to its owner only, to all others four characters', async () => {
     const { ci, path, maintainer } = await place()
     const made = await make(maintainer, path)
-    const short = (made.token).slice(6, 10)
+    const short = made.token.slice(6, 10)
     const owner = await world.member({ project: ci.project }, 'owner')
     for (const person of [owner, world.root]) {
       expect(bodyOf(await person.get(`${path}/${made.id}`))).toEqual({ ...made, token: short })
@@ -262,8 +258,7 @@ describe('changing', () => {
     expect(answer(await owner.put(one, { description: 'mine' }))).toEqual([
       403,
       {
-        message:
-          '403 Forbidden - The current user is not authorized to update the pipeline trigger token',
+        message: '403 Forbidden - The current user is not authorized to update the pipeline trigger token',
       },
     ])
     expect(bodyOf(await world.root.put(one, { description: 'fine' }))['description']).toBe('fine')
@@ -275,34 +270,37 @@ describe('deleting', () => {
     const { ci, path, maintainer } = await place()
     const { id, token } = await make(maintainer, path)
     const pipeline = expectStatus(await fire(ci, { token, ref: 'main' }), 201)
-    const reply = await maintainer.delete(`${path}/${id as number}`)
+    const reply = await maintainer.delete(`${path}/${id}`)
     expect([reply.status, reply.text]).toEqual([204, ''])
-    expect((await maintainer.get(`${path}/${id as number}`)).status).toBe(404)
+    expect((await maintainer.get(`${path}/${id}`)).status).toBe(404)
     expect(answer(await fire(ci, { token, ref: 'main' }))).toEqual([404, { message: '404 Not Found' }])
-    expect((await maintainer.get(`/projects/${ci.id}/pipelines/${pipeline['id'] as number}`)).status).toBe(200)
+    expect((await maintainer.get(`/projects/${ci.id}/pipelines/${pipeline['id'] as number}`)).status).toBe(
+      200,
+    )
   })
 
   test('is for every Maintainer', async () => {
     const { ci, path, maintainer } = await place()
     const { id } = await make(maintainer, path)
     const other = await world.member({ project: ci.project }, 'maintainer')
-    expect((await other.delete(`${path}/${id as number}`)).status).toBe(204)
+    expect((await other.delete(`${path}/${id}`)).status).toBe(204)
   })
 
   test('is refused where it was changed since', async () => {
     const { path, maintainer } = await place()
     const one = `${path}/${(await make(maintainer, path)).id}`
     const since = (date: string) => ({ 'if-unmodified-since': date })
-    expect(
-      answer(await maintainer.delete(one, undefined, since('Thu, 01 Jan 2015 00:00:00 GMT'))),
-    ).toEqual([412, { message: '412 Precondition Failed' }])
+    expect(answer(await maintainer.delete(one, undefined, since('Thu, 01 Jan 2015 00:00:00 GMT')))).toEqual([
+      412,
+      { message: '412 Precondition Failed' },
+    ])
     expect((await maintainer.get(one)).status).toBe(200)
     expect((await maintainer.delete(one, undefined, since(new Date().toUTCString()))).status).toBe(204)
   })
 })
 
 describe('firing', () => {
-  test('answers the pipeline, which is the owner\'s', async () => {
+  test("answers the pipeline, which is the owner's", async () => {
     const { ci, path, maintainer } = await place()
     const { token } = await make(maintainer, path)
     const pipeline = expectStatus(await fire(ci, { token, ref: 'main' }), 201)
@@ -412,9 +410,13 @@ describe('firing', () => {
     const jobs: RawJob[] = [await runner.take(), await runner.take()]
     for (const job of jobs) {
       expect(
-        ['FLAVOUR', 'CI_PIPELINE_SOURCE', 'CI_PIPELINE_TRIGGERED', 'CI_TRIGGER_SHORT_TOKEN', 'GITLAB_USER_LOGIN'].map(
-          (key) => job.variable(key),
-        ),
+        [
+          'FLAVOUR',
+          'CI_PIPELINE_SOURCE',
+          'CI_PIPELINE_TRIGGERED',
+          'CI_TRIGGER_SHORT_TOKEN',
+          'GITLAB_USER_LOGIN',
+        ].map((key) => job.variable(key)),
       ).toEqual(['sweet', 'trigger', 'true', token.slice(6, 10), maintainer.username])
       const payload = (job.payload['variables'] as Json[]).find(({ key }) => key === 'TRIGGER_PAYLOAD')
       expect(payload).toMatchObject({ file: true, raw: true })
@@ -448,14 +450,12 @@ describe('firing is refused', () => {
       400,
       { error: 'variables is invalid' },
     ],
-    ...[1, null, true, { b: 'c' }, ['c']].map(
-      (value): [string, (token: string) => unknown, number, Json] => [
-        `with the variable ${JSON.stringify(value)}`,
-        (token) => ({ token, ref: 'main', variables: { A: value } }),
-        400,
-        { message: 'variables needs to be a map of key-valued strings' },
-      ],
-    ),
+    ...[1, null, true, { b: 'c' }, ['c']].map((value): [string, (token: string) => unknown, number, Json] => [
+      `with the variable ${JSON.stringify(value)}`,
+      (token) => ({ token, ref: 'main', variables: { A: value } }),
+      400,
+      { message: 'variables needs to be a map of key-valued strings' },
+    ]),
     [
       'on a ref that is not there',
       (token) => ({ token, ref: 'nowhere' }),
@@ -499,7 +499,7 @@ describe('firing is refused', () => {
     const { ci, path, maintainer } = await place()
     const { id, token } = await make(maintainer, path, { expires_at: day(1) })
     expect((await fire(ci, { token, ref: 'main' })).status).toBe(201)
-    await sql`update ci_triggers set expires_at = now() where id = ${id as number}`.execute(
+    await sql`update ci_triggers set expires_at = now() where id = ${id}`.execute(
       world.service.services.db.writer,
     )
     expect(answer(await fire(ci, { token, ref: 'main' }))).toEqual(missing)
@@ -507,9 +507,7 @@ describe('firing is refused', () => {
 
   test('once the owner is blocked, left a private project, or is gone', async () => {
     const { ci, path } = await place()
-    const people = await Promise.all(
-      [0, 1, 2].map(() => world.member({ project: ci.project }, 'maintainer')),
-    )
+    const people = await Promise.all([0, 1, 2].map(() => world.member({ project: ci.project }, 'maintainer')))
     const tokens: string[] = []
     for (const person of people) tokens.push((await make(person, path)).token)
     const [blocked, left, gone] = people as [Person, Person, Person]
@@ -634,9 +632,15 @@ describe('with the token of a job', () => {
   test('a pipeline of the same project starts, in the name of who started the job', async () => {
     const { ci, maintainer } = await place()
     const job = await running(maintainer, ci)
-    const pipeline = expectStatus(await fire(ci, { token: job.token, ref: 'main', variables: { A: 'x' } }), 201)
+    const pipeline = expectStatus(
+      await fire(ci, { token: job.token, ref: 'main', variables: { A: 'x' } }),
+      201,
+    )
     expect(pipeline).toMatchObject({ source: 'pipeline', user: { id: maintainer.id } })
-    expect((await variablesOf(ci, pipeline)).map(({ key }) => key as string)).toEqual(['A', 'TRIGGER_PAYLOAD'])
+    expect((await variablesOf(ci, pipeline)).map(({ key }) => key as string)).toEqual([
+      'A',
+      'TRIGGER_PAYLOAD',
+    ])
   })
 
   test('one of another project is linked to the job, where that project is not private', async () => {

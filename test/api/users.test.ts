@@ -324,11 +324,11 @@ test('a user is changed, and what is not named stays', async () => {
 
 test('no user can have the path of a group', async () => {
   const group = await world.group()
-  const answer = await world.root.post('/users', fields((group['path'] as string).toUpperCase()))
+  const answer = await world.root.post('/users', fields((group['path']).toUpperCase()))
   expect([answer.status, answer.body]).toEqual([409, { message: 'Username has already been taken' }])
   const user = await create()
   expect(
-    (await world.root.put(`/users/${user['id'] as number}`, { username: group['path'] as string })).status,
+    (await world.root.put(`/users/${user['id'] as number}`, { username: group['path'] })).status,
   ).toBe(409)
 })
 
@@ -341,10 +341,10 @@ test('a new username renames the personal projects, whose old paths lead on unti
   const renamed = `${person.username}-renamed`
   await world.root.put(`/users/${person.id}`, { username: renamed })
 
-  const now = await person.get(`/projects/${encodeURIComponent(`${renamed}/${project['path'] as string}`)}`)
-  expect(bodyOf(now)['path_with_namespace']).toBe(`${renamed}/${project['path'] as string}`)
+  const now = await person.get(`/projects/${encodeURIComponent(`${renamed}/${project['path']}`)}`)
+  expect(bodyOf(now)['path_with_namespace']).toBe(`${renamed}/${project['path']}`)
   const before = await person.get(
-    `/projects/${encodeURIComponent(`${person.username}/${project['path'] as string}`)}`,
+    `/projects/${encodeURIComponent(`${person.username}/${project['path']}`)}`,
   )
   expect(before.status).toBe(301)
   await create({ username: person.username })
@@ -448,7 +448,7 @@ test('a deleted user is gone, with tokens and personal projects', async () => {
   const answer = await world.root.delete(`/users/${person.id}`)
   expect([answer.status, answer.text]).toEqual([204, ''])
   expect((await person.get('/user')).status).toBe(401)
-  expect((await world.root.get(`/projects/${project['id'] as number}`)).status).toBe(404)
+  expect((await world.root.get(`/projects/${project['id']}`)).status).toBe(404)
   expect((await world.root.delete(`/users/${person.id}`)).body).toEqual({ message: '404 User Not Found' })
   await create({ username: person.username })
 })
@@ -456,7 +456,7 @@ test('a deleted user is gone, with tokens and personal projects', async () => {
 test('the only owner of a group is not deleted', async () => {
   const group = await world.group()
   const owner = await world.member({ group }, 'owner')
-  await world.root.delete(`/groups/${group['id'] as number}/members/1`)
+  await world.root.delete(`/groups/${group['id']}/members/1`)
   const answer = await world.root.delete(`/users/${owner.id}`)
   expect([answer.status, answer.body]).toEqual([
     409,
@@ -470,18 +470,18 @@ test('administrators see the memberships of a user', async () => {
   const project = await world.project()
   const person = await world.member({ project }, 'developer')
   const group = await world.group()
-  await world.root.post(`/groups/${group['id'] as number}/members`, { user_id: person.id, access_level: 20 })
+  await world.root.post(`/groups/${group['id']}/members`, { user_id: person.id, access_level: 20 })
   const list = await world.root.get(`/users/${person.id}/memberships`)
   expect(list.body).toEqual([
     {
-      source_id: project['id'] as number,
-      source_name: project['name'] as string,
+      source_id: project['id'],
+      source_name: project['name'],
       source_type: 'Project',
       access_level: 30,
     },
     {
-      source_id: group['id'] as number,
-      source_name: group['name'] as string,
+      source_id: group['id'],
+      source_name: group['name'],
       source_type: 'Namespace',
       access_level: 20,
     },

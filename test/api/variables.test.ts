@@ -137,7 +137,10 @@ describe('who may', () => {
       400,
       { error: 'value is missing, masked is invalid' },
     ])
-    expect(answer(await maintainer.get(`${path}/HOST?filter=x`))).toEqual([400, { error: 'filter is invalid' }])
+    expect(answer(await maintainer.get(`${path}/HOST?filter=x`))).toEqual([
+      400,
+      { error: 'filter is invalid' },
+    ])
   })
 })
 
@@ -181,7 +184,9 @@ describe('a variable', () => {
     const { path, id, maintainer } = await place({ key: 'HOST', value: 'a-value-to-look-for' })
     await maintainer.put(`${path}/HOST`, { value: 'another-one-to-look-for' })
     const { rows } = await sql<{ row: string }>`
-      select v::text as row from ci_variables v where v.project_id = ${id}`.execute(world.service.services.db.reader)
+      select v::text as row from ci_variables v where v.project_id = ${id}`.execute(
+      world.service.services.db.reader,
+    )
     expect(rows).toHaveLength(1)
     expect(rows[0]!.row).toContain('HOST')
     for (const text of ['to-look-for', Buffer.from('another-one-to-look-for').toString('base64')]) {
@@ -200,7 +205,13 @@ describe('a variable', () => {
 })
 
 describe('parameters are read from', () => {
-  const asked = { key: 'HOST', value: 'a b&c=é', environment_scope: 'prod', protected: 'true', description: '' }
+  const asked = {
+    key: 'HOST',
+    value: 'a b&c=é',
+    environment_scope: 'prod',
+    protected: 'true',
+    description: '',
+  }
   const expected = { ...plain, value: 'a b&c=é', environment_scope: 'prod', protected: true, description: '' }
   const form = (): FormData => {
     const data = new FormData()
@@ -245,8 +256,14 @@ describe('parameters are read from', () => {
     [{ key: 'A', value: 5 }, { value: '5' }],
     [{ key: 'A', value: true }, { value: 'true' }],
     [{ key: 7, value: 'x' }, { key: '7' }],
-    [{ key: 'A', value: 'x', protected: 1, raw: 'on' }, { protected: true, raw: true }],
-    [{ key: 'A', value: 'x', protected: null, environment_scope: null }, { protected: false, environment_scope: '*' }],
+    [
+      { key: 'A', value: 'x', protected: 1, raw: 'on' },
+      { protected: true, raw: true },
+    ],
+    [
+      { key: 'A', value: 'x', protected: null, environment_scope: null },
+      { protected: false, environment_scope: '*' },
+    ],
     [{ key: 'A', value: 'x', odd: 1 }, { key: 'A' }],
   ])('%j, made what they are meant to be', async (body, expected) => {
     const { path, maintainer } = await place()
@@ -256,7 +273,10 @@ describe('parameters are read from', () => {
   test('no other kind of body', async () => {
     const { path, maintainer } = await place()
     const reply = await maintainer.post(path, 'key=A&value=x', { 'content-type': 'text/plain' })
-    expect(answer(reply)).toEqual([415, { error: "The provided content-type 'text/plain' is not supported." }])
+    expect(answer(reply)).toEqual([
+      415,
+      { error: "The provided content-type 'text/plain' is not supported." },
+    ])
   })
 })
 
@@ -502,7 +522,8 @@ describe('finding one', () => {
     { key: 'HOST', value: 'every' },
     { key: 'HOST', value: 'production', environment_scope: 'prod/*' },
   ]
-  const filter = (scope: string): string => `?${new URLSearchParams({ 'filter[environment_scope]': scope }).toString()}`
+  const filter = (scope: string): string =>
+    `?${new URLSearchParams({ 'filter[environment_scope]': scope }).toString()}`
 
   test('takes its exact key', async () => {
     const { path, maintainer } = await place({ key: 'HOST', value: 'x' })
@@ -536,7 +557,9 @@ describe('finding one', () => {
       answer(await maintainer.put(`${path}/HOST${filter('*')}`, { value: 'x', environment_scope: 'test' })),
     ).toEqual([200, { ...plain, value: 'x', environment_scope: 'test' }])
     expect((await maintainer.delete(`${path}/HOST${filter('prod/*')}`)).status).toBe(204)
-    expect(rowsOf(await maintainer.get(path)).map((row) => row['environment_scope'] as string)).toEqual(['test'])
+    expect(rowsOf(await maintainer.get(path)).map((row) => row['environment_scope'] as string)).toEqual([
+      'test',
+    ])
   })
 
   test('with a single one of the key needs no filter, but heeds it', async () => {

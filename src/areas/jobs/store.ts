@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
-import { countLimit, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { countedRows, rows, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { JobRow } from './entities.ts'
 
@@ -76,7 +76,7 @@ function jobPage(
   { limit, offset }: { limit: number; offset: number },
   counts: boolean,
 ): Read<JobRow & { has_next: boolean }> {
-  const counted = counts ? sql`(select count(*) from (select ${where} limit ${countLimit + 1}) c)` : sql`null`
+  const counted = counts ? sql`(select count(*) from (select ${where} ${countedRows}) c)` : sql`null`
   return {
     kind: 'page',
     sql: sql`(
@@ -88,7 +88,7 @@ function jobPage(
       from (
         select ${columns}, j.project_id, pr.full_path as project_path, pr.storage as project_storage,
           lead(j.id) over (order by ${order}) is not null as has_next
-        from (select j.id ${where} order by ${order} limit ${limit + 1} offset ${offset}) page
+        from (select w.id from (select j.id ${where} order by ${order} ${windowOf({ offset })}) w limit ${limit + 1}) page
         join ci_jobs j on j.id = page.id join projects pr on pr.id = j.project_id ${joins} order by ${order}) x)`,
   }
 }
@@ -107,9 +107,9 @@ export function ofPipeline(
     from ci_jobs j where j.pipeline_id = one.id and j.kind = ${kind} ${inScope(scope)}
       ${retried ? sql`` : sql`and not j.retried`}`
   return rows(sql`
-    select (select count(*) from (select ${where} limit ${countLimit + 1}) c) as total, coalesce((
+    select (select count(*) from (select ${where} ${countedRows}) c) as total, coalesce((
       select json_agg(x) from (
-        select ${columns} from (select j.id ${where} order by j.id desc limit ${limit} offset ${offset}) page
+        select ${columns} from (select w.id from (select j.id ${where} order by j.id desc ${windowOf({ offset })}) w limit ${limit}) page
         join ci_jobs j on j.id = page.id ${joins} order by j.id desc) x), '[]') as jobs
     from ci_pipelines one where one.id = ${pipelineId} and one.project_id = subject.id`)
 }

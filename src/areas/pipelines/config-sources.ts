@@ -1,4 +1,11 @@
-import { anonymous, find, may, project as projectKind, type Actor, type ProjectSubject } from '../../access/index.ts'
+import {
+  anonymous,
+  find,
+  may,
+  project as projectKind,
+  type Actor,
+  type ProjectSubject,
+} from '../../access/index.ts'
 import type { ConfigSources } from '../../ci/index.ts'
 import {
   changedPaths,
@@ -31,7 +38,11 @@ type Missing = { readonly missing: 'project' | 'ref' }
  */
 export function configSources(
   { db, places }: { readonly db: Database; readonly places: RepositoryPlaces },
-  { actor, project, sha }: { readonly actor: Actor; readonly project: ProjectSubject; readonly sha: Oid | undefined },
+  {
+    actor,
+    project,
+    sha,
+  }: { readonly actor: Actor; readonly project: ProjectSubject; readonly sha: Oid | undefined },
 ): ConfigSources {
   const projects = new Map<string, Promise<ProjectSubject | undefined>>()
   const trees = new Map<string, Promise<string[]>>()
@@ -51,7 +62,9 @@ export function configSources(
     if (of === undefined) return { missing: 'project' }
     const repository = await readable(places, of)
     const oid = repository && (await resolveName(repository, ref ?? undefined))
-    return oid === undefined ? { missing: 'ref' } : { repository: repository!, sha: oid, project: of.fullPath }
+    return oid === undefined
+      ? { missing: 'ref' }
+      : { repository: repository!, sha: oid, project: of.fullPath }
   }
 
   return {

@@ -4,14 +4,14 @@ import {
   configLocation,
   lintAnswer,
   load,
-  type CompileResult,
+  type ConfigSources,
   type LintAnswer,
-  type ParseResult,
+  type Origin,
 } from '../../ci/index.ts'
 import { findCommit, zeroOid, type Oid } from '../../git/index.ts'
 import { readable, resolveName } from '../repository/index.ts'
 import { ciSettings } from './ci-settings.ts'
-import { gather, type CompileRequest } from './compile-pipeline.ts'
+import { gather } from './compile-pipeline.ts'
 import { configSources } from './config-sources.ts'
 import { ConfigSource } from './config-source.ts'
 import { findRef, type FoundRef } from './find-ref.ts'
@@ -36,76 +36,71 @@ export interface LintRequest {
   readonly includeJobs: boolean
 }
 
-type Refused = { readonly refused: string }
-
 /** What there is to say about a configuration, in the project it is for. */
 export async function lint(services: PipelineServices, request: LintRequest): Promise<LintAnswer> {
-  const { places, externalUrl, settings } = services
-  const { actor, project, dryRun, includeJobs } = request
+  const { db, places, externalUrl, settings } = services
+  const { actor, project, content, dryRun, includeJobs } = request
   const repository = await readable(places, project)
-  const ref = await refOf(services, request)
+  const name = request.ref ?? project.defaultBranch
+  const found = repository && name !== null ? await findRef(repository, project.refsVersion, name) : 'missing'
+  const ref = typeof found === 'string' ? undefined : found
   const sha = request.sha ?? ref?.sha ?? (await resolveName(repository, undefined))
-  const { configPath } = ciSettings(project)
-  const sources = configSources(services, { actor, project, sha })
+  const refused = await refusal(services, request, ref)
 
+  const { configPath } = ciSettings(project)
   const url = externalUrl()
   const about = {
     source: 'push',
-    ref: ref?.name ?? project.defaultBranch ?? '',
+    ref: ref?.name ?? name ?? '',
     tag: ref?.tag ?? false,
     beforeSha: zeroOid,
-    protected: ref !== undefined && (await services.refProtection.isProtected(services.db.reader, project.id, ref)),
+    protected: ref !== undefined && (await services.refProtection.isProtected(db.reader, project.id, ref)),
     upstream: null,
   } as const
-  const { facts, variables } = await projectFacts(services.db.reader, services.cipher, project.id, {
-    protectedRef: about.protected,
+  const { facts, variables } = await projectFacts(db.reader, services.cipher, project.id, {
+    protectedRef: about.protected && refused === undefined,
   })
-  const commit = repository === undefined || sha === undefined ? undefined : await findCommit(repository, sha)
-  const predefined = predefinedVariables(url, project, facts, { ...about, sha: sha ?? '' }, commit, configPath)
+  const commit = repository && sha && (await findCommit(repository, sha))
+  const predefined = predefinedVariables(
+    url,
+    project,
+    facts,
+    { ...about, sha: sha ?? '' },
+    commit,
+    configPath,
+  )
+  // An include shows the variables in its name: only to those who could print them in a job.
+  const given = may(actor, 'create_pipeline', project) ? variables : []
 
+  const sources = configSources(services, { actor, project, sha })
   const origin = { project: project.fullPath, sha: sha ?? '' }
-  const location = request.content === undefined ? configLocation(configPath) : { source: request.content }
-  const file =
-    'path' in location
-      ? await sources.file({ ...origin, ref: origin.sha, paths: [location.path], anonymous: false })
-      : { content: location.source }
-  const parsed = await load('missing' in file ? '' : (file.content ?? ''), sources, {
+  const source = content ?? (await sourceOf(configPath, sources, origin))
+  const parsed = await load(source, sources, {
     origin,
     host: new URL(url).host,
-    variables: { predefined, given: variables },
+    variables: { predefined, given },
     limits: { totalBytes: settings.values.ci_max_total_yaml_size_bytes },
     signal: AbortSignal.timeout(longestReading),
   })
   const options = { url, includeJobs }
   if (!dryRun || !('config' in parsed)) return lintAnswer(parsed, null, options)
-
-  const refused = await refusal(services, request, ref)
-  if (refused !== undefined) return lintAnswer(withError(parsed, refused), null, options)
-  const config = new ConfigSource(repository!, sha!, settings.values.ci_max_total_yaml_size_bytes)
-  const compileRequest: CompileRequest = {
-    ...about,
-    sha: sha!,
-    projectPath: project.fullPath,
-    configPath,
-    predefined,
-    given: variables,
+  const { config } = parsed
+  if (refused !== undefined || repository === undefined || sha === undefined) {
+    const { merged, includes } = config
+    return lintAnswer({ errors: [refused ?? 'Reference not found'], merged, includes }, null, options)
   }
-  const compiled: CompileResult = compile(
-    parsed.config,
-    await gather(repository!, config, parsed.config, compileRequest),
-  )
-  return lintAnswer(parsed, compiled, options)
+  const tree = new ConfigSource(repository, sha, settings.values.ci_max_total_yaml_size_bytes)
+  const context = { ...about, sha, projectPath: project.fullPath, configPath, predefined, given }
+  return lintAnswer(parsed, compile(config, await gather(repository, tree, config, context)), options)
 }
 
-async function refOf(
-  { places }: PipelineServices,
-  { project, ref }: LintRequest,
-): Promise<FoundRef | undefined> {
-  const name = ref ?? project.defaultBranch
-  const repository = await readable(places, project)
-  if (name === null || repository === undefined) return undefined
-  const found = await findRef(repository, project.refsVersion, name)
-  return typeof found === 'string' ? undefined : found
+/** The configuration as it lies in the commit; nothing where there is none. */
+async function sourceOf(configPath: string, sources: ConfigSources, origin: Origin): Promise<string> {
+  const location = configLocation(configPath)
+  if ('source' in location) return location.source
+  const { project, sha } = origin
+  const file = await sources.file({ project, ref: sha, paths: [location.path], anonymous: false })
+  return 'missing' in file ? '' : (file.content ?? '')
 }
 
 /** Why the push that a dry run stands for would make no pipeline, whatever the configuration. */
@@ -113,20 +108,12 @@ async function refusal(
   { db, refProtection }: PipelineServices,
   { actor, project }: LintRequest,
   ref: FoundRef | undefined,
-): Promise<Refused | undefined> {
-  if (!may(actor, 'create_pipeline', project)) {
-    return { refused: 'Insufficient permissions to create a new pipeline' }
-  }
-  if (ref === undefined) return { refused: 'Reference not found' }
+): Promise<string | undefined> {
+  if (!may(actor, 'create_pipeline', project)) return 'Insufficient permissions to create a new pipeline'
+  if (ref === undefined) return 'Reference not found'
   if (await refProtection.mayRun(db.reader, actor, project, ref)) return undefined
-  return {
-    refused:
-      `You do not have sufficient permission to run a pipeline on '${ref.name}'. ` +
-      'Please select a different branch or contact your administrator for assistance.',
-  }
-}
-
-function withError(parsed: Extract<ParseResult, { config: unknown }>, { refused }: Refused): ParseResult {
-  const { merged, includes } = parsed.config
-  return { errors: [refused], merged, includes }
+  return (
+    `You do not have sufficient permission to run a pipeline on '${ref.name}'. ` +
+    'Please select a different branch or contact your administrator for assistance.'
+  )
 }

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { countLimit, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { countedRows, countLimit, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { largestPage } from '../../kernel/endpoint/pagination.ts'
 import { blockSize } from './create-store.ts'
 import type { PipelineSummaryRow } from './entities.ts'
 import { summaryColumns } from './store.ts'
@@ -25,18 +26,33 @@ const scopeStatuses = {
   running: ['running', 'canceling'],
   pending: ['pending'],
   finished: ['success', 'failed', 'canceled'],
-} as const
+}
+
+/** The statuses that are asked for; a pipeline that is being canceled is shown as running. */
+function statusesOf({ scope, status }: ListFilter): readonly string[] | undefined {
+  const byScope =
+    scope === undefined ? undefined : (scopeStatuses as Readonly<Record<string, string[]>>)[scope]
+  if (status === undefined) return byScope
+  const asked = status === 'running' ? scopeStatuses.running : [status]
+  return byScope === undefined ? asked : asked.filter((one) => byScope.includes(one))
+}
+
+function severalStatusesOf(filter: ListFilter): readonly string[] | undefined {
+  const statuses = statusesOf(filter)
+  return statuses?.length === 1 ? undefined : statuses
+}
 
 /** Conditions on `p`, without project and source of children. */
 export function conditionsOf(filter: ListFilter): RawBuilder<unknown>[] {
+  const statuses = severalStatusesOf(filter)
+  const others = otherConditionsOf(filter)
+  return statuses === undefined ? others : [sql`p.status = any (${[...statuses]}::text[])`, ...others]
+}
+
+function otherConditionsOf(filter: ListFilter): RawBuilder<unknown>[] {
   const conditions: RawBuilder<unknown>[] = []
-  if (filter.scope !== undefined && filter.scope in scopeStatuses) {
-    const statuses = scopeStatuses[filter.scope as keyof typeof scopeStatuses]
-    conditions.push(sql`p.status = any (${[...statuses]}::text[])`)
-  }
-  // A pipeline that is being canceled is shown as running.
-  if (filter.status === 'running') conditions.push(sql`p.status in ('running', 'canceling')`)
-  else if (filter.status !== undefined) conditions.push(sql`p.status = ${filter.status}`)
+  const statuses = statusesOf(filter)
+  if (statuses?.length === 1) conditions.push(sql`p.status = ${statuses[0]}`)
   if (filter.ref !== undefined) conditions.push(sql`p.ref = ${filter.ref}`)
   if (filter.sha !== undefined) conditions.push(sql`p.sha = ${filter.sha}`)
   if (filter.source !== undefined) conditions.push(sql`p.source = ${filter.source}`)
@@ -78,25 +94,52 @@ export function list(
   if (conditions.length === 0 && filter.order_by === 'id') {
     return pageOf(unfiltered(filter.sort, input), filter, input, known)
   }
-  const { limit, offset } = input
-  const where = sql`from ci_pipelines p where ${sql.join([...place(filter), ...conditions], sql` and `)}`
-  const walk = sql`
-    select p.iid ${where} ${within(filter)} order by ${orderOf(filter)} limit ${limit + 1} offset ${offset}`
+  const where = whereOf([...place(filter), ...conditions])
+  const walk =
+    filter.order_by === 'id'
+      ? byStatus(filter, input)
+      : sql`select p.iid ${where} ${within(filter)} order by ${orderOf(filter)} ${windowOf(input)}`
   const iids =
     filter.updated_after === undefined || filter.order_by !== 'id' ? walk : recent(where, walk, filter, input)
-  return pageOf(iids, filter, input, conditions.length === 0 ? known : isLong ? long : counted(where, filter))
+  return pageOf(iids, filter, input, conditions.length === 0 ? known : isLong ? long : counted(filter))
 }
 
-const long = sql`${countLimit + 1}::bigint`
+const long = sql`${sql.lit(countLimit + 1)}::bigint`
+
+function whereOf(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return sql`from ci_pipelines p where ${sql.join([...conditions], sql` and `)}`
+}
+
+/** Each status has its own stretch of the index, in order; of these the page is put together. */
+function byStatus(filter: ListFilter, input: PageInput): RawBuilder<unknown> {
+  const statuses = severalStatusesOf(filter)
+  const order = orderOf(filter)
+  if (statuses === undefined) {
+    const where = whereOf([...place(filter), ...otherConditionsOf(filter)])
+    return sql`select p.iid ${where} ${within(filter)} order by ${order} ${windowOf(input)}`
+  }
+  const where = whereOf([...place(filter), sql`p.status = s.status`, ...otherConditionsOf(filter)])
+  const enough = input.offset + largestPage + 1
+  return sql`
+    select p.iid from unnest(${[...statuses]}::text[]) s (status) cross join lateral (
+      select p.iid ${where} ${within(filter)} order by ${order} limit ${enough}) p
+    order by ${order} ${windowOf(input)}`
+}
 
 /** The order makes it go by the index of the filter, however large the project is taken for. */
-function counted(
-  where: RawBuilder<unknown>,
-  { updated_after, updated_before }: ListFilter,
-): RawBuilder<unknown> {
-  const column = updated_after === undefined && updated_before === undefined ? 'iid' : 'updated_at'
-  return sql`(
-    select count(*) from (select ${where} order by ${sql.ref(`p.${column}`)} desc limit ${countLimit + 1}) c)`
+function counted(filter: ListFilter): RawBuilder<unknown> {
+  const statuses = severalStatusesOf(filter)
+  const others = [...place(filter), ...otherConditionsOf(filter)]
+  const column =
+    filter.updated_after === undefined && filter.updated_before === undefined ? 'iid' : 'updated_at'
+  const order = sql`order by ${sql.ref(`p.${column}`)} desc`
+  const found =
+    statuses === undefined
+      ? sql`select ${whereOf(others)} ${order} ${countedRows}`
+      : sql`
+          select from unnest(${[...statuses]}::text[]) s (status) cross join lateral (
+            select ${whereOf([sql`p.status = s.status`, ...others])} ${order} ${countedRows}) p ${countedRows}`
+  return sql`(select count(*) from (${found}) c)`
 }
 
 function place({ source }: ListFilter): RawBuilder<unknown>[] {
@@ -126,23 +169,23 @@ function recent(
   where: RawBuilder<unknown>,
   walk: RawBuilder<unknown>,
   { sort }: ListFilter,
-  { limit, offset }: PageInput,
+  input: PageInput,
 ): RawBuilder<unknown> {
   return sql`
-    with few as materialized (select p.iid ${where} order by p.updated_at desc limit ${fewUpdates + 1}),
+    with few as materialized (select p.iid ${where} order by p.updated_at desc limit ${sql.lit(fewUpdates + 1)}),
     counted as materialized (select count(*) <= ${fewUpdates} as enough from few)
     (select p.iid from few p where (select c.enough from counted c)
-      order by p.iid ${sql.raw(sort)} limit ${limit + 1} offset ${offset})
+      order by p.iid ${sql.raw(sort)} ${windowOf(input)})
     union all
     (select w.iid from (${walk}) w where not (select c.enough from counted c))`
 }
 
-function unfiltered(sort: 'asc' | 'desc', { limit, offset }: PageInput): RawBuilder<unknown> {
+function unfiltered(sort: 'asc' | 'desc', { offset }: PageInput): RawBuilder<unknown> {
   const direction = sql.raw(sort)
   if (offset < blockSize) {
     return sql`
       select p.iid from ci_pipelines p where p.project_id = subject.id and p.source <> 'parent_pipeline'
-      order by p.iid ${direction} limit ${limit + 1} offset ${offset}`
+      order by p.iid ${direction} ${windowOf({ offset })}`
   }
   const from =
     sort === 'desc' ? sql`p.iid < (first.block + 1) * ${blockSize}` : sql`p.iid >= first.block * ${blockSize}`
@@ -155,7 +198,7 @@ function unfiltered(sort: 'asc' | 'desc', { limit, offset }: PageInput): RawBuil
     cross join lateral (
       select p.iid from ci_pipelines p
       where p.project_id = subject.id and p.source <> 'parent_pipeline' and ${from}
-      order by p.iid ${direction} limit ${limit + 1} offset ${offset} - first.skipped) p`
+      order by p.iid ${direction} offset ${offset} - first.skipped limit ${sql.lit(largestPage + 1)}) p`
 }
 
 function pageOf(
@@ -173,7 +216,7 @@ function pageOf(
           else ${total}
         end)
       from (
-        select ${summaryColumns} from (${iids}) page
+        select ${summaryColumns} from (select w.iid from (${iids}) w limit ${limit + 1}) page
         join ci_pipelines p on p.project_id = subject.id and p.iid = page.iid order by ${orderOf(filter)}) r)`,
   }
 }

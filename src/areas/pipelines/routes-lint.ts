@@ -82,9 +82,8 @@ export function lintEndpoints(services: PipelineServices): Endpoint[] {
       refuses: { 404: 'Nothing was pushed, or there is no such commit' },
       async handle({ actor, project, params }) {
         const repository = await readable(places, project)
-        if (repository === undefined) throw notFound('Repository')
         const sha = await resolveName(repository, params.content_ref ?? params.sha)
-        if (sha === undefined) throw notFound('Commit')
+        if (sha === undefined) throw notFound(project.repositoryEmpty ? 'Repository' : 'Commit')
         return lint(services, {
           actor,
           project,

@@ -65,7 +65,9 @@ export function managingEndpoints({ db, cipher, externalUrl }: TriggerServices):
       checks,
       params: Fields({
         description: Text(),
-        expires_at: Optional(Nullable(DateTime({ description: 'Within a year; never where it is left out' }))),
+        expires_at: Optional(
+          Nullable(DateTime({ description: 'Within a year; never where it is left out' })),
+        ),
       }),
       answers: Trigger,
       async handle({ actor, project, params }) {

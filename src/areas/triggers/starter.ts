@@ -34,7 +34,11 @@ export async function starterOf(db: Reader, found: Found | undefined): Promise<S
     userId === null || userId === undefined
       ? undefined
       : await enterAs<ProjectSubject>(db, projectKind, userId, found.project_id)
-  if (entered === undefined || entered.actor.user === null || accountProblem(entered.actor.user) !== undefined) {
+  if (
+    entered === undefined ||
+    entered.actor.user === null ||
+    accountProblem(entered.actor.user) !== undefined
+  ) {
     throw notFound()
   }
   const actor =

@@ -21,7 +21,9 @@ export function list(input: PageInput): Read<TriggerRow> {
 }
 
 export function one(id: number): Read<TriggerRow> {
-  return rows(sql`select ${columns} ${from(sql`ci_triggers`)} where t.id = ${id} and t.project_id = subject.id`)
+  return rows(
+    sql`select ${columns} ${from(sql`ci_triggers`)} where t.id = ${id} and t.project_id = subject.id`,
+  )
 }
 
 export interface Values {
@@ -89,4 +91,3 @@ export function lookUp(id: string, digest: string): Read<Found> {
         where j.token_digest = ${digest}) as job
     from (${project.find!({ id, secretDigest: undefined })}) place`)
 }
-

@@ -23,7 +23,9 @@ const checks: readonly Check[] = ['credentials', 'subject', 'may', 'params', 're
 
 const filter = {
   filter: Optional(
-    Fields({ environment_scope: Optional(Text({ description: 'Exact scope of the variable that is meant' })) }),
+    Fields({
+      environment_scope: Optional(Text({ description: 'Exact scope of the variable that is meant' })),
+    }),
   ),
 }
 const scope = { environment_scope: Optional(Text({ maxLength: 255 })) }

@@ -13,7 +13,7 @@ export {
 export { documentPath, openApiDocument } from './openapi.ts'
 export { requireUnmodified } from './conditional.ts'
 export { mergedPage, mergedRows, type MergedSource } from './merged-page.ts'
-export { page, rows } from './read.ts'
+export { countedRows, page, rows, windowOf } from './read.ts'
 export { Registry, type Route } from './registry.ts'
 export { apiPrefix, createServer, mountEndpoints, requestFacts, send } from './server.ts'
 export {

@@ -2,7 +2,7 @@ import { ApiError, invalidParameters } from '../errors/index.ts'
 import { isUnfit } from './json-body.ts'
 import { Int, OneOf, Optional, Text } from './types.ts'
 
-const largestPage = 100
+export const largestPage = 100
 const usualPage = 20
 /** Beyond it totals are left out; stores count no further either. */
 export const countLimit = 10_000

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Loaded, Read } from './endpoint.ts'
-import { countLimit, type PageInput } from './pagination.ts'
+import { countLimit, largestPage, type PageInput } from './pagination.ts'
 
 /** A statement whose rows are wanted as they are. It may refer to `subject` and `actor`. */
 export function rows<Row>(statement: RawBuilder<unknown>): Read<Row> {
@@ -21,6 +21,20 @@ export interface ListSource {
   readonly known?: RawBuilder<unknown>
 }
 
+/** How far rows are counted, as a constant: see `windowOf`. */
+export const countedRows: RawBuilder<unknown> = sql`limit ${sql.lit(countLimit + 1)}`
+
+/**
+ * The end of the statement that walks to a page; around it stands `limit` with the exact size, one row more than the
+ * page. The plan of a prepared statement is made once for all values, and takes a limit that it does not know for a
+ * tenth of the table: so a constant stands where the walk is planned, the largest page, of which no more rows are
+ * fetched than are asked for.
+ */
+export function windowOf({ offset }: Pick<PageInput, 'offset'>): RawBuilder<unknown> {
+  const largest = sql`limit ${sql.lit(largestPage + 1)}`
+  return offset === 0 ? largest : sql`offset ${offset} ${largest}`
+}
+
 /**
  * One page of a list and its total. One row more than the page is read: when there is none, the total is known; else
  * it is counted, up to one past the limit, so that a list of a million rows costs no more than one of ten thousand.
@@ -29,7 +43,7 @@ export function page<Row>(
   { columns, from, order, known }: ListSource,
   { limit, offset }: PageInput,
 ): Read<Row> {
-  const counted = sql`(select count(*) from (select ${from} limit ${countLimit + 1}) counted)`
+  const counted = sql`(select count(*) from (select ${from} ${countedRows}) counted)`
   const total = known === undefined ? counted : sql`coalesce(${known}, ${counted})`
   return {
     kind: 'page',
@@ -39,7 +53,7 @@ export function page<Row>(
           when count(*) between 1 and ${limit} or ${offset}::int = 0 and count(*) = 0 then ${offset}::int + count(*)
           else ${total}
         end)
-      from (select ${columns} ${from} order by ${order} limit ${limit + 1} offset ${offset}) r)`,
+      from (select w.* from (select ${columns} ${from} order by ${order} ${windowOf({ offset })}) w limit ${limit + 1}) r)`,
   }
 }
 

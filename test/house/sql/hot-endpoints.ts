@@ -49,6 +49,8 @@ export const hotEndpoints: readonly HotEndpoint[] = [
         headers,
       ),
   },
+  get('/projects/:id/triggers', ({ project }) => `/projects/${id(project)}/triggers`),
+  get('/groups/:id/variables', ({ group }) => `/groups/${id(group)}/variables`),
   get('/projects/:id/protected_branches', ({ project }) => `/projects/${id(project)}/protected_branches`),
   get(
     '/projects/:id/protected_branches/:name',

@@ -1,4 +1,5 @@
 import type { Scenarios } from '../stage.ts'
+import { ciLintScenarios } from './ci-lint.ts'
 import { jobScenarios, pipelineScenarios } from './ci.ts'
 import { groupScenarios } from './groups.ts'
 import { instanceScenarios } from './instance.ts'
@@ -13,6 +14,7 @@ import { userScenarios } from './users.ts'
 import { variableScenarios } from './variables.ts'
 
 export const scenarios: Scenarios = {
+  ...ciLintScenarios,
   ...groupScenarios,
   ...groupMemberScenarios,
   ...instanceScenarios,
