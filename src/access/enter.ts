@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Reader } from '../kernel/db/index.ts'
+import type { Reader, Statements } from '../kernel/db/index.ts'
 import type { Loaded, Read } from '../kernel/endpoint/endpoint.ts'
 import { loaded } from '../kernel/endpoint/read.ts'
 import { digestToken } from '../kernel/lib/secrets.ts'
@@ -54,7 +54,7 @@ function membershipSource(kind: AnyKind): RawBuilder<unknown> {
 
 /** One round trip: credentials, subject, role and, where the caller may see the subject, the rows of `read`. */
 export async function enter<Subject, Row = never>(
-  db: Reader,
+  db: Statements,
   kind: AnyKind,
   credentials: Credentials,
   lookup: Lookup,
@@ -68,7 +68,7 @@ export async function enter<Subject, Row = never>(
 
 /** As `enter`, for the user in whose name an administrator acts; his credentials are checked already. */
 export function enterInNameOf<Subject, Row = never>(
-  db: Reader,
+  db: Statements,
   kind: AnyKind,
   user: User,
   lookup: Lookup,
@@ -88,7 +88,7 @@ export function enterInNameOf<Subject, Row = never>(
  * and asks again. Undefined when one of them is gone.
  */
 export async function enterAs<Subject>(
-  db: Reader,
+  db: Statements,
   kind: AnyKind,
   userId: number,
   subjectId: number,
@@ -124,7 +124,7 @@ function loginSource({ username, password }: Login): RawBuilder<unknown> {
 
 /** As `enter`, for HTTP Basic. `matches` compares a password with the digest that is kept of it. */
 export async function enterByLogin<Subject>(
-  db: Reader,
+  db: Statements,
   kind: AnyKind,
   login: Login,
   lookup: Lookup,
@@ -144,22 +144,22 @@ export async function enterByLogin<Subject>(
 }
 
 async function enterFrom<Subject, Row>(
-  db: Reader,
+  db: Statements,
   kind: AnyKind,
   actor: RawBuilder<unknown>,
   lookup: Lookup,
   read?: Read<Row>,
 ): Promise<Entrance<Subject, Row> & { readonly passwordDigest: string | undefined }> {
   const subjectSource = kind.find?.(lookup) ?? sql`select 0::bigint as id`
-  const result = await sql<Record<string, unknown>>`
+  const [found] = await db.rows(sql<Record<string, unknown>>`
     select to_json(actor) as actor, to_json(subject) as subject, membership.role,
       coalesce(subject.id is not null and ${kind.visible}, false) as visible,
       ${read === undefined ? sql`null` : sql`case when subject.id is not null and ${kind.visible} then ${read.sql} end`} as loaded
     from (select) one
     left join lateral (${actor}) actor on true
     left join lateral (${subjectSource}) subject on true
-    left join lateral (${membershipSource(kind)}) membership on true`.execute(db)
-  const row = result.rows[0]!
+    left join lateral (${membershipSource(kind)}) membership on true`)
+  const row = found!
   const actorRow = row['actor'] as Record<string, unknown> | null
   const subjectRow = row['subject'] as Record<string, unknown> | null
   const known = actorRow === null || actorRow['id'] === null ? undefined : actorRow

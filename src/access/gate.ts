@@ -82,7 +82,7 @@ export class Gate {
       secretDigest: machine && machineSecret(machine, request.headers, call.bag),
     }
     const read = 'value' in params ? endpoint.read?.({ params: params.value, page: call.page }) : undefined
-    let entrance = await enter<AnySubject, unknown>(this.#db.reader, kind, credentials, lookup, read)
+    let entrance = await enter<AnySubject, unknown>(this.#db, kind, credentials, lookup, read)
     let { actor, subject } = entrance
     for (const check of checks) {
       switch (check) {
@@ -90,7 +90,7 @@ export class Gate {
           actor = await this.#checkCredentials(endpoint, credentials, entrance, machine !== undefined)
           if (credentials.sudo !== undefined && actor.user !== null) {
             // Role, visibility and rows are those of the user in whose name the administrator acts.
-            entrance = await enterInNameOf(this.#db.reader, kind, actor.user, lookup, read)
+            entrance = await enterInNameOf(this.#db, kind, actor.user, lookup, read)
             subject = entrance.subject
           }
           break

@@ -324,12 +324,12 @@ test('a user is changed, and what is not named stays', async () => {
 
 test('no user can have the path of a group', async () => {
   const group = await world.group()
-  const answer = await world.root.post('/users', fields((group['path']).toUpperCase()))
+  const answer = await world.root.post('/users', fields(group['path'].toUpperCase()))
   expect([answer.status, answer.body]).toEqual([409, { message: 'Username has already been taken' }])
   const user = await create()
-  expect(
-    (await world.root.put(`/users/${user['id'] as number}`, { username: group['path'] })).status,
-  ).toBe(409)
+  expect((await world.root.put(`/users/${user['id'] as number}`, { username: group['path'] })).status).toBe(
+    409,
+  )
 })
 
 test('a new username renames the personal projects, whose old paths lead on until somebody takes them', async () => {
@@ -343,9 +343,7 @@ test('a new username renames the personal projects, whose old paths lead on unti
 
   const now = await person.get(`/projects/${encodeURIComponent(`${renamed}/${project['path']}`)}`)
   expect(bodyOf(now)['path_with_namespace']).toBe(`${renamed}/${project['path']}`)
-  const before = await person.get(
-    `/projects/${encodeURIComponent(`${person.username}/${project['path']}`)}`,
-  )
+  const before = await person.get(`/projects/${encodeURIComponent(`${person.username}/${project['path']}`)}`)
   expect(before.status).toBe(301)
   await create({ username: person.username })
 })

@@ -30,7 +30,9 @@ test('gitbeaker makes a group, a project and a variable, and reads branches and 
   ).toMatchObject({ value: 'db2' })
   await expect(client.ProjectVariables.show(project.id, 'HOST')).rejects.toThrow(/multiple variables/)
 
-  expect(await client.Branches.all(project.id)).toMatchObject([{ name: 'main', default: true, protected: true }])
+  expect(await client.Branches.all(project.id)).toMatchObject([
+    { name: 'main', default: true, protected: true },
+  ])
   expect(await client.ProtectedBranches.all(project.id)).toMatchObject([{ name: 'main' }])
   expect(await client.Commits.all(project.id)).toHaveLength(1)
   expect(await client.RepositoryFiles.showRaw(project.id, 'README.md', 'main')).toContain('lab')

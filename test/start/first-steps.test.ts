@@ -14,33 +14,40 @@ async function commandsOf(section: string): Promise<string[]> {
   return [...text.matchAll(/```sh\n(.*?)\n```/gs)].map((match) => match[1]!)
 }
 
-test('the first steps of the README end with a pipeline in success and a masked log', { timeout: 120_000 }, async () => {
-  await using folder = await temporaryFolder()
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  await using program = new Program(['serve'], { PORT: String(port), DATA_DIR: path.join(folder.path, 'data') })
-  await program.ready(url)
-  await expect.poll(() => program.output).toContain('shown this once')
-  const token = /shown this once: (\S+)/.exec(program.output)![1]!
+test(
+  'the first steps of the README end with a pipeline in success and a masked log',
+  { timeout: 120_000 },
+  async () => {
+    await using folder = await temporaryFolder()
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    await using program = new Program(['serve'], {
+      PORT: String(port),
+      DATA_DIR: path.join(folder.path, 'data'),
+    })
+    await program.ready(url)
+    await expect.poll(() => program.output).toContain('shown this once')
+    const token = /shown this once: (\S+)/.exec(program.output)![1]!
 
-  const [first, ...steps] = await commandsOf('First steps')
-  expect(first).toMatch(/^export GUILDHALL=http:\/\/127\.0\.0\.1:8080 TOKEN=\S+$/)
-  expect(steps.length).toBeGreaterThanOrEqual(8)
-  // One shell, as a person pastes them; between two steps a mark, so that each one's output can be looked at.
-  const script = [
-    `export GUILDHALL=${url} TOKEN=${token}`,
-    ...steps.flatMap((step) => [step, 'echo; echo "== exit $?"']),
-  ].join('\n')
-  const { stdout, stderr } = await run('bash', ['-c', script], {
-    cwd: folder.path,
-    env: { PATH: process.env['PATH'], HOME: folder.path, GIT_TERMINAL_PROMPT: '0' },
-    timeout: 90_000,
-  })
-  const outputs = stdout.split(/\n== exit \d+\n/)
-  expect(outputs.at(-3)).toContain('"status":"success"')
-  const log = outputs.at(-2)!
-  expect(log).toContain('Hello, the password is [MASKED]')
-  expect(log).toContain('Job succeeded')
-  expect(log).not.toContain('opensesame')
-  expect(stderr).toContain('main -> main')
-})
+    const [first, ...steps] = await commandsOf('First steps')
+    expect(first).toMatch(/^export GUILDHALL=http:\/\/127\.0\.0\.1:8080 TOKEN=\S+$/)
+    expect(steps.length).toBeGreaterThanOrEqual(8)
+    // One shell, as a person pastes them; between two steps a mark, so that each one's output can be looked at.
+    const script = [
+      `export GUILDHALL=${url} TOKEN=${token}`,
+      ...steps.flatMap((step) => [step, 'echo; echo "== exit $?"']),
+    ].join('\n')
+    const { stdout, stderr } = await run('bash', ['-c', script], {
+      cwd: folder.path,
+      env: { PATH: process.env['PATH'], HOME: folder.path, GIT_TERMINAL_PROMPT: '0' },
+      timeout: 90_000,
+    })
+    const outputs = stdout.split(/\n== exit \d+\n/)
+    expect(outputs.at(-3)).toContain('"status":"success"')
+    const log = outputs.at(-2)!
+    expect(log).toContain('Hello, the password is [MASKED]')
+    expect(log).toContain('Job succeeded')
+    expect(log).not.toContain('opensesame')
+    expect(stderr).toContain('main -> main')
+  },
+)

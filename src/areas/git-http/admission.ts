@@ -47,8 +47,8 @@ export async function admit(
   const lookup = { id: fullPath, secretDigest: undefined }
   const entrance: Entrance<ProjectSubject, never> =
     login === undefined
-      ? await enter(services.db.reader, project, { kind: 'none', digest: undefined, sudo: undefined }, lookup)
-      : await enterByLogin(services.db.reader, project, login, lookup, services.matchesPassword)
+      ? await enter(services.db, project, { kind: 'none', digest: undefined, sudo: undefined }, lookup)
+      : await enterByLogin(services.db, project, login, lookup, services.matchesPassword)
   const actor = checkActor(services, entrance, service)
   const { subject } = entrance
   if (actor.user === null) {

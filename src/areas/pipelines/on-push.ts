@@ -27,7 +27,7 @@ export async function onPush(
   const eventKey = `push:${event.id}`
   const push = await pushOf(db, refUpdateId)
   if (push.byJob || push.refs.indexOf(written) >= refsPerPush) return
-  const entered = await enterAs<ProjectSubject>(db.reader, projectKind, event.userId, event.projectId)
+  const entered = await enterAs<ProjectSubject>(db, projectKind, event.userId, event.projectId)
   if (entered === undefined || !may(entered.actor, 'create_pipeline', entered.subject)) return
   // The object of an annotated tag comes to a commit.
   const commit = await findCommit(places.of(entered.subject), moved)

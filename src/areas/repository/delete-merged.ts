@@ -32,7 +32,7 @@ export function mergedDeletion(services: RepositoryServices): Task<Payload> {
   return {
     name,
     async run({ user, project: id }) {
-      const entered = await enterAs<ProjectSubject>(db.reader, projectKind, user, id)
+      const entered = await enterAs<ProjectSubject>(db, projectKind, user, id)
       if (entered === undefined || !may(entered.actor, 'push_code', entered.subject)) return
       const { actor, subject: project } = entered
       const repository = await readable(places, project)

@@ -81,7 +81,7 @@ export class HandOut {
     const entered =
       job.user_id === null
         ? undefined
-        : await enterAs<ProjectSubject>(db.reader, projectKind, job.user_id, job.project_id)
+        : await enterAs<ProjectSubject>(db, projectKind, job.user_id, job.project_id)
     const user = entered?.actor.user
     if (entered === undefined || !user || accountProblem(user) !== undefined)
       return { reason: 'user_blocked' }

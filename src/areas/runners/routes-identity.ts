@@ -36,13 +36,13 @@ export function identityEndpoints({ db }: RunnerServices): Endpoint[] {
     }
     if (params.runner_type === 'group_type') {
       if (params.group_id === undefined) throw invalidParameters(['group_id is missing'])
-      const found = await enterAs<GroupSubject>(db.reader, groupKind, id, params.group_id)
+      const found = await enterAs<GroupSubject>(db, groupKind, id, params.group_id)
       if (found === undefined || !isVisible(found.actor, found.subject)) throw notFound('Group')
       if (!may(actor, 'admin_group_runner', found.subject)) throw insufficient
       return { namespaceId: params.group_id, projectId: null }
     }
     if (params.project_id === undefined) throw invalidParameters(['project_id is missing'])
-    const found = await enterAs<ProjectSubject>(db.reader, projectKind, id, params.project_id)
+    const found = await enterAs<ProjectSubject>(db, projectKind, id, params.project_id)
     if (found === undefined || !isVisible(found.actor, found.subject)) throw notFound('Project')
     if (!may(actor, 'admin_runner', found.subject)) throw insufficient
     return { namespaceId: null, projectId: params.project_id }

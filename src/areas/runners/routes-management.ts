@@ -59,12 +59,12 @@ export async function mayOn(
   const { id } = userOf(actor)
   if (row.runner_type === 'instance_type') return what === 'read'
   if (row.namespace_id !== null) {
-    const entered = await enterAs<GroupSubject>(db.reader, groupKind, id, row.namespace_id)
+    const entered = await enterAs<GroupSubject>(db, groupKind, id, row.namespace_id)
     const ability = what === 'read' ? 'read_group_runner' : 'admin_group_runner'
     return entered !== undefined && may(actor, ability, entered.subject)
   }
   for (const project of row.projects.slice(0, mostProjects)) {
-    const entered = await enterAs<ProjectSubject>(db.reader, projectKind, id, project.id)
+    const entered = await enterAs<ProjectSubject>(db, projectKind, id, project.id)
     const ability = what === 'read' ? 'read_runner' : 'admin_runner'
     if (entered !== undefined && may(actor, ability, entered.subject)) return true
   }

@@ -53,7 +53,7 @@ export function firingEndpoints({ db, externalUrl, creator }: TriggerServices): 
       async handle({ params, rows, request, sent }) {
         refuseLoop(request)
         const variables = variablesOf(params.variables ?? {})
-        const starter = await starterOf(db.reader, rows[0])
+        const starter = await starterOf(db, rows[0])
         const made = await creator.createOnRef({
           ...starter,
           ref: params.ref,

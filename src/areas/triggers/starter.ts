@@ -7,7 +7,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../access/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import type { Statements } from '../../kernel/db/index.ts'
 import { notFound, refused } from '../../kernel/errors/index.ts'
 import type { Upstream } from '../pipelines/index.ts'
 import type { Found } from './store.ts'
@@ -25,7 +25,7 @@ export interface Starter {
  * What the token that was found stands for. There is one answer for all that is not there, is not the caller's, or
  * not seen by whoever would start the pipeline: nothing is to be learnt by trying tokens.
  */
-export async function starterOf(db: Reader, found: Found | undefined): Promise<Starter> {
+export async function starterOf(db: Statements, found: Found | undefined): Promise<Starter> {
   if (found === undefined) throw notFound()
   const { trigger, job } = found
   if (trigger === null) requireRunning(job)

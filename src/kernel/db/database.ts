@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, type RawBuilder, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Logger } from '../log/index.ts'
 import { Client } from './client.ts'
@@ -9,6 +9,9 @@ export type Reader = Pick<
   Kysely<DB>,
   'selectFrom' | 'selectNoFrom' | 'with' | 'withRecursive' | 'getExecutor'
 >
+
+/** What runs one statement of its own, quickly. */
+export type Statements = Pick<Database, 'rows'>
 
 /** A transaction. It comes only from `Database.transaction`. */
 export type Tx = Transaction<DB>
@@ -34,6 +37,7 @@ const attempts = 5
 export class Database implements AsyncDisposable {
   readonly writer: Writer
   readonly slow: Reader
+  readonly #fast: pg.Pool
   readonly #pools: pg.Pool[]
   readonly connection: pg.ClientConfig
 
@@ -53,6 +57,7 @@ export class Database implements AsyncDisposable {
     }
     const fast = pool(size, { application_name: 'guildhall' })
     const slow = pool(3, { application_name: 'guildhall-slow', statement_timeout: 15_000 })
+    this.#fast = fast
     this.#pools = [fast, slow]
     this.writer = new Kysely<DB>({ dialect: new PostgresDialect({ pool: fast }) })
     this.slow = new Kysely<DB>({ dialect: new PostgresDialect({ pool: slow }) })
@@ -60,6 +65,22 @@ export class Database implements AsyncDisposable {
 
   get reader(): Reader {
     return this.writer
+  }
+
+  /**
+   * The rows of one statement, sent to the pool directly: half the cost of going through Kysely's executor, for the
+   * statement that every request makes.
+   */
+  async rows<Row>(statement: RawBuilder<Row>): Promise<Row[]> {
+    const { sql: text, parameters } = statement.compile(this.writer)
+    // Not pool.query: that one may send it in the context of whichever request gave the connection back.
+    const client = await this.#fast.connect()
+    try {
+      const result = await client.query(text, parameters as unknown[])
+      return result.rows as Row[]
+    } finally {
+      client.release()
+    }
   }
 
   /** Runs `work` in one transaction, again when PostgreSQL says that it clashed with another one. */

@@ -4,6 +4,7 @@ export {
   onConstraint,
   type DatabaseOptions,
   type Reader,
+  type Statements,
   type Tx,
   type Writer,
 } from './database.ts'
