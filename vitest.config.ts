@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Suites wait more than they compute: for processes, git and time itself.
+    maxWorkers: 4,
   },
 })

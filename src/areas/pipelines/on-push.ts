@@ -33,7 +33,7 @@ export async function onPush(
   const commit = await findCommit(places.of(entered.subject), moved)
   if (commit === undefined || (await hasPipelineFor(db.reader, eventKey))) return
 
-  await creator.create({
+  const creation = creator.create({
     project: entered.subject,
     actor: entered.actor,
     source: 'push',
@@ -47,6 +47,13 @@ export async function onPush(
     honoursSkip: true,
     storesErrors: true,
   })
+  try {
+    await creation
+  } catch (error) {
+    // Deleted meanwhile, with all that was to be built: there is nothing left to do.
+    if ((await enterAs<ProjectSubject>(db, projectKind, event.userId, event.projectId)) !== undefined)
+      throw error
+  }
 }
 
 /** The whole push that an event is a part of. */
