@@ -115,7 +115,7 @@ async function store(
     const place = { ...quarantine.repository, quarantine: quarantine.repository.quarantine ?? '' }
     const unique = [...new Map(objects.map((object) => [object.oid, object])).values()]
     const result = await ingestPack(place, packHeader(unique.length), packBody(unique))
-    if (!result.ok) throw new GitError('failed', 'git refused the objects', { stderr: result.said })
+    if (!result.ok) throw new GitError('bad-objects', 'git refused the objects', { stderr: result.said })
   } catch (error) {
     await quarantine[Symbol.asyncDispose]()
     throw error

@@ -73,3 +73,18 @@ export function commitEntity(
 export function statsEntity({ additions, deletions }: DiffStat): Record<string, number> {
   return { additions, deletions, total: additions + deletions }
 }
+
+/** One commit in full. What CI knows of it is the pipelines' to say; see `services.ts`. */
+export function commitDetail(
+  commit: GitCommit,
+  project: { readonly id: number; readonly url: string },
+  stats: DiffStat | undefined,
+): Record<string, unknown> {
+  return {
+    ...commitEntity(commit, project.url),
+    stats: stats && statsEntity(stats),
+    status: null,
+    project_id: project.id,
+    last_pipeline: null,
+  }
+}

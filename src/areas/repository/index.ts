@@ -4,7 +4,9 @@ import { mergedDeletion } from './delete-merged.ts'
 import { housekeeping } from './housekeeping.ts'
 import { branchEndpoints } from './routes/branches.ts'
 import { commitEndpoints } from './routes/commits.ts'
+import { commitWritingEndpoints } from './routes/commits-writing.ts'
 import { fileEndpoints } from './routes/files.ts'
+import { fileWritingEndpoints } from './routes/files-writing.ts'
 import { objectEndpoints } from './routes/objects.ts'
 import { oldProtectionEndpoints } from './routes/old-protection.ts'
 import { tagEndpoints } from './routes/tags.ts'
@@ -30,7 +32,9 @@ export function repository(services: RepositoryServices): {
       ...oldProtectionEndpoints(services),
       ...tagEndpoints(services),
       ...commitEndpoints(services),
+      ...commitWritingEndpoints(services),
       ...fileEndpoints(services),
+      ...fileWritingEndpoints(services),
       ...objectEndpoints(services),
     ],
     tasks: [...tasks, mergedDeletion(services)],

@@ -23,7 +23,7 @@ import {
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { invalidParameters } from '../../../kernel/errors/index.ts'
-import { CommitDetail, commitEntity, ListedCommit, statsEntity } from '../commit-entity.ts'
+import { CommitDetail, commitDetail, commitEntity, ListedCommit, statsEntity } from '../commit-entity.ts'
 import { commitNamed, readable, revOf } from '../looking.ts'
 import { projectUrl, type RepositoryServices } from '../services.ts'
 
@@ -115,13 +115,7 @@ export function commitEndpoints(services: RepositoryServices): Endpoint[] {
       async handle({ project, params }) {
         const { repository, commit } = await commitNamed(places, project, params.sha)
         const sums = params.stats ? (await commitStats(repository, [commit.oid])).get(commit.oid) : undefined
-        return {
-          ...commitEntity(commit, projectUrl(services, project)),
-          stats: sums && statsEntity(sums),
-          status: null,
-          project_id: project.id,
-          last_pipeline: null,
-        }
+        return commitDetail(commit, { id: project.id, url: projectUrl(services, project) }, sums)
       },
     }),
 

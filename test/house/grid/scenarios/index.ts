@@ -7,6 +7,7 @@ import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
 import { projectScenarios } from './projects.ts'
 import { protectedBranchScenarios } from './protected-branches.ts'
 import { repositoryScenarios } from './repository.ts'
+import { repositoryWritingScenarios } from './repository-writing.ts'
 import { runnerScenarios } from './runners.ts'
 import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
@@ -24,6 +25,7 @@ export const scenarios: Scenarios = {
   ...projectMemberScenarios,
   ...protectedBranchScenarios,
   ...repositoryScenarios,
+  ...repositoryWritingScenarios,
   ...runnerScenarios,
   ...tokenScenarios,
   ...triggerScenarios,

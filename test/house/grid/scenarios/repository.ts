@@ -8,7 +8,7 @@ function code(stage: Stage): Promise<Stage> {
 }
 
 /** A request to a project with code. */
-function onCode(request: (stage: Stage) => Request | Promise<Request> = () => ({})): Prepare {
+export function onCode(request: (stage: Stage) => Request | Promise<Request> = () => ({})): Prepare {
   return async (stage) => {
     const own = await code(stage)
     return { ...(await request(own)), stage: own }

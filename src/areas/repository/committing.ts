@@ -1,0 +1,142 @@
+import { may, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
+import {
+  branchRef,
+  FileActionError,
+  findCommit,
+  GitError,
+  parseRev,
+  resolve,
+  type Commit,
+  type Oid,
+  type PreparedChange,
+  type RefName,
+  type Repository,
+  type Signature,
+} from '../../git/index.ts'
+import { forbidden, refused, type ApiError } from '../../kernel/errors/index.ts'
+import { branchState, type BranchRule } from '../protected-branches/index.ts'
+import type { RepositoryServices } from './services.ts'
+
+/** Who writes to which project, and the rules of its branches. */
+export interface Writer {
+  readonly actor: Actor
+  readonly project: ProjectSubject
+  readonly rules: readonly BranchRule[]
+}
+
+export interface Target {
+  readonly branch: string
+  /** The branch to start from, when `branch` is to be a new one. */
+  readonly startBranch?: string | undefined
+  readonly startSha?: string | undefined
+  /** Lets an existing branch begin anew at the start. */
+  readonly force?: boolean | undefined
+}
+
+export interface WritePlace {
+  readonly repository: Repository
+  readonly ref: RefName
+  /** The commit to build on; undefined for the first one of an empty repository. */
+  readonly start: Oid | undefined
+}
+
+const mayNot = 'You are not allowed to push into this branch'
+const noBranch = 'You can only create or edit files when you are on a branch'
+
+/** Refuses whom the branch's rules keep from pushing, before anything is built. The door asks again, for good. */
+export function requirePush({ actor, project, rules }: Writer, branch: string): void {
+  const mayPushCode = may(actor, 'push_code', project)
+  if (!branchState(branch, rules, actor, project, mayPushCode).mayPush) throw forbidden(mayNot)
+}
+
+/** Where a commit for this branch goes, or the refusal. */
+export async function openTarget(
+  { places }: RepositoryServices,
+  writer: Writer,
+  { branch, startBranch, startSha, force = false }: Target,
+): Promise<WritePlace> {
+  requirePush(writer, branch)
+  const ref = /^refs\/(?:heads|remotes)\//.test(branch) ? undefined : branchRef(branch)
+  if (ref === undefined) throw refused(400, 'Branch name is invalid')
+  const repository = await places.open(writer.project)
+  const head = await resolve(repository, ref)
+  if (startSha !== undefined) {
+    const start = await shaOf(repository, startSha)
+    if (head !== undefined && !force) throw branchExists(branch)
+    return { repository, ref, start }
+  }
+  if (startBranch === undefined || startBranch === branch) {
+    if (head === undefined && !writer.project.repositoryEmpty) throw refused(400, noBranch)
+    return { repository, ref, start: head }
+  }
+  if (head !== undefined && !force) throw branchExists(branch)
+  const startRef = branchRef(startBranch)
+  const start = startRef && (await resolve(repository, startRef))
+  if (start === undefined && !writer.project.repositoryEmpty) throw refused(400, noBranch)
+  return { repository, ref, start }
+}
+
+function branchExists(branch: string): ApiError {
+  const text = `A branch called '${branch}' already exists. Switch to that branch in order to make changes`
+  return refused(400, text)
+}
+
+async function shaOf(repository: Repository, sha: string): Promise<Oid> {
+  const rev = /^[0-9a-f]{7,40}$/i.test(sha) ? parseRev(sha.toLowerCase()) : undefined
+  if (rev === undefined) throw refused(400, `Invalid start_sha '${sha}'`)
+  const found = await resolve(repository, rev)
+  if (found === undefined) throw refused(400, `Cannot find start_sha '${sha}'`)
+  return found
+}
+
+/** Author and committer of a commit that the caller makes; another author may be named. */
+export function signatures(
+  actor: Actor,
+  author: { readonly name?: string | undefined; readonly email?: string | undefined } = {},
+): { author: Signature; committer: Signature } {
+  const { name, email } = userOf(actor)
+  const committer = { name, email, date: new Date(), offset: 0 }
+  return { author: { ...committer, name: author.name ?? name, email: author.email ?? email }, committer }
+}
+
+/** Builds a change, brings it in through the door, and gives the commit. What does not fit is refused with 400. */
+export async function commitChange(
+  { door }: RepositoryServices,
+  { actor, project }: Writer,
+  { repository, ref }: WritePlace,
+  build: () => Promise<PreparedChange>,
+): Promise<Commit> {
+  await using change = await build().catch(translate)
+  const { rejected } = await door.update({ actor, project, via: 'web' }, change.updates, change)
+  const [problem] = rejected
+  if (problem?.reason === 'refused') throw refused(400, worded(problem.message))
+  if (problem?.reason === 'conflict') {
+    const branch = ref.slice('refs/heads/'.length)
+    throw refused(
+      400,
+      `Failed to create branch '${branch}': Branch name conflicts with existing branch hierarchy.`,
+    )
+  }
+  if (problem !== undefined) throw refused(400, `Could not update ${ref}. Please refresh and try again.`)
+  return (await findCommit(repository, change.oid))!
+}
+
+/** The rule was changed between the first look and the door. */
+function worded(message: string): string {
+  return message === 'You are not allowed to push code to protected branches on this project.'
+    ? mayNot
+    : message
+}
+
+const fileProblems = {
+  exists: 'A file with this name already exists',
+  missing: "A file with this name doesn't exist",
+} as const
+
+function translate(error: unknown): never {
+  if (error instanceof FileActionError) throw refused(400, fileProblems[error.problem])
+  if (error instanceof GitError && error.failure === 'bad-objects') {
+    throw refused(400, 'Git refuses these files: a path or a name is not allowed')
+  }
+  throw error
+}

@@ -1,0 +1,50 @@
+import { onCode } from './repository.ts'
+import type { Request, Scenarios, Stage } from '../stage.ts'
+
+/** A new branch for each call, so that none is in the way of another. */
+const start = (stage: Stage) => ({ branch: stage.unique('new'), start_branch: 'main' })
+const commit_message = 'Write'
+
+function actions(stage: Stage) {
+  return [{ action: 'create', file_path: stage.unique('file'), content: 'x' }]
+}
+
+/** A file on an unprotected branch. */
+async function file(stage: Stage): Promise<{ branch: string; path: { file_path: string } }> {
+  const branch = stage.unique('branch')
+  const file_path = stage.unique('file')
+  await stage.make(`${stage.projectPath}/repository/files/${file_path}`, {
+    ...{ branch, start_branch: 'main', commit_message, content: 'x' },
+  })
+  return { branch, path: { file_path } }
+}
+
+async function onFile(stage: Stage): Promise<Request> {
+  const { branch, path } = await file(stage)
+  return { path, body: { branch, commit_message, content: 'y' } }
+}
+
+export const repositoryWritingScenarios: Scenarios = {
+  'POST /projects/:id/repository/commits': {
+    'unprotected branch': onCode((stage) => ({
+      body: { ...start(stage), commit_message, actions: actions(stage) },
+    })),
+    'protected branch, push level 40': onCode((stage) => ({
+      body: { branch: 'main', commit_message, actions: actions(stage) },
+    })),
+  },
+  'POST /projects/:id/repository/files/:file_path': {
+    'unprotected branch': onCode((stage) => ({
+      path: { file_path: stage.unique('file') },
+      body: { ...start(stage), commit_message, content: 'x' },
+    })),
+  },
+  'PUT /projects/:id/repository/files/:file_path': {
+    'unprotected branch': onCode(onFile),
+    'protected branch, push level 40': onCode((stage) => ({
+      path: { file_path: 'README.md' },
+      body: { branch: 'main', commit_message, content: stage.unique('text') },
+    })),
+  },
+  'DELETE /projects/:id/repository/files/:file_path': { 'unprotected branch': onCode(onFile) },
+}
