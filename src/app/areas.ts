@@ -6,6 +6,7 @@ import { namespaces } from '../areas/namespaces/index.ts'
 import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { repository } from '../areas/repository/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
+import { testReports } from '../areas/test-reports/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
@@ -36,6 +37,7 @@ export function areas(services: Services): Area[] {
     pipelineArea,
     triggers({ ...services, creator: pipelineArea.creator }),
     jobArea,
+    testReports(services),
     runners({ ...services, process: pipelineArea.process, commits: jobArea.commits, view: jobArea.view }),
   ]
 }

@@ -3,6 +3,10 @@ import type { Blobs } from '../../blobs/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { unavailable } from '../../kernel/errors/index.ts'
+import { enqueue } from '../../tasks/index.ts'
+
+/** The task that counts the cases of a job's test report. */
+export const summarizeTests = 'ci:summarize-tests'
 
 export interface StoredArtifact {
   readonly filename: string
@@ -81,6 +85,8 @@ export async function add(
         await sql`update ci_jobs j set artifacts_expire_at = ${artifact.expireAt} where j.id = ${artifact.jobId}`.execute(
           tx,
         )
+      } else if (artifact.fileType === 'junit') {
+        await enqueue(tx, summarizeTests, { job: artifact.jobId })
       }
       return 'added'
     }

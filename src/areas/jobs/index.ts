@@ -18,6 +18,7 @@ import { jobSchedules, jobTasks } from './tasks.ts'
 import { Traces } from './traces.ts'
 
 export { readDotenv } from './artifact-rules.ts'
+export { summarizeTests } from './artifacts-store.ts'
 export { Commits } from './commits.ts'
 export { Job, type JobRow } from './entities.ts'
 export {

@@ -183,6 +183,27 @@ export interface CiRunners {
   updated_at: Generated<Timestamp>;
 }
 
+export interface CiTestFailures {
+  branch: string;
+  failed_at: Generated<Timestamp>;
+  job_id: number;
+  project_id: number;
+  test_digest: string;
+}
+
+export interface CiTestSummaries {
+  error: number;
+  failed: number;
+  job_id: number;
+  pipeline_id: number;
+  project_id: number;
+  skipped: number;
+  success: number;
+  suite: string;
+  suite_error: string | null;
+  time: number;
+}
+
 export interface CiTriggers {
   created_at: Generated<Timestamp>;
   description: string;
@@ -364,6 +385,8 @@ export interface DB {
   ci_runner_managers: CiRunnerManagers;
   ci_runner_projects: CiRunnerProjects;
   ci_runners: CiRunners;
+  ci_test_failures: CiTestFailures;
+  ci_test_summaries: CiTestSummaries;
   ci_triggers: CiTriggers;
   ci_variables: CiVariables;
   events: Events;

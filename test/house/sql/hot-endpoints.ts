@@ -65,6 +65,10 @@ export const hotEndpoints: readonly HotEndpoint[] = [
     '/projects/:id/pipelines/:pipeline_id/jobs',
     ({ project, pipeline }) => `/projects/${id(project)}/pipelines/${id(pipeline)}/jobs`,
   ),
+  get(
+    '/projects/:id/pipelines/:pipeline_id/test_report_summary',
+    ({ project, pipeline }) => `/projects/${id(project)}/pipelines/${id(pipeline)}/test_report_summary`,
+  ),
   // The first finds out who asks, then the head of the branch is read from the refs.
   {
     ...get('/projects/:id/pipelines/latest', ({ project }) => `/projects/${id(project)}/pipelines/latest`),

@@ -77,6 +77,8 @@ export const pipelineScenarios: Scenarios = {
   },
   'GET /projects/:id/pipelines/:pipeline_id/jobs': { 'public_jobs on': onPipeline },
   'GET /projects/:id/pipelines/:pipeline_id/bridges': { 'public_jobs on': onPipeline },
+  'GET /projects/:id/pipelines/:pipeline_id/test_report': { 'public_jobs on': onPipeline },
+  'GET /projects/:id/pipelines/:pipeline_id/test_report_summary': { 'public_jobs on': onPipeline },
   'POST /projects/:id/pipeline': {
     'unprotected ref': onCi(() => ({ body: { ref: 'free' } })),
     'protected ref, push and merge level 40': onCi(() => ({ body: { ref: 'main' } })),
