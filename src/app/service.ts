@@ -14,8 +14,9 @@ import { Database, migrate, Notifications } from '../kernel/db/index.ts'
 import { createServer, mountEndpoints, Registry } from '../kernel/endpoint/index.ts'
 import { makeFolders } from '../kernel/lib/make-folders.ts'
 import { Cipher } from '../kernel/lib/secrets.ts'
+import { Outbound } from '../kernel/outbound/index.ts'
 import type { Logger } from '../kernel/log/index.ts'
-import { Settings } from '../settings/index.ts'
+import { outboundRules, Settings } from '../settings/index.ts'
 import { Events, migrateTasks, TaskWorker } from '../tasks/index.ts'
 import { mountPages } from '../web/index.ts'
 import { areas } from './areas.ts'
@@ -96,6 +97,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     events,
     cipher: new Cipher(await secretKey(config.secretKey, config.dataDirectory)),
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
+    outbound: new Outbound(() => outboundRules(settings.values)),
     git,
     places,
     door,

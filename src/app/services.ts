@@ -5,6 +5,7 @@ import type { Plan } from '../kernel/config/index.ts'
 import type { Database, Notifications } from '../kernel/db/index.ts'
 import type { Git } from '../git/index.ts'
 import type { Cipher } from '../kernel/lib/secrets.ts'
+import type { Outbound } from '../kernel/outbound/index.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import type { Settings } from '../settings/index.ts'
 import type { Events } from '../tasks/index.ts'
@@ -22,6 +23,8 @@ export interface Services {
   readonly events: Events
   readonly cipher: Cipher
   readonly blobs: Blobs
+  /** Requests to addresses that users chose. */
+  readonly outbound: Outbound
   readonly git: Git
   /** Where the repositories lie. */
   readonly places: RepositoryPlaces

@@ -18,7 +18,6 @@ export {
 } from './include/asking.ts'
 export { standardLimits, type Limits } from './include/context.ts'
 export type { IncludeFacts } from './include/fetch.ts'
-export { listIncludes, type IncludedFile, type IncludeRequest, type Includes } from './include/gathered.ts'
 export { childSource, configLocation, type ConfigLocation } from './include/stand-in.ts'
 export { lintAnswer, type LintAnswer, type LintOptions } from './lint/lint.ts'
 export { readTemplate, templateNames } from './templates/templates.ts'

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database, Notifications } from '../kernel/db/index.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import { catalogue, defaults, type SettingValues } from './catalogue/index.ts'
+import { flags, flagsOf, storedName, type FlagName, type Flags } from './flags.ts'
 
 const channel = 'settings'
 /** Should a notification be lost, a change is seen after this many milliseconds. */
@@ -13,6 +14,7 @@ export class Settings implements AsyncDisposable {
   readonly #log: Logger
   readonly #timer: NodeJS.Timeout
   #values: SettingValues = defaults
+  #flags: Flags = flags
 
   constructor(db: Database, notifications: Notifications, log: Logger) {
     this.#db = db
@@ -25,6 +27,10 @@ export class Settings implements AsyncDisposable {
     return this.#values
   }
 
+  get flags(): Flags {
+    return this.#flags
+  }
+
   async load(): Promise<void> {
     const stored = await this.#db.reader
       .selectFrom('application_settings as s')
@@ -33,12 +39,22 @@ export class Settings implements AsyncDisposable {
     // A row of a newer version's setting is left alone.
     const known = stored.filter(({ name }) => name in catalogue).map(({ name, value }) => [name, value])
     this.#values = { ...defaults, ...(Object.fromEntries(known) as Partial<SettingValues>) }
+    this.#flags = flagsOf(stored)
   }
 
   /** Stores checked values and tells every node; here they are in force when this returns. */
   async change(values: Partial<SettingValues>): Promise<void> {
+    await this.#store(Object.entries(values))
+  }
+
+  /** Switches a feature on or off, in the same way. */
+  async switch(flag: FlagName, on: boolean): Promise<void> {
+    await this.#store([[storedName(flag), on]])
+  }
+
+  async #store(rows: readonly (readonly [name: string, value: unknown])[]): Promise<void> {
     await this.#db.transaction(async (tx) => {
-      for (const [name, value] of Object.entries(values)) {
+      for (const [name, value] of rows) {
         await sql`
           insert into application_settings (name, value) values (${name}, ${JSON.stringify(value)})
           on conflict (name) do update set value = excluded.value, updated_at = now()`.execute(tx)

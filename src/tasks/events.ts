@@ -12,6 +12,17 @@ export interface DomainEvent<Payload = unknown> {
   readonly createdAt: Date
 }
 
+export interface News {
+  readonly kind: string
+  readonly projectId?: number | null
+  readonly userId?: number | null
+  readonly payload: object
+}
+
+function rowOf({ kind, projectId = null, userId = null, payload }: News, place: number): object {
+  return { place, kind, project_id: projectId, user_id: userId, payload }
+}
+
 type Handler = (event: DomainEvent) => Promise<void>
 
 /**
@@ -38,22 +49,27 @@ export class Events {
   }
 
   /** One statement: the event's row and the task of each subscriber. */
-  async announce(
-    tx: Tx,
-    kind: string,
-    {
-      projectId = null,
-      userId = null,
-      payload,
-    }: { projectId?: number | null; userId?: number | null; payload: object },
-  ): Promise<void> {
-    const names = (this.#subscribers.get(kind) ?? []).map(({ name }) => `event:${name}`)
+  async announce(tx: Tx, kind: string, news: Omit<News, 'kind'>): Promise<void> {
+    await this.announceAll(tx, [{ kind, ...news }])
+  }
+
+  /** The same for several at once, in their order. */
+  async announceAll(tx: Tx, news: readonly News[]): Promise<void> {
+    if (news.length === 0) return
+    const kinds = new Set(news.map(({ kind }) => kind))
+    const listeners = [...kinds].flatMap((kind) =>
+      (this.#subscribers.get(kind) ?? []).map(({ name }) => ({ kind, name: `event:${name}` })),
+    )
     await sql`
       with event as (
         insert into events (kind, project_id, user_id, payload)
-        values (${kind}, ${projectId}, ${userId}, ${JSON.stringify(payload)}) returning id)
+        select n.kind, n.project_id, n.user_id, n.payload
+        from jsonb_to_recordset(${JSON.stringify(news.map(rowOf))})
+          n (place integer, kind text, project_id bigint, user_id bigint, payload jsonb)
+        order by n.place returning id, kind)
       select graphile_worker.add_job(identifier => s.name, payload => json_build_object('event', event.id))
-      from event, unnest(${names}::text[]) s (name)`.execute(tx)
+      from event join jsonb_to_recordset(${JSON.stringify(listeners)}) s (kind text, name text)
+        on s.kind = event.kind`.execute(tx)
   }
 
   /** The tasks that bring events to their subscribers. */

@@ -1,2 +1,2 @@
-export { Events, type DomainEvent } from './events.ts'
+export { Events, type DomainEvent, type News } from './events.ts'
 export { enqueue, migrateTasks, TaskWorker, type Schedule, type Task } from './tasks.ts'

@@ -1,23 +1,15 @@
 import {
   compile,
   expandText,
+  otherTreeKey,
   type CompileContext,
   type CompiledPipeline,
+  type ConfigSources,
   type ParsedConfig,
-  type PipelineSource,
-  type Variable,
 } from '../../ci/index.ts'
-import {
-  changedPaths,
-  isZero,
-  parseOid,
-  parseRev,
-  resolve,
-  type Oid,
-  type Repository,
-} from '../../git/index.ts'
-import type { ConfigSource } from './config-source.ts'
-import type { StoredVariable } from './variable-source.ts'
+import { parseRev, resolve } from '../../git/index.ts'
+import type { SourceServices } from './config-sources.ts'
+import { changesBetween, loadConfig, pushedPaths, type ConfigRequest } from './load-config.ts'
 
 /** Why there is no pipeline, with the reason it would be stored with. */
 export interface Refused {
@@ -26,79 +18,79 @@ export interface Refused {
   readonly failureReason: string | null
 }
 
-export interface CompileRequest {
-  readonly source: PipelineSource
-  readonly ref: string
-  readonly tag: boolean
-  readonly sha: Oid
-  readonly beforeSha: string
-  readonly projectPath: string
-  readonly configPath: string
-  readonly predefined: Variable[]
-  /** Of the project, then of the pipeline; low to high. */
-  readonly given: readonly StoredVariable[]
-}
+const mostDeployments = 500
 
 /** From the configuration in the commit to the jobs of the pipeline. */
 export async function compilePipeline(
-  repository: Repository,
-  config: ConfigSource,
-  request: CompileRequest,
+  services: SourceServices & { readonly externalUrl: () => string },
+  request: ConfigRequest,
 ): Promise<CompiledPipeline | Refused> {
-  const parsed = await config.parse(request.configPath)
-  if (parsed === undefined) return { refused: 'Missing CI config file', failureReason: null }
+  const loaded = await loadConfig(services, request)
+  if (loaded === undefined) return { refused: 'Missing CI config file', failureReason: null }
+  const { parsed, sources } = loaded
   if ('errors' in parsed) return { refused: parsed.errors[0] ?? '', failureReason: 'config_error' }
-  const result = compile(parsed.config, await gather(repository, config, parsed.config, request))
-  if (!('errors' in result)) return result
-  const filtered = result.failureReason.startsWith('filtered_')
-  return { refused: result.errors[0] ?? '', failureReason: filtered ? null : result.failureReason }
+  const result = compile(parsed.config, await gather(sources, parsed.config, request))
+  if ('errors' in result) {
+    const filtered = result.failureReason.startsWith('filtered_')
+    return { refused: result.errors[0] ?? '', failureReason: filtered ? null : result.failureReason }
+  }
+  const deployments = result.jobs.filter(({ environment }) => environment?.action === 'start').length
+  if (deployments <= mostDeployments) return result
+  return {
+    refused: `Pipeline has too many deployments! Requested ${deployments}, but the limit is ${mostDeployments}.`,
+    failureReason: 'deployments_limit_exceeded',
+  }
 }
 
 /** What compiling needs to know of the repository. */
 export async function gather(
-  repository: Repository,
-  config: ConfigSource,
+  sources: ConfigSources,
   parsed: ParsedConfig,
-  request: CompileRequest,
+  request: ConfigRequest,
 ): Promise<CompileContext> {
-  const before = parseOid(request.beforeSha)
-  const comparable = request.source === 'push' && before !== undefined && !isZero(before)
+  const { project, sha } = request
+  const own = { project: project.fullPath, ref: sha ?? null, anonymous: false }
   return {
     source: request.source,
     ref: request.ref,
     refType: request.tag ? 'tag' : 'branch',
-    projectPath: request.projectPath,
-    variables: {
-      predefined: request.predefined,
-      given: request.given.map(({ masked: _, ...variable }) => variable),
-    },
-    changedPaths: parsed.usesChanges && comparable ? await changes(repository, before, request.sha) : null,
-    changedPathsSince: await changesSince(repository, parsed.compareTo, request),
-    treePaths: parsed.usesExists ? await config.paths() : [],
-  }
-}
-
-async function changes(repository: Repository, from: Oid, to: Oid): Promise<string[] | null> {
-  try {
-    return (await changedPaths(repository, from, to)).map(({ path }) => path)
-  } catch {
-    // The old head may be gone after a forced push: then there is nothing to compare with.
-    return null
+    projectPath: project.fullPath,
+    variables: { predefined: request.predefined, given: [...request.given] },
+    changedPaths: parsed.usesChanges ? await pushedPaths(request) : null,
+    changedPathsSince: await changesSince(parsed.compareTo, request),
+    treePaths: parsed.usesExists ? ((await sources.tree(own)) ?? []) : [],
+    otherTrees: await otherTrees(sources, parsed.otherTrees, request),
   }
 }
 
 async function changesSince(
-  repository: Repository,
   refs: readonly string[],
-  request: CompileRequest,
+  { repository, predefined, sha }: ConfigRequest,
 ): Promise<Record<string, string[]>> {
   const entries = await Promise.all(
     refs.map(async (written) => {
-      const ref = expandText(written, request.predefined)
+      const ref = expandText(written, predefined)
       const rev = parseRev(ref)
-      const oid = rev && (await resolve(repository, rev))
-      const paths = oid && (await changes(repository, oid, request.sha))
+      const oid = rev && repository && (await resolve(repository, rev))
+      const paths = oid && sha && (await changesBetween(repository, oid, sha))
       return paths ? [[ref, paths] as const] : []
+    }),
+  )
+  return Object.fromEntries(entries.flat())
+}
+
+/** The files of other projects in which a rule looks; those that the user may not see have none. */
+async function otherTrees(
+  sources: ConfigSources,
+  wanted: ParsedConfig['otherTrees'],
+  { predefined }: ConfigRequest,
+): Promise<Record<string, string[]>> {
+  const entries = await Promise.all(
+    wanted.map(async (written) => {
+      const project = expandText(written.project, predefined)
+      const ref = written.ref === null ? null : expandText(written.ref, predefined)
+      const paths = await sources.tree({ project: project.toLowerCase(), ref, anonymous: false })
+      return paths === null ? [] : [[otherTreeKey(project, ref), paths] as const]
     }),
   )
   return Object.fromEntries(entries.flat())

@@ -6,7 +6,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../access/index.ts'
-import type { ConfigSources } from '../../ci/index.ts'
+import type { Answers, ConfigSources, Questions } from '../../ci/index.ts'
 import {
   changedPaths,
   findBlob,
@@ -18,10 +18,31 @@ import {
   type Repository,
 } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { readable, resolveName, type RepositoryPlaces } from '../repository/index.ts'
+import type { Outbound } from '../../kernel/outbound/index.ts'
+import type { Settings } from '../../settings/index.ts'
+import { readable, refsOf, resolveName, type RepositoryPlaces } from '../repository/index.ts'
 
-/** Beyond it a file is no configuration anybody wrote. */
-const largestFile = 32 * 1024 * 1024
+/** Milliseconds for one file from elsewhere, and how often it is asked for while the other side fails. */
+const longestFetch = 10_000
+const mostAttempts = 3
+
+export interface SourceServices {
+  readonly db: Database
+  readonly places: RepositoryPlaces
+  readonly outbound: Outbound
+  readonly settings: Settings
+}
+
+export interface SourceFacts {
+  /** Whose rights decide which other projects there are. */
+  readonly actor: Actor
+  readonly project: ProjectSubject
+  readonly sha: Oid | undefined
+  /** Paths changed by the push; null where there is nothing to compare with. */
+  readonly changes?: () => Promise<string[] | null>
+  /** Files that jobs of the parent pipeline have made. */
+  readonly artifact?: (about: Questions['artifact']) => Promise<Answers['artifact']>
+}
 
 interface Place {
   readonly repository: Repository
@@ -33,19 +54,16 @@ interface Place {
 type Missing = { readonly missing: 'project' | 'ref' }
 
 /**
- * What a configuration of this commit may ask for. Other projects are those that `actor` may download from. Files of
- * URLs are not fetched: that would be requests of the service to addresses that a user chose.
+ * What a configuration of this commit may ask for. Other projects are those that `actor` may download from; files of
+ * URLs come through the rules for requests to where users point.
  */
 export function configSources(
-  { db, places }: { readonly db: Database; readonly places: RepositoryPlaces },
-  {
-    actor,
-    project,
-    sha,
-  }: { readonly actor: Actor; readonly project: ProjectSubject; readonly sha: Oid | undefined },
+  { db, places, outbound, settings }: SourceServices,
+  { actor, project, sha, changes, artifact }: SourceFacts,
 ): ConfigSources {
   const projects = new Map<string, Promise<ProjectSubject | undefined>>()
   const trees = new Map<string, Promise<string[]>>()
+  const largest = settings.values.max_yaml_size_bytes
 
   async function projectOf(path: string, forNobody: boolean): Promise<ProjectSubject | undefined> {
     const by = forNobody ? anonymous : actor
@@ -54,11 +72,15 @@ export function configSources(
     return found !== undefined && may(by, 'download_code', found) ? found : undefined
   }
 
-  async function placeOf(path: string, ref: string | null, forNobody: boolean): Promise<Place | Missing> {
+  function projectAt(path: string, forNobody: boolean): Promise<ProjectSubject | undefined> {
     const key = `${forNobody} ${path}`
     const asked = projects.get(key) ?? projectOf(path, forNobody)
     projects.set(key, asked)
-    const of = await asked
+    return asked
+  }
+
+  async function placeOf(path: string, ref: string | null, forNobody: boolean): Promise<Place | Missing> {
+    const of = await projectAt(path, forNobody)
     if (of === undefined) return { missing: 'project' }
     const repository = await readable(places, of)
     const oid = repository && (await resolveName(repository, ref ?? undefined))
@@ -73,7 +95,7 @@ export function configSources(
       if ('missing' in place) return place
       const origin = { project: place.project, sha: place.sha }
       for (const one of paths) {
-        const content = await readText(place, one)
+        const content = await readText(place, one, largest)
         if (content !== null) return { origin, path: one, content }
       }
       return { origin, path: paths[0] ?? '', content: null }
@@ -89,26 +111,50 @@ export function configSources(
     },
 
     async changes({ compareTo }) {
-      if (compareTo === null || sha === undefined) return { paths: null }
+      if (compareTo === null) return { paths: (await changes?.()) ?? null }
+      if (sha === undefined) return { paths: null }
       const repository = places.of(project)
       const base = await resolveName(repository, compareTo)
       if (base === undefined) return { missing: 'ref' }
       return { paths: (await changedPaths(repository, base, sha)).map((change) => change.path) }
     },
 
-    remote: () => ({ blocked: 'the service does not fetch files from other places' }),
-    artifact: () => ({ missing: 'job' }),
-    tags: () => null,
+    async remote({ url }) {
+      for (let attempts = 1; ; attempts += 1) {
+        const got = await outbound.getText(url, { maximumBytes: largest, timeout: longestFetch })
+        if (!('status' in got)) return 'blocked' in got ? { blocked: asReason(got.blocked) } : got
+        if (got.status < 300) return { content: got.text }
+        if (got.status < 500 || attempts === mostAttempts) return { status: got.status, attempts }
+      }
+    },
+
+    artifact: (about) => artifact?.(about) ?? { missing: 'job' },
+
+    /** A version is published by its tag. */
+    async tags({ project: path, anonymous: forNobody }) {
+      const of = await projectAt(path, forNobody)
+      return of === undefined ? null : ((await refsOf(places, of))?.tags.map(({ name }) => name) ?? [])
+    },
   }
 }
 
-/** Null: there is no such file, or none that could be a configuration. */
-async function readText({ repository, sha }: Place, location: string): Promise<string | null> {
+/** To stand behind "because". */
+function asReason(text: string): string {
+  return `the URL is blocked: ${text}`
+}
+
+/** Null: there is no such file. One that is too large comes without its end, for the reader to refuse. */
+async function readText(
+  { repository, sha }: Place,
+  location: string,
+  largest: number,
+): Promise<string | null> {
   const path = parsePath(location)
   if (path === undefined || path === rootPath) return null
   const found = await findBlob(repository, sha, path)
-  if (found === undefined || found.size > largestFile) return null
-  return (await readBlob(repository, found.oid, largestFile))?.toString('utf8') ?? null
+  if (found === undefined) return null
+  if (found.size > largest) return '#'.repeat(largest + 1)
+  return (await readBlob(repository, found.oid, largest))?.toString('utf8') ?? null
 }
 
 async function pathsOf({ repository, sha }: Place): Promise<string[]> {

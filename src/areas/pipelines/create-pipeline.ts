@@ -1,15 +1,19 @@
 import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
 import type { CompiledPipeline, PipelineSource, Status } from '../../ci/index.ts'
 import { findCommit, zeroOid, type Commit, type Oid, type Repository } from '../../git/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
-import type { Settings } from '../../settings/index.ts'
-import type { RepositoryPlaces } from '../repository/index.ts'
 import { ciSettings } from './ci-settings.ts'
 import { compilePipeline, type Refused } from './compile-pipeline.ts'
-import { ConfigSource } from './config-source.ts'
-import { AlreadyCreated, insertPipeline, type Inserted, type NewPipelineRow } from './create-store.ts'
+import type { SourceServices } from './config-sources.ts'
+import {
+  AlreadyCreated,
+  countRecent,
+  insertPipeline,
+  type Inserted,
+  type NewPipelineRow,
+} from './create-store.ts'
 import { findRef } from './find-ref.ts'
+import type { ChildConfig } from './load-config.ts'
 import { advance, type MachineJob } from './machine.ts'
 import { predefinedVariables, type Upstream } from './predefined.ts'
 import type { PipelineProcess } from './process-pipeline.ts'
@@ -36,6 +40,10 @@ export interface PipelineRequest {
   readonly variables?: readonly GivenVariable[]
   /** What a trigger was sent, as a file of its own that needs no permission. */
   readonly payload?: string
+  /** Values for what the configuration takes; looked at where the feature is on. */
+  readonly inputs?: Readonly<Record<string, unknown>> | undefined
+  /** Of a child pipeline, in place of the project's configuration. */
+  readonly child?: ChildConfig
   /** The trigger whose token asked for it, or the job whose token did. */
   readonly triggerId?: number
   readonly upstream?: Upstream
@@ -60,17 +68,15 @@ export type PipelineOutcome =
   | { readonly id: number; readonly iid: number; readonly broken?: string }
   | { readonly refused: string | null }
 
-export interface CreatorServices {
-  readonly db: Database
+export interface CreatorServices extends SourceServices {
   readonly cipher: Cipher
-  readonly settings: Settings
-  readonly places: RepositoryPlaces
   readonly externalUrl: () => string
   readonly refProtection: RefProtection
   readonly process: PipelineProcess
 }
 
 const longestErrors = 100 * 1024
+const mostInputs = 20
 
 /** Makes pipelines, whoever asks for them: a push, the API, a trigger, a schedule. */
 export class PipelineCreator {
@@ -103,12 +109,11 @@ export class PipelineCreator {
   }
 
   async create({ payload, ...given }: PipelineRequest): Promise<PipelineOutcome> {
-    const { places, db, refProtection } = this.#services
-    const { project, actor, ref, tag, variables = [] } = given
-    const wrong = checkVariables(actor, project, variables, payload === undefined ? [] : [payloadKey])
-    if (wrong !== undefined) return { refused: wrong }
+    const { places, db, refProtection, settings } = this.#services
+    const { project, ref, tag, variables = [] } = given
     const request: PipelineRequest = {
       ...given,
+      inputs: settings.flags.ci_inputs_for_pipelines ? given.inputs : undefined,
       variables: payload === undefined ? variables : [...variables, payloadVariable(payload)],
     }
 
@@ -118,13 +123,28 @@ export class PipelineCreator {
       findCommit(repository, request.sha),
     ])
     if (commit === undefined) return { refused: 'Commit not found' }
+    const wrong =
+      checkVariables(given, payload === undefined ? [] : [payloadKey]) ?? (await this.#checkRate(request))
+    if (wrong !== undefined) return { refused: wrong }
     if (request.skip === true || (request.honoursSkip === true && hasSkipMarker(commit.message))) {
       return this.#store(request, protectedRef, 'skipped')
+    }
+    if (Object.keys(request.inputs ?? {}).length > mostInputs) {
+      return { refused: `There cannot be more than ${mostInputs} inputs` }
     }
     const compiled = await this.#compile(request, repository, commit, protectedRef)
     if (!('refused' in compiled)) return this.#store(request, protectedRef, compiled)
     if (request.storesErrors !== true || compiled.failureReason === null) return { refused: compiled.refused }
     return this.#store(request, protectedRef, compiled)
+  }
+
+  /** As many pipelines a minute as the instance lets one user start for one commit. */
+  async #checkRate({ project, actor, sha, child }: PipelineRequest): Promise<string | undefined> {
+    const { db, settings } = this.#services
+    const limit = settings.values.pipeline_limit_per_project_user_sha
+    if (limit === 0 || child !== undefined || actor.user === null) return undefined
+    const recent = await countRecent(db.reader, { projectId: project.id, userId: actor.user.id, sha })
+    return recent < limit ? undefined : 'Too many pipelines created in the last minute. Try again later.'
   }
 
   async #compile(
@@ -133,7 +153,7 @@ export class PipelineCreator {
     commit: Commit,
     protectedRef: boolean,
   ): Promise<CompiledPipeline | Refused> {
-    const { db, cipher, externalUrl, settings } = this.#services
+    const { db, cipher, externalUrl } = this.#services
     const { project, ref, tag, sha, source, beforeSha = zeroOid } = request
     const { facts, variables } = await projectFacts(db.reader, cipher, project.id, { protectedRef })
     const { configPath } = ciSettings(project)
@@ -146,11 +166,13 @@ export class PipelineCreator {
       raw,
       masked: false,
     }))
-    const limit = settings.values.ci_max_total_yaml_size_bytes
-    return compilePipeline(repository, new ConfigSource(repository, sha, limit), {
+    return compilePipeline(this.#services, {
       ...about,
-      sha,
-      projectPath: project.fullPath,
+      actor: request.actor,
+      project,
+      repository,
+      inputs: request.inputs,
+      child: request.child,
       configPath,
       predefined: predefinedVariables(externalUrl(), project, facts, about, commit, configPath),
       given: [...variables, ...given],

@@ -147,3 +147,15 @@ export async function hasPipelineFor(db: Reader, eventKey: string): Promise<bool
     .executeTakeFirst()
   return row !== undefined
 }
+
+/** Pipelines that a user started for a commit within the last minute. */
+export async function countRecent(
+  db: Reader,
+  { projectId, userId, sha }: { projectId: number; userId: number; sha: string },
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from ci_pipelines p
+    where p.project_id = ${projectId} and p.sha = ${sha} and p.user_id = ${userId}
+      and p.created_at > now() - interval '1 minute'`.execute(db)
+  return rows[0]!.count
+}

@@ -1,6 +1,7 @@
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Outbound } from '../../kernel/outbound/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events, Task } from '../../tasks/index.ts'
 import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
@@ -48,6 +49,7 @@ export interface PipelineServices {
   readonly cipher: Cipher
   readonly settings: Settings
   readonly places: RepositoryPlaces
+  readonly outbound: Outbound
   readonly externalUrl: () => string
   readonly refProtection: RefProtection
 }

@@ -1,26 +1,16 @@
 import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
-import {
-  compile,
-  configLocation,
-  lintAnswer,
-  load,
-  type ConfigSources,
-  type LintAnswer,
-  type Origin,
-} from '../../ci/index.ts'
+import { compile, lintAnswer, type LintAnswer } from '../../ci/index.ts'
 import { findCommit, zeroOid, type Oid } from '../../git/index.ts'
 import { readable, resolveName } from '../repository/index.ts'
 import { ciSettings } from './ci-settings.ts'
 import { gather } from './compile-pipeline.ts'
-import { configSources } from './config-sources.ts'
-import { ConfigSource } from './config-source.ts'
 import { findRef, type FoundRef } from './find-ref.ts'
 import type { PipelineServices } from './index.ts'
+import { loadConfig } from './load-config.ts'
 import { predefinedVariables } from './predefined.ts'
 import { projectFacts } from './variable-source.ts'
 
-/** Milliseconds after which a configuration that includes itself in circles of other files is given up. */
-const longestReading = 30_000
+const noConfiguration = 'Please provide content of .gitlab-ci.yml'
 
 export interface LintRequest {
   readonly actor: Actor
@@ -38,7 +28,7 @@ export interface LintRequest {
 
 /** What there is to say about a configuration, in the project it is for. */
 export async function lint(services: PipelineServices, request: LintRequest): Promise<LintAnswer> {
-  const { db, places, externalUrl, settings } = services
+  const { db, places, externalUrl } = services
   const { actor, project, content, dryRun, includeJobs } = request
   const repository = await readable(places, project)
   const name = request.ref ?? project.defaultBranch
@@ -72,35 +62,28 @@ export async function lint(services: PipelineServices, request: LintRequest): Pr
   // An include shows the variables in its name: only to those who could print them in a job.
   const given = may(actor, 'create_pipeline', project) ? variables : []
 
-  const sources = configSources(services, { actor, project, sha })
-  const origin = { project: project.fullPath, sha: sha ?? '' }
-  const source = content ?? (await sourceOf(configPath, sources, origin))
-  const parsed = await load(source, sources, {
-    origin,
-    host: new URL(url).host,
-    variables: { predefined, given },
-    limits: { totalBytes: settings.values.ci_max_total_yaml_size_bytes },
-    signal: AbortSignal.timeout(longestReading),
-  })
+  const config = {
+    ...about,
+    actor,
+    project,
+    repository,
+    sha,
+    content,
+    configPath,
+    predefined,
+    given,
+  }
+  const loaded = await loadConfig(services, config)
   const options = { url, includeJobs }
+  if (loaded === undefined) return lintAnswer({ errors: [noConfiguration] }, null, options)
+  const { parsed, sources } = loaded
   if (!dryRun || !('config' in parsed)) return lintAnswer(parsed, null, options)
-  const { config } = parsed
-  if (refused !== undefined || repository === undefined || sha === undefined) {
-    const { merged, includes } = config
+  if (refused !== undefined || sha === undefined) {
+    const { merged, includes } = parsed.config
     return lintAnswer({ errors: [refused ?? 'Reference not found'], merged, includes }, null, options)
   }
-  const tree = new ConfigSource(repository, sha, settings.values.ci_max_total_yaml_size_bytes)
-  const context = { ...about, sha, projectPath: project.fullPath, configPath, predefined, given }
-  return lintAnswer(parsed, compile(config, await gather(repository, tree, config, context)), options)
-}
-
-/** The configuration as it lies in the commit; nothing where there is none. */
-async function sourceOf(configPath: string, sources: ConfigSources, origin: Origin): Promise<string> {
-  const location = configLocation(configPath)
-  if ('source' in location) return location.source
-  const { project, sha } = origin
-  const file = await sources.file({ project, ref: sha, paths: [location.path], anonymous: false })
-  return 'missing' in file ? '' : (file.content ?? '')
+  const compiled = compile(parsed.config, await gather(sources, parsed.config, config))
+  return lintAnswer(parsed, compiled, options)
 }
 
 /** Why the push that a dry run stands for would make no pipeline, whatever the configuration. */

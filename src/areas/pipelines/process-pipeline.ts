@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { ProjectSubject } from '../../access/index.ts'
 import type { Status } from '../../ci/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
-import { enqueue, type Events } from '../../tasks/index.ts'
+import { enqueue, type Events, type News } from '../../tasks/index.ts'
 import { ciSettings } from './ci-settings.ts'
 import type { Inserted, NewPipelineRow } from './create-store.ts'
 import { advance, type MachineJob } from './machine.ts'
@@ -207,17 +207,19 @@ export class PipelineProcess {
     jobs: readonly Changed[],
   ): Promise<void> {
     const about = { projectId: pipeline.project_id, userId: pipeline.user_id }
+    const news: News[] = []
     if (status !== undefined) {
       const payload: PipelineEvent = { pipelineId: pipeline.id, status }
-      await this.#events.announce(tx, 'pipeline', { ...about, payload })
+      news.push({ kind: 'pipeline', ...about, payload })
     }
     if (jobs.length > 0) {
       const payload: JobEvent = {
         pipelineId: pipeline.id,
         jobs: jobs.map(({ id, status: to }) => ({ id, status: to })),
       }
-      await this.#events.announce(tx, 'job', { ...about, payload })
+      news.push({ kind: 'job', ...about, payload })
     }
+    await this.#events.announceAll(tx, news)
   }
 
   /** Statuses that nobody leaves without being woken. */

@@ -72,6 +72,7 @@ export function writingEndpoints(
           source: 'api',
           ref: params.ref,
           variables: params.variables ?? [],
+          inputs: params.inputs,
         })
         if ('refused' in made) throw invalid({ base: [made.refused ?? ''] })
         return now(project, made.id)

@@ -21,9 +21,18 @@ export function hasSkipMarker(message: string): boolean {
 
 /** Why these variables may not be given to a pipeline, or undefined (completions, 2.10). `reserved`: keys it has anyway. */
 export function checkVariables(
-  actor: Actor,
-  project: ProjectSubject,
-  variables: readonly { readonly key: string; readonly value: string }[],
+  {
+    actor,
+    project,
+    variables = [],
+    child,
+  }: {
+    readonly actor: Actor
+    readonly project: ProjectSubject
+    readonly variables?: readonly { readonly key: string; readonly value: string }[]
+    /** What a child pipeline is given comes from the configuration, not from people. */
+    readonly child?: object | undefined
+  },
   reserved: readonly string[] = [],
 ): string | undefined {
   if (variables.length === 0) return undefined
@@ -34,7 +43,7 @@ export function checkVariables(
     seen.add(key)
   }
   if (twice.size > 0) return `Duplicate variable name${twice.size === 1 ? '' : 's'}: ${[...twice].join(', ')}`
-  if (!may(actor, 'set_pipeline_variables', project))
+  if (child === undefined && !may(actor, 'set_pipeline_variables', project))
     return 'Insufficient permissions to set pipeline variables'
   if (variables.some(({ key }) => !/^\w{1,255}$/.test(key))) {
     return "Variable key can contain only letters, digits and '_'."

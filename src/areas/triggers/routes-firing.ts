@@ -58,6 +58,7 @@ export function firingEndpoints({ db, externalUrl, creator }: TriggerServices): 
           ...starter,
           ref: params.ref,
           variables,
+          inputs: params.inputs,
           payload: payloadOf(sent),
           storesErrors: true,
         })

@@ -13,7 +13,6 @@ import {
 } from '../include/asking.ts'
 import { IncludeVariables, standardLimits, type Limits, type Surroundings } from '../include/context.ts'
 import type { IncludeFacts } from '../include/fetch.ts'
-import type { Includes } from '../include/gathered.ts'
 import { Inclusion } from '../include/inclusion.ts'
 import { includeText, inputText, warningText } from '../messages.ts'
 import type { InputSpec } from '../spec/input-spec.ts'
@@ -39,8 +38,6 @@ export interface ParseOptions {
   /** It is a child pipeline's, which may include files from artifacts. */
   child?: boolean
   limits?: Partial<Limits>
-  /** Local files gathered before with `listIncludes`; they stand in for all questions about such files. */
-  includes?: Includes
 }
 
 /**
@@ -73,7 +70,7 @@ export async function load(
   return Promise.race([reading, aborted.promise]).finally(() => signal.removeEventListener('abort', stop))
 }
 
-/** The same for a file whose includes are gathered already, or that has none but templates. */
+/** The same where all files are at hand. */
 export function parse(
   source: string,
   options: ParseOptions = {},
@@ -90,8 +87,8 @@ export function mergedYaml({ merged }: { merged: DataMap }): string {
 function* reader(source: string, options: ParseOptions): Asking<ParseResult> {
   const limits = { ...standardLimits, ...options.limits }
   const budget = new Budget(mostSteps)
-  const { host = '', child = false, includes } = options
-  const inclusion = new Inclusion(limits, { host, child, includes, mostFiles: limits.files }, budget)
+  const { host = '', child = false } = options
+  const inclusion = new Inclusion(limits, { host, child, mostFiles: limits.files }, budget)
   const failed = (errors: string[], merged?: DataMap): ParseResult => ({
     errors,
     includes: inclusion.files,

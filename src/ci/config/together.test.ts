@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { contextOf, errorsOf, jobsOf } from '../fixtures/pipelines.ts'
 import { compile } from '../compile/compile.ts'
-import { listIncludes } from '../include/gathered.ts'
+import { parseIn, own } from '../fixtures/sources.ts'
 import { mergedYaml, parse } from './parse.ts'
 
 /** From several files and templates to one configuration: include, extends, !reference, default. */
@@ -111,34 +111,20 @@ describe('include', () => {
     'empty.yml': ' ',
     'self.yml': 'include: self.yml',
   }
-  const includes = ({ location }: { location: string }) => {
-    const content = files[location.replace(/^\//, '')]
-    return content === undefined ? null : [{ location, content }]
-  }
+  const read = (source: string) => parseIn({ projects: { [own.project]: { HEAD: files } } }, source)
   const errors = (source: string) => {
-    const parsed = parse(source, { includes })
+    const parsed = read(source)
     return 'errors' in parsed ? parsed.errors : []
   }
 
   test('merges below the own content, nested first', () => {
-    const parsed = parse('include: [{local: /a.yml}]\njob: {extends: .t, stage: one, tags: [own]}', {
-      includes,
-    })
+    const parsed = read('include: [{local: /a.yml}]\njob: {extends: .t, stage: one, tags: [own]}')
     if ('errors' in parsed) throw new Error(parsed.errors[0])
     const compiled = compile(parsed.config, contextOf())
     expect(compiled).toMatchObject({
       jobs: [{ image: { name: 'b' }, tags: ['own'], steps: [{ script: ['a'] }] }],
     })
-    expect(parsed.config.includes.map(({ location }) => location)).toEqual(['/a.yml', 'b.yml'])
-  })
-
-  test('says what has to be gathered', () => {
-    expect(listIncludes('include: [a.yml, {local: /c/*.yml}]')).toEqual([
-      { kind: 'local', location: 'a.yml' },
-      { kind: 'local', location: '/c/*.yml' },
-    ])
-    expect(listIncludes('include: x.txt')).toEqual([])
-    expect(listIncludes('[')).toEqual([])
+    expect(parsed.config.includes.map(({ location }) => location)).toEqual(['a.yml', 'b.yml'])
   })
 
   test.each([

@@ -7,7 +7,7 @@ import type { IncludeVariables } from './context.ts'
 
 /** Where to find an included file, with all variables put in. */
 export type Source =
-  | { kind: 'local'; path: string; written: string }
+  | { kind: 'local'; path: string }
   | { kind: 'project'; project: string; ref: string | null; path: string }
   | { kind: 'remote'; url: string; integrity: string | null; cache: string | boolean | null }
   | { kind: 'template'; name: string }
@@ -70,8 +70,7 @@ type Reader = (given: DataMap, fill: Fill, variables: IncludeVariables) => Sourc
 
 const readers: Record<SourceKind, Reader> = {
   local(given, fill, variables) {
-    const written = yamlName(fill(given['local']), variables)
-    return [{ kind: 'local', path: withoutSlashes(written), written }]
+    return [{ kind: 'local', path: withoutSlashes(yamlName(fill(given['local']), variables)) }]
   },
   project(given, fill, variables) {
     const { file = null } = given

@@ -14,7 +14,6 @@ import {
 } from './component.ts'
 import { IncludeVariables, type Surroundings } from './context.ts'
 import type { Source, SourceKind } from './entry.ts'
-import { gathered, type Includes } from './gathered.ts'
 
 /** An included file, for people. */
 export interface IncludeFacts {
@@ -42,7 +41,6 @@ export interface FetchOptions {
   child: boolean
   /** More files than this are refused by whoever counts, so no more need to be looked for. */
   mostFiles: number
-  includes: Includes | undefined
 }
 
 /** Gets what one include names; a pattern may name several files, or none. The error is the one to show. */
@@ -68,8 +66,7 @@ type Fetchers = {
 }
 
 const fetchers: Fetchers = {
-  *local({ path, written }, around, { mostFiles, includes }) {
-    if (includes !== undefined) return gathered(written, around, includes)
+  *local({ path }, around, { mostFiles }) {
     const shown = around.variables.mask(path)
     const { origin } = around
     if (origin === null) throw new ConfigError(includeText.noProject(shown))

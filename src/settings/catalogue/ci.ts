@@ -19,4 +19,24 @@ export const ciSettings = {
     about: 'Largest configuration of a pipeline, all files together, in bytes.',
     effect: 'A pipeline above it has a configuration error.',
   }),
+  ci_max_includes: setting(Int({ minimum: 0 }), 150, {
+    about: 'Most files that the configuration of a pipeline may include, each time they are included.',
+    effect: 'A pipeline above it has a configuration error.',
+  }),
+  max_yaml_size_bytes: setting(Int({ minimum: 1 }), 2_097_152, {
+    about: 'Largest single configuration file, in bytes.',
+    effect: 'A pipeline with a larger one has a configuration error.',
+  }),
+  max_yaml_depth: setting(Int({ minimum: 1 }), 100, {
+    about: 'Deepest nesting within a configuration file.',
+    effect: 'A pipeline with a deeper one has a configuration error.',
+  }),
+  pipeline_limit_per_project_user_sha: setting(Int({ minimum: 0 }), 0, {
+    about: 'Pipelines that one user may start for one commit of a project in a minute; 0 is unlimited.',
+    effect: 'The next one is refused.',
+  }),
+  downstream_pipeline_trigger_limit_per_project_user_sha: setting(Int({ minimum: 0 }), 0, {
+    about: 'The same for pipelines that trigger jobs start, counted at the commit that starts them.',
+    effect: 'The trigger job fails with `reached_downstream_pipeline_trigger_rate_limit`.',
+  }),
 }

@@ -1,11 +1,18 @@
 import type { Static } from '../../kernel/endpoint/types.ts'
 import { ciSettings } from './ci.ts'
+import { networkSettings } from './network.ts'
 import { projectSettings } from './projects.ts'
 import { tokenSettings } from './tokens.ts'
 import { userSettings } from './users.ts'
 
 /** Every instance setting there is. */
-export const catalogue = { ...projectSettings, ...ciSettings, ...tokenSettings, ...userSettings } as const
+export const catalogue = {
+  ...projectSettings,
+  ...ciSettings,
+  ...networkSettings,
+  ...tokenSettings,
+  ...userSettings,
+} as const
 
 export type SettingName = keyof typeof catalogue
 export type SettingValues = { readonly [Name in SettingName]: Static<(typeof catalogue)[Name]['schema']> }
