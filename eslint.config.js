@@ -28,7 +28,7 @@ export default tseslint.config(
   },
   {
     // Answers of the API are `any` on purpose (test/world/client.ts): a test looks into whatever shape it expects.
-    files: ['test/**/*.ts'],
+    files: ['test/**/*.ts', 'conformance/**/*.ts'],
     rules: {
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
