@@ -3,7 +3,7 @@ import type { Reader, Statements } from '../kernel/db/index.ts'
 import type { Loaded, Read } from '../kernel/endpoint/endpoint.ts'
 import { loaded } from '../kernel/endpoint/read.ts'
 import { digestToken } from '../kernel/lib/secrets.ts'
-import type { Actor, TokenFacts, User } from './actor.ts'
+import { anonymous, type Actor, type TokenFacts, type User } from './actor.ts'
 import type { Credentials } from './credentials.ts'
 import type { AnyKind, Lookup } from './subjects.ts'
 
@@ -22,7 +22,7 @@ export interface Entrance<Subject, Row> {
 const userColumns = sql`
   u.id, u.username, u.name, u.email, u.public_email, u.state, u.kind, u.admin, u.external, u.can_create_group`
 
-const none = sql`null::bigint as token_id, null::text[] as scopes, null::boolean as revoked, null::date as token_expires_at,
+const none = sql`null::text as version, null::bigint as token_id, null::text[] as scopes, null::boolean as revoked, null::date as token_expires_at,
   null::timestamptz as last_used_at, null::bigint as job_id, null::bigint as job_project_id,
   null::bigint as job_pipeline_id`
 
@@ -30,12 +30,13 @@ function actorSource({ kind, digest }: Credentials): RawBuilder<unknown> {
   switch (kind) {
     case 'token':
       return sql`
-        select ${userColumns}, t.id as token_id, t.scopes, t.revoked, t.expires_at as token_expires_at, t.last_used_at,
+        select ${userColumns}, t.xmin::text || '.' || u.xmin::text as version, t.id as token_id, t.scopes, t.revoked, t.expires_at as token_expires_at, t.last_used_at,
           null::bigint as job_id, null::bigint as job_project_id, null::bigint as job_pipeline_id
         from personal_access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`
     case 'job':
       return sql`
-        select ${userColumns}, null::bigint as token_id, null::text[] as scopes, null::boolean as revoked,
+        select ${userColumns}, j.xmin::text || '.' || u.xmin::text as version,
+          null::bigint as token_id, null::text[] as scopes, null::boolean as revoked,
           null::date as token_expires_at, null::timestamptz as last_used_at,
           j.id as job_id, j.project_id as job_project_id, j.pipeline_id as job_pipeline_id
         from ci_jobs j join users u on u.id = j.user_id
@@ -60,27 +61,31 @@ export async function enter<Subject, Row = never>(
   lookup: Lookup,
   read?: Read<Row>,
 ): Promise<Entrance<Subject, Row>> {
-  const entrance = await enterFrom<Subject, Row>(db, kind, actorSource(credentials), lookup, read)
-  return credentials.kind === 'none'
-    ? { ...entrance, actor: { user: null, token: null, job: null } }
-    : entrance
+  return (await enterMarked<Subject, Row>(db, kind, credentials, lookup, read)).entrance
+}
+
+/** As `enter`, with what it takes to remember the entrance. */
+export async function enterMarked<Subject, Row = never>(
+  db: Statements,
+  kind: AnyKind,
+  credentials: Credentials,
+  lookup: Lookup,
+  read?: Read<Row>,
+): Promise<Found<Subject, Row>> {
+  const found = await enterFrom<Subject, Row>(db, kind, actorSource(credentials), lookup, read)
+  return credentials.kind === 'none' ? { ...found, entrance: { ...found.entrance, actor: anonymous } } : found
 }
 
 /** As `enter`, for the user in whose name an administrator acts; his credentials are checked already. */
-export function enterInNameOf<Subject, Row = never>(
+export async function enterInNameOf<Subject, Row = never>(
   db: Statements,
   kind: AnyKind,
   user: User,
   lookup: Lookup,
   read?: Read<Row>,
 ): Promise<Entrance<Subject, Row>> {
-  return enterFrom(
-    db,
-    kind,
-    sql`select ${userColumns}, ${none} from users u where u.id = ${user.id}`,
-    lookup,
-    read,
-  )
+  const actor = sql`select ${userColumns}, ${none} from users u where u.id = ${user.id}`
+  return (await enterFrom<Subject, Row>(db, kind, actor, lookup, read)).entrance
 }
 
 /**
@@ -95,7 +100,7 @@ export async function enterAs<Subject>(
 ): Promise<{ readonly actor: Actor; readonly subject: Subject } | undefined> {
   const source = sql`select ${userColumns}, ${none} from users u where u.id = ${userId}`
   const lookup = { id: String(subjectId), secretDigest: undefined }
-  const { actor, subject } = await enterFrom<Subject, never>(db, kind, source, lookup)
+  const { actor, subject } = (await enterFrom<Subject, never>(db, kind, source, lookup)).entrance
   return actor === undefined || subject === undefined ? undefined : { actor, subject }
 }
 
@@ -133,14 +138,40 @@ export async function enterByLogin<Subject>(
   if (login.username === jobLogin) {
     return enter(db, kind, { kind: 'job', digest: digestToken(login.password), sudo: undefined }, lookup)
   }
-  const { passwordDigest, ...entrance } = await enterFrom<Subject, never>(
-    db,
-    kind,
-    loginSource(login),
-    lookup,
-  )
+  const { passwordDigest, entrance } = await enterFrom<Subject, never>(db, kind, loginSource(login), lookup)
   const proven = passwordDigest === undefined || (await matches(login.password, passwordDigest))
   return proven ? entrance : { ...entrance, actor: undefined }
+}
+
+/**
+ * What the answer of a statement hangs on, in SQL: it is another text as soon as the caller's row or token, the
+ * subject's row, one of the caller's memberships, the tree or the day is another.
+ */
+const marks = sql`(
+  coalesce(actor.version, '') || ' ' || coalesce(subject.version, '') || ' '
+  || (select coalesce(sum(m.version), 0) from access_marks m where m.user_id in (0, actor.id))
+  || ' ' || (now() at time zone 'utc')::date)`
+
+function sources(
+  kind: AnyKind,
+  actor: RawBuilder<unknown>,
+  lookup: Lookup,
+  membership: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const subject = kind.find?.(lookup) ?? sql`select 0::bigint as id, null::text as version`
+  return sql`
+    from (select) one
+    left join lateral (${actor}) actor on true
+    left join lateral (${subject}) subject on true
+    left join lateral (${membership}) membership on true`
+}
+
+/** An entrance, and what it takes to find out whether it still is as it was. */
+export interface Found<Subject, Row> {
+  readonly entrance: Entrance<Subject, Row>
+  readonly role: number
+  readonly marks: string
+  readonly passwordDigest: string | undefined
 }
 
 async function enterFrom<Subject, Row>(
@@ -149,33 +180,52 @@ async function enterFrom<Subject, Row>(
   actor: RawBuilder<unknown>,
   lookup: Lookup,
   read?: Read<Row>,
-): Promise<Entrance<Subject, Row> & { readonly passwordDigest: string | undefined }> {
-  const subjectSource = kind.find?.(lookup) ?? sql`select 0::bigint as id`
+): Promise<Found<Subject, Row>> {
   const [found] = await db.rows(sql<Record<string, unknown>>`
-    select to_json(actor) as actor, to_json(subject) as subject, membership.role,
+    select to_json(actor) as actor, to_json(subject) as subject, membership.role, ${marks} as marks,
       coalesce(subject.id is not null and ${kind.visible}, false) as visible,
       ${read === undefined ? sql`null` : sql`case when subject.id is not null and ${kind.visible} then ${read.sql} end`} as loaded
-    from (select) one
-    left join lateral (${actor}) actor on true
-    left join lateral (${subjectSource}) subject on true
-    left join lateral (${membershipSource(kind)}) membership on true`)
+    ${sources(kind, actor, lookup, membershipSource(kind))}`)
   const row = found!
+  const role = row['role'] as number
   const actorRow = row['actor'] as Record<string, unknown> | null
   const subjectRow = row['subject'] as Record<string, unknown> | null
   const known = actorRow === null || actorRow['id'] === null ? undefined : actorRow
   return {
-    actor: known && actorFromRow(known),
-    token: known === undefined || known['token_id'] === null ? undefined : tokenFromRow(known),
-    subject:
-      subjectRow === null || subjectRow['id'] === null
-        ? undefined
-        : (kind.subject(subjectRow, row['role'] as number) as Subject),
-    visible: row['visible'] as boolean,
-    redirect: subjectRow?.['redirect'] === true,
-    loaded: loaded<Row>(row['loaded']),
+    entrance: {
+      actor: known && actorFromRow(known),
+      token: known === undefined || known['token_id'] === null ? undefined : tokenFromRow(known),
+      subject:
+        subjectRow === null || subjectRow['id'] === null
+          ? undefined
+          : (kind.subject(subjectRow, role) as Subject),
+      visible: row['visible'] as boolean,
+      redirect: subjectRow?.['redirect'] === true,
+      loaded: loaded<Row>(row['loaded']),
+    },
+    role,
+    marks: row['marks'] as string,
     // Only a login by password has one; it is not proven yet.
     passwordDigest: (known?.['password_digest'] as string | null | undefined) ?? undefined,
   }
+}
+
+/** The rows of `read` for an entrance found before; undefined when it is no longer as it was. */
+export async function readAgain<Row>(
+  db: Statements,
+  kind: AnyKind,
+  credentials: Credentials,
+  lookup: Lookup,
+  before: { readonly role: number; readonly marks: string },
+  read: Read<Row> | undefined,
+): Promise<Loaded<Row> | undefined> {
+  const membership = sql`select ${before.role}::int as role`
+  // Not to be flattened (offset 0): the marks are made once.
+  const [found] = await db.rows(sql<{ current: boolean; loaded: unknown }>`
+    select current, ${read === undefined ? sql`null` : sql`case when current then ${read.sql} end`} as loaded
+    ${sources(kind, actorSource(credentials), lookup, membership)}
+    left join lateral (select ${marks} = ${before.marks} as current offset 0) marked on true`)
+  return found?.current === true ? loaded<Row>(found.loaded) : undefined
 }
 
 function actorFromRow(row: Record<string, unknown>): Actor {

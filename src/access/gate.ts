@@ -22,7 +22,8 @@ import type { Logger } from '../kernel/log/index.ts'
 import { checkAccount, checkScopes, checkToken, type Actor } from './actor.ts'
 import { machineSecret, readCredentials, type Credentials } from './credentials.ts'
 import { decide } from './decide.ts'
-import { enter, enterInNameOf, findUser, type Entrance } from './enter.ts'
+import { enterInNameOf, findUser, type Entrance } from './enter.ts'
+import { Entrances } from './remembered.ts'
 import type { AnyKind, AnySubject } from './subjects.ts'
 import { noteTokenUse } from './token-use.ts'
 
@@ -54,11 +55,13 @@ const planRank: Readonly<Record<Plan, number>> = { free: 0, premium: 1, ultimate
  */
 export class Gate {
   readonly #db: Database
+  readonly #entrances: Entrances
   readonly #plan: Plan
   readonly #log: Logger
 
   constructor(db: Database, plan: Plan, log: Logger) {
     this.#db = db
+    this.#entrances = new Entrances(db)
     this.#plan = plan
     this.#log = log
   }
@@ -82,7 +85,7 @@ export class Gate {
       secretDigest: machine && machineSecret(machine, request.headers, call.bag),
     }
     const read = 'value' in params ? endpoint.read?.({ params: params.value, page: call.page }) : undefined
-    let entrance = await enter<AnySubject, unknown>(this.#db, kind, credentials, lookup, read)
+    let entrance = await this.#entrances.enter<AnySubject, unknown>(kind, credentials, lookup, read)
     let { actor, subject } = entrance
     for (const check of checks) {
       switch (check) {

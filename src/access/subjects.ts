@@ -112,7 +112,7 @@ function identified(id: string | undefined): { id: number } | { path: string } {
 const projectColumns = sql`
   p.id, p.namespace_id, n.kind as namespace_kind, n.traversal_ids as line, p.name, p.path, p.full_path, p.visibility,
   p.archived, p.default_branch, p.creator_id, p.storage, p.refs_version, p.repository_empty, p.settings,
-  p.feature_levels`
+  p.feature_levels, p.xmin::text || '.' || n.xmin::text as version`
 
 export const project: AccessKind<'project', ProjectSubject, ProjectAbility> = {
   name: 'project',
@@ -156,7 +156,8 @@ export function projectFromRow(row: Row, role: number): ProjectSubject {
   }
 }
 
-const groupColumns = sql`n.id, n.parent_id, n.traversal_ids as line, n.name, n.path, n.full_path, n.visibility, n.settings`
+const groupColumns = sql`n.id, n.parent_id, n.traversal_ids as line, n.name, n.path, n.full_path, n.visibility, n.settings,
+  n.xmin::text as version`
 
 export const group: AccessKind<'group', GroupSubject, GroupAbility> = {
   name: 'group',

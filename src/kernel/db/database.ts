@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, type RawBuilder, type Transaction } from 'kyse
 import pg from 'pg'
 import type { Logger } from '../log/index.ts'
 import { Client } from './client.ts'
+import { compileTemplates, type Statement } from './compile.ts'
 import type { DB } from './schema.ts'
 
 /** What only reads: `select` and nothing else compiles. */
@@ -52,7 +53,8 @@ export class Database implements AsyncDisposable {
         connectionTimeoutMillis: 10_000,
         idleTimeoutMillis: 60_000,
       })
-      made.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'))
+      // The error carries the whole client; its message is all that helps.
+      made.on('error', ({ message }) => log.warn({ reason: message }, 'an idle database connection broke'))
       return made
     }
     const fast = pool(size, { application_name: 'guildhall' })
@@ -72,15 +74,20 @@ export class Database implements AsyncDisposable {
    * statement that every request makes.
    */
   async rows<Row>(statement: RawBuilder<Row>): Promise<Row[]> {
-    const { sql: text, parameters } = statement.compile(this.writer)
+    const { text, values } = compileTemplates(statement) ?? this.#compile(statement)
     // Not pool.query: that one may send it in the context of whichever request gave the connection back.
     const client = await this.#fast.connect()
     try {
-      const result = await client.query(text, parameters as unknown[])
+      const result = await client.query(text, values)
       return result.rows as Row[]
     } finally {
       client.release()
     }
+  }
+
+  #compile(statement: RawBuilder<unknown>): Statement {
+    const { sql: text, parameters } = statement.compile(this.writer)
+    return { text, values: [...parameters] }
   }
 
   /** Runs `work` in one transaction, again when PostgreSQL says that it clashed with another one. */

