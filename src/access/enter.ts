@@ -218,13 +218,15 @@ export async function readAgain<Row>(
   lookup: Lookup,
   before: { readonly role: number; readonly marks: string },
   read: Read<Row> | undefined,
+  extent: 'single' | undefined,
 ): Promise<Loaded<Row> | undefined> {
   const membership = sql`select ${before.role}::int as role`
   // Not to be flattened (offset 0): the marks are made once.
-  const [found] = await db.rows(sql<{ current: boolean; loaded: unknown }>`
+  const statement = sql<{ current: boolean; loaded: unknown }>`
     select current, ${read === undefined ? sql`null` : sql`case when current then ${read.sql} end`} as loaded
     ${sources(kind, actorSource(credentials), lookup, membership)}
-    left join lateral (select ${marks} = ${before.marks} as current offset 0) marked on true`)
+    left join lateral (select ${marks} = ${before.marks} as current offset 0) marked on true`
+  const [found] = await db.rows(statement, extent)
   return found?.current === true ? loaded<Row>(found.loaded) : undefined
 }
 

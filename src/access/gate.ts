@@ -85,7 +85,13 @@ export class Gate {
       secretDigest: machine && machineSecret(machine, request.headers, call.bag),
     }
     const read = 'value' in params ? endpoint.read?.({ params: params.value, page: call.page }) : undefined
-    let entrance = await this.#entrances.enter<AnySubject, unknown>(kind, credentials, lookup, read)
+    let entrance = await this.#entrances.enter<AnySubject, unknown>(
+      kind,
+      credentials,
+      lookup,
+      read,
+      endpoint.paged === true ? undefined : 'single',
+    )
     let { actor, subject } = entrance
     for (const check of checks) {
       switch (check) {

@@ -28,14 +28,15 @@ export class Entrances {
     kind: AnyKind,
     credentials: Credentials,
     lookup: Lookup,
-    read?: Read<Row>,
+    read: Read<Row> | undefined,
+    extent: 'single' | undefined,
   ): Promise<Entrance<Subject, Row>> {
     // Runners and jobs are their own credentials and change with every call.
     if (lookup.secretDigest !== undefined) return this.#find<Subject, Row>(kind, credentials, lookup, read)
     const key = `${kind.name} ${credentials.kind} ${credentials.digest ?? ''} ${lookup.id ?? ''}`
     const known = this.#known.get(key)
     if (known !== undefined) {
-      const rows = await readAgain(this.#db, kind, credentials, lookup, known, read)
+      const rows = await readAgain(this.#db, kind, credentials, lookup, known, read, extent)
       if (rows !== undefined) return { ...(known.entrance as Entrance<Subject, never>), loaded: rows }
       this.#known.delete(key)
     }

@@ -63,7 +63,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   await makeFolders(config.dataDirectory, 0o711)
 
   const connection = await openDatabase(config, log, stack)
-  const db = stack.use(new Database({ connection, size: config.databasePool, log }))
+  const db = stack.use(new Database({ connection, size: config.databasePool, lane: 2, log }))
   await migrate(db.writer, migrations)
   await migrateTasks(connection)
 

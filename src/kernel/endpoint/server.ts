@@ -23,7 +23,12 @@ export interface ServerOptions {
   readonly observe?: (context: RequestContext, method: string, status: number, seconds: number) => void
 }
 
-const contexts = new WeakMap<FastifyRequest, RequestContext>()
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Undefined until the first hook has run. */
+    context: RequestContext | undefined
+  }
+}
 
 /** The HTTP server: request contexts, common headers, and the one place that renders errors. */
 export function createServer({ log, externalUrl, observe }: ServerOptions): FastifyInstance {
@@ -42,9 +47,10 @@ export function createServer({ log, externalUrl, observe }: ServerOptions): Fast
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
+  server.decorateRequest('context', undefined)
   server.addHook('onRequest', (request, reply, done) => {
     const context: RequestContext = { id: requestId(request.raw), startedAt: performance.now(), sqlCount: 0 }
-    contexts.set(request, context)
+    request.context = context
     const { origin } = request.headers
     if (origin !== undefined && request.url.startsWith('/api/')) {
       void reply.headers(corsHeaders(origin, externalUrl()))
@@ -59,7 +65,7 @@ export function createServer({ log, externalUrl, observe }: ServerOptions): Fast
     runInContext(context, done)
   })
   server.addHook('onSend', (request, reply, _payload, done) => {
-    const context = contexts.get(request)
+    const context = request.context
     if (context !== undefined) {
       for (const [name, value] of Object.entries(commonHeaders(context.id, context.startedAt))) {
         if (!reply.hasHeader(name)) reply.header(name, value)
@@ -68,7 +74,7 @@ export function createServer({ log, externalUrl, observe }: ServerOptions): Fast
     done()
   })
   server.addHook('onResponse', (request, reply, done) => {
-    const context = contexts.get(request)
+    const context = request.context
     if (context !== undefined) {
       const milliseconds = performance.now() - context.startedAt
       observe?.(context, request.method, reply.statusCode, milliseconds / 1000)
@@ -198,7 +204,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply,
   if (status !== undefined && status >= 400 && status < 500) {
     return sendJson(reply, status, { error: `${status} ${(error as Error).message}` })
   }
-  const id = contexts.get(request)?.id
+  const id = request.context?.id
   log.error(
     { err: error, request_id: id, method: request.method, url: request.url.split('?', 1)[0] },
     'a request failed',
