@@ -9,8 +9,15 @@ export interface Sample {
   readonly body: Uint8Array
 }
 
-/** A bare Fastify that answers one sample: what this machine could do at most. */
-let sample = { status: 204, headers: {}, body: Buffer.alloc(0) }
+/**
+ * A bare Fastify that answers one sample: what this machine could do at most. JSON it writes anew from its value each
+ * time, as who answers what was asked must.
+ */
+let sample: { status: number; headers: Readonly<Record<string, string>>; body: unknown } = {
+  status: 204,
+  headers: {},
+  body: Buffer.alloc(0),
+}
 const server = Fastify({ routerOptions: { maxParamLength: 8192 } })
 // It reads bodies whatever they are, and looks at none.
 server.removeAllContentTypeParsers()
@@ -26,7 +33,9 @@ const handlers = {
     return (server.server.address() as AddressInfo).port
   },
   async answer({ status, headers, body }: Sample): Promise<void> {
-    sample = { status, headers, body: Buffer.from(body) }
+    const bytes = Buffer.from(body)
+    const isJson = headers['content-type'] === 'application/json' && bytes.length > 0
+    sample = { status, headers, body: isJson ? (JSON.parse(bytes.toString()) as unknown) : bytes }
   },
 }
 

@@ -12,6 +12,8 @@ export interface Endpoint {
   readonly small?: readonly LoadRequest[]
   /** Where the load's usual number is not wanted. */
   readonly connections?: number
+  /** Requests a second, where not as many as can be are wanted. */
+  readonly rate?: number
 }
 
 const variety = 400

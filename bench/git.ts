@@ -50,11 +50,18 @@ export async function advertisements(git: GitClient, service: Service, scale: Sc
     headers: { authorization, ...version2, 'content-type': 'application/x-git-upload-pack-request' },
     body: '0014command=ls-refs\n00010009peel\n000csymrefs\n0000',
   }
-  return [
+  const asked = [
     { name: 'git-refs-v0', title: 'ref advertisement, 100 branches, v0', requests: [refs({})] },
     { name: 'git-refs-v2', title: 'ref advertisement, v2', requests: [refs(version2)] },
     { name: 'git-ls-refs', title: 'ls-refs of 100 branches, v2', requests: [list] },
   ]
+  const steady = asked.map(({ name, title, requests }) => ({
+    name: `${name}-steady`,
+    title: `${title}, at 500/s`,
+    requests,
+    rate: 500,
+  }))
+  return [...asked, ...steady]
 }
 
 /** Pushes a history to the service, to a folder and to bare git behind HTTP in turn, and clones it from there. */

@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface LoadRequest {
   readonly method: string
@@ -15,6 +16,8 @@ export interface LoadOrder {
   readonly seconds: number
   /** Sent in turn; each connection begins at another place. */
   readonly requests: readonly LoadRequest[]
+  /** Requests a second, evenly; without it each connection asks again as soon as it is answered. */
+  readonly rate?: number
 }
 
 /** Times in milliseconds. */
@@ -39,7 +42,7 @@ let counter = Math.floor(Date.now() / 1000) * 100_000
  * Keeps so many connections busy, each with one request at a time, for a number of seconds. It reads of an answer no
  * more than it must, straight from the socket: a whole HTTP client would take as much of the machine as the service.
  */
-export async function load({ port, connections, seconds, requests }: LoadOrder): Promise<LoadResult> {
+export async function load({ port, connections, seconds, requests, rate }: LoadOrder): Promise<LoadResult> {
   const texts = requests.map((request) => write(request, port))
   const times: number[] = []
   const errors: Record<string, number> = {}
@@ -48,12 +51,20 @@ export async function load({ port, connections, seconds, requests }: LoadOrder):
   }
   const begin = performance.now()
   const end = begin + seconds * 1000
+  let turns = 0
+  /** When the next request is due: what waits for a free connection waits in its time. */
+  const turn = async (): Promise<number> => {
+    if (rate === undefined) return performance.now()
+    const due = begin + (turns++ * 1000) / rate
+    if (due > performance.now()) await sleep(due - performance.now())
+    return due
+  }
   const connect = async (start: number): Promise<void> => {
     for (let at = start; performance.now() < end;) {
       const connection = new Connection(port)
       try {
         for (; performance.now() < end; at += 1) {
-          const sent = performance.now()
+          const sent = await turn()
           const status = await connection.ask(texts[at % texts.length]!())
           if (status >= 200 && status < 300) times.push(performance.now() - sent)
           else count(String(status))
@@ -61,7 +72,7 @@ export async function load({ port, connections, seconds, requests }: LoadOrder):
       } catch (error) {
         at += 1
         count((error as Error).message)
-        await new Promise((resolve) => setTimeout(resolve, 10))
+        await sleep(10)
       } finally {
         connection.close()
       }

@@ -45,8 +45,9 @@ export async function measure(bench: Bench, endpoint: Endpoint): Promise<Measure
   await ceiling.call('answer', sample)
 
   const connections = endpoint.connections ?? options.connections
+  const { rate } = endpoint
   const run = (port: number, seconds: number, asked = requests): Promise<LoadResult> =>
-    load.call('http', { port, connections, seconds, requests: asked })
+    load.call('http', { port, connections, seconds, requests: asked, ...(rate !== undefined && { rate }) })
   const bare = options.duration / 4
   await run(service.port, options.duration / 8)
   const before = await run(ceilingPort, bare)

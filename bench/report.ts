@@ -108,7 +108,7 @@ export async function page(results: Results): Promise<string> {
 
 The service with data of its own, and the load on it, all on one machine.
 
-- **ratio**: against a bare Fastify that answers the same bytes and headers, measured right before and after. Ratios
+- **ratio**: against a bare Fastify that writes the same JSON and headers, measured right before and after. Ratios
   differ less between machines than times do
 - **SQL**: statements a request
 - **CPU**: processor time of a request, in the service and in the database

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { blockSize } from '../src/areas/pipelines/create-store.ts'
+import { largeBlock, smallBlock } from '../src/areas/pipelines/blocks.ts'
 import { variableSecretContext } from '../src/areas/variables/index.ts'
 import { Cipher } from '../src/kernel/lib/secrets.ts'
 import type { Scale } from './options.ts'
@@ -156,7 +156,8 @@ const counters = [
   `insert into project_counters (project_id, kind, last_iid, live)
    select p.project_id, 'pipeline', max(p.iid), count(*) filter (where p.source <> 'parent_pipeline')
    from ci_pipelines p group by p.project_id`,
-  `insert into ci_pipeline_blocks (project_id, block, live)
-   select p.project_id, p.iid / ${blockSize}, count(*) from ci_pipelines p
-   where p.source <> 'parent_pipeline' group by 1, 2`,
+  `insert into ci_pipeline_blocks (project_id, size, block, live, created_at)
+   select p.project_id, size.of, p.iid / size.of, count(*) filter (where p.source <> 'parent_pipeline'),
+     min(p.created_at)
+   from ci_pipelines p, (values (${smallBlock}), (${largeBlock})) size (of) group by 1, 2, 3`,
 ]

@@ -8,6 +8,7 @@ import * as projectLists from './0006-project-lists.ts'
 import * as triggers from './0007-triggers.ts'
 import * as variablesOfGroups from './0008-variables-of-groups.ts'
 import * as accessMarks from './0009-access-marks.ts'
+import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 import * as testReports from './0013-test-reports.ts'
 
 /** In the order they run. A released migration is never edited. */
@@ -21,5 +22,6 @@ export const migrations: MigrationList = {
   '0007-triggers': triggers,
   '0008-variables-of-groups': variablesOfGroups,
   '0009-access-marks': accessMarks,
+  '0037-pipeline-blocks': pipelineBlocks,
   '0013-test-reports': testReports,
 }

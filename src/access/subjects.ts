@@ -88,7 +88,10 @@ export interface AccessKind<Name extends string, Subject, Ability extends string
   Subject,
   Ability
 > {
-  /** A select of the columns of `subject`, or null when there is nothing to find. */
+  /**
+   * A select of the columns of `subject`, or null when there is nothing to find. Among them `version`: another text
+   * whenever one of the rows is another; null where nothing is remembered.
+   */
   readonly find: ((lookup: Lookup) => RawBuilder<unknown>) | null
   /** The caller's memberships here, as a row source `effective_memberships(...)`, or null. */
   readonly memberships: RawBuilder<unknown> | null
@@ -204,7 +207,7 @@ export const runner: AccessKind<'runner', RunnerSubject, RunnerAbility> = {
   name: 'runner',
   find: (lookup) => sql`
     select r.id, r.runner_type, r.namespace_id, r.tag_list, r.run_untagged, r.paused, r.access_level,
-      r.maximum_timeout, r.contacted_at
+      r.maximum_timeout, r.contacted_at, null::text as version
     from ci_runners r
     where r.token_digest = ${lookup.secretDigest ?? null}
       and (r.token_expires_at is null or r.token_expires_at > now())`,
@@ -228,7 +231,8 @@ export const runner: AccessKind<'runner', RunnerSubject, RunnerAbility> = {
 export const job: AccessKind<'job', JobSubject, JobAbility> = {
   name: 'job',
   find: (lookup) => sql`
-    select j.id, j.project_id, j.pipeline_id, j.status, j.erased_at is not null as erased
+    select j.id, j.project_id, j.pipeline_id, j.status, j.erased_at is not null as erased,
+      null::text as version
     from ci_jobs j
     where j.token_digest = ${lookup.secretDigest ?? null}
       and j.id = ${/^\d{1,15}$/.test(lookup.id ?? '') ? Number(lookup.id) : null}`,

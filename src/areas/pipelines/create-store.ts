@@ -1,11 +1,9 @@
 import { sql } from 'kysely'
 import type { CompiledJob, Status } from '../../ci/index.ts'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { blockSizes } from './blocks.ts'
 import { jobsChannel } from './channels.ts'
 import type { PipelineState } from './machine.ts'
-
-/** Pipelines counted together; see `ci_pipeline_blocks`. */
-export const blockSize = 2000
 
 export interface NewPipelineRow {
   readonly projectId: number
@@ -71,9 +69,9 @@ export async function insertPipeline(
       on conflict (project_id, kind) do update set last_iid = c.last_iid + 1, live = c.live + excluded.live
       returning c.last_iid as iid
     ), block as (
-      insert into ci_pipeline_blocks as b (project_id, block, live)
-      select ${row.projectId}, counter.iid / ${blockSize}::int, ${listed} from counter
-      on conflict (project_id, block) do update set live = b.live + excluded.live
+      insert into ci_pipeline_blocks as b (project_id, size, block, live)
+      select ${row.projectId}, size.of, counter.iid / size.of, ${listed} from counter, ${blockSizes}
+      on conflict (project_id, size, block) do update set live = b.live + excluded.live
     ), pipeline as (
       insert into ci_pipelines (project_id, iid, user_id, status, source, ref, tag, sha, before_sha, protected, name,
         yaml_errors, failure_reason, event_key, has_warnings, cancel_on_new_commit, cancel_on_job_failure, trigger_id,

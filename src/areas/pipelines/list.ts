@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { countedRows, countLimit, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { largestPage } from '../../kernel/endpoint/pagination.ts'
-import { blockSize } from './create-store.ts'
+import { blockAt, iidBefore, smallBlock } from './blocks.ts'
 import type { PipelineSummaryRow } from './entities.ts'
 import { summaryColumns } from './store.ts'
 
@@ -157,9 +157,7 @@ const known = sql`coalesce((
 function within({ updated_before, created_before }: ListFilter): RawBuilder<unknown> {
   const before = updated_before ?? created_before
   if (before === undefined) return sql``
-  return sql`
-    and p.iid < (select (coalesce(max(b.block), -1) + 1) * ${blockSize}::int from ci_pipeline_blocks b
-      where b.project_id = subject.id and b.created_at < ${before})`
+  return sql`and p.iid < ${iidBefore(before)}`
 }
 
 /** Updates that few pipelines have seen are looked up and put in order; of many, the newest soon make a page. */
@@ -182,19 +180,16 @@ function recent(
 
 function unfiltered(sort: 'asc' | 'desc', { offset }: PageInput): RawBuilder<unknown> {
   const direction = sql.raw(sort)
-  if (offset < blockSize) {
+  if (offset < smallBlock) {
     return sql`
       select p.iid from ci_pipelines p where p.project_id = subject.id and p.source <> 'parent_pipeline'
       order by p.iid ${direction} ${windowOf({ offset })}`
   }
+  const size = sql.lit(smallBlock)
   const from =
-    sort === 'desc' ? sql`p.iid < (first.block + 1) * ${blockSize}` : sql`p.iid >= first.block * ${blockSize}`
+    sort === 'desc' ? sql`p.iid < (first.block + 1) * ${size}` : sql`p.iid >= first.block * ${size}`
   return sql`
-    select p.iid from (
-      select b.block, b.skipped from (
-        select b.block, b.live, sum(b.live) over (order by b.block ${direction}) - b.live as skipped
-        from ci_pipeline_blocks b where b.project_id = subject.id) b
-      where b.skipped <= ${offset} and b.skipped + b.live > ${offset}) first
+    select p.iid from (${blockAt(offset, sort)}) first
     cross join lateral (
       select p.iid from ci_pipelines p
       where p.project_id = subject.id and p.source <> 'parent_pipeline' and ${from}

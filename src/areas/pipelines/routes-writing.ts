@@ -16,7 +16,6 @@ import {
 } from '../../kernel/endpoint/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import type { PipelineCreator } from './create-pipeline.ts'
-import { blockSize } from './create-store.ts'
 import { PipelineActed, PipelineDetail, pipelineDetail, type PipelineRow } from './entities.ts'
 import type { PipelineServices } from './index.ts'
 import { taskNames, type PipelineProcess } from './process-pipeline.ts'
@@ -135,7 +134,7 @@ export function writingEndpoints(
         requireUnmodified(request, new Date(row.updated_at))
         await process.cancel(row.id)
         await db.transaction(async (tx) => {
-          const files = await store.remove(tx, row.id, blockSize)
+          const files = await store.remove(tx, row.id)
           if (files.jobs.length > 0) await enqueue(tx, taskNames.removeFiles, files)
         })
       },

@@ -1,3 +1,4 @@
+import { largeBlock, smallBlock } from './blocks.ts'
 import { sql, type RawBuilder } from 'kysely'
 import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
@@ -85,11 +86,7 @@ export async function rename(db: Writer, id: number, name: string): Promise<void
 }
 
 /** Removes a pipeline and what hangs on it; answers what is to be removed of its jobs: logs, and content by digest. */
-export async function remove(
-  tx: Tx,
-  id: number,
-  blockSize: number,
-): Promise<{ jobs: number[]; digests: string[] }> {
+export async function remove(tx: Tx, id: number): Promise<{ jobs: number[]; digests: string[] }> {
   const { rows: files } = await sql<{ jobs: number[]; digests: string[] }>`
     select coalesce(json_agg(distinct j.id), '[]') as jobs,
       coalesce(array_agg(distinct a.digest) filter (where a.digest is not null), '{}') as digests
@@ -100,7 +97,8 @@ export async function remove(
       update project_counters c set live = c.live - 1 from gone
       where c.project_id = gone.project_id and c.kind = 'pipeline' and gone.source <> 'parent_pipeline')
     update ci_pipeline_blocks b set live = b.live - 1 from gone
-    where b.project_id = gone.project_id and b.block = gone.iid / ${blockSize}::int
+    where b.project_id = gone.project_id and b.block = gone.iid / b.size
+      and b.size in (${sql.lit(smallBlock)}, ${sql.lit(largeBlock)})
       and gone.source <> 'parent_pipeline'`.execute(tx)
   return files[0]!
 }

@@ -13,6 +13,7 @@ test.each([
   ['lists', sql`select ${sql.join([1, 2, sql`three`], sql` and `)}, ${sql.join(['a'])}`],
   ['a number in the text', sql`select 1 limit ${sql.lit(101)}`],
   ['the text as it is', sql`select ${sql.raw('now()')}`],
+  ['names of columns', sql`select ${sql.ref('p.name')}, ${sql.ref('na"me')}`],
 ])('%s: as Kysely compiles it', async (_, statement) => {
   await using db = new Database({ connection: {}, log })
   const { sql: text, parameters } = statement.compile(db.writer)
@@ -20,7 +21,8 @@ test.each([
 })
 
 test.each([
-  ['a name', sql`select ${sql.ref('a.b')}`],
+  ['a name with a schema', sql`select ${sql.ref('a.b.c')}`],
+  ['a name of something else', sql`select ${sql.id('a')}`],
   ['a text in the statement', sql`select ${sql.lit("it's")}`],
   ['a fraction in the statement', sql`select ${sql.lit(1.5)}`],
 ])('%s is left to Kysely', (_, statement) => {

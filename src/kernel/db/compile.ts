@@ -1,4 +1,12 @@
-import type { OperationNode, RawBuilder, RawNode, ValueNode } from 'kysely'
+import type {
+  ColumnNode,
+  IdentifierNode,
+  OperationNode,
+  RawBuilder,
+  RawNode,
+  ReferenceNode,
+  ValueNode,
+} from 'kysely'
 
 export interface Statement {
   readonly text: string
@@ -6,7 +14,7 @@ export interface Statement {
 }
 
 /**
- * The text and values of a statement that is made of `sql` templates and values alone, as hot statements are, at a
+ * The text and values of a statement that is made of `sql` templates, values and names of columns alone, as hot statements are, at a
  * fifth of the cost of Kysely's compiler, which walks any query. Undefined where there is more in it.
  */
 export function compileTemplates(statement: RawBuilder<unknown>): Statement | undefined {
@@ -18,6 +26,7 @@ type Writable = { -readonly [Key in keyof Statement]: Statement[Key] }
 
 function append(into: Writable, node: OperationNode): boolean {
   if (node.kind === 'ValueNode') return appendValue(into, node as ValueNode)
+  if (node.kind === 'ReferenceNode') return appendReference(into, node as ReferenceNode)
   if (node.kind !== 'RawNode') return false
   const { sqlFragments, parameters } = node as RawNode
   into.text += sqlFragments[0]!
@@ -37,4 +46,16 @@ function appendValue(into: Writable, { value, immediate }: ValueNode): boolean {
     into.text += `$${into.values.length}`
   }
   return true
+}
+
+/** `"table"."column"` */
+function appendReference(into: Writable, { column, table }: ReferenceNode): boolean {
+  if (column.kind !== 'ColumnNode' || table?.table.schema !== undefined) return false
+  if (table !== undefined) into.text += `${quoted(table.table.identifier)}.`
+  into.text += quoted((column as ColumnNode).column)
+  return true
+}
+
+function quoted({ name }: IdentifierNode): string {
+  return `"${name.replaceAll('"', '""')}"`
 }
