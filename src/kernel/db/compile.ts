@@ -19,7 +19,7 @@ export interface Statement {
  */
 export function compileTemplates(statement: RawBuilder<unknown>): Statement | undefined {
   const made: Statement = { text: '', values: [] }
-  return append(made as Writable, statement.toOperationNode()) ? made : undefined
+  return append(made, statement.toOperationNode()) ? made : undefined
 }
 
 type Writable = { -readonly [Key in keyof Statement]: Statement[Key] }
@@ -52,7 +52,7 @@ function appendValue(into: Writable, { value, immediate }: ValueNode): boolean {
 function appendReference(into: Writable, { column, table }: ReferenceNode): boolean {
   if (column.kind !== 'ColumnNode' || table?.table.schema !== undefined) return false
   if (table !== undefined) into.text += `${quoted(table.table.identifier)}.`
-  into.text += quoted((column as ColumnNode).column)
+  into.text += quoted((column).column)
   return true
 }
 

@@ -65,8 +65,8 @@ class Connection implements AsyncDisposable {
     this.#cork(client)
     this.waiting += 1
     try {
-      const result = (await client.query(text, values)) as pg.QueryResult
-      return result.rows
+      const { rows } = (await client.query(text, values)) as { rows: unknown[] }
+      return rows
     } finally {
       this.waiting -= 1
     }
