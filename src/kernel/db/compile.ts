@@ -1,12 +1,4 @@
-import type {
-  ColumnNode,
-  IdentifierNode,
-  OperationNode,
-  RawBuilder,
-  RawNode,
-  ReferenceNode,
-  ValueNode,
-} from 'kysely'
+import type { IdentifierNode, OperationNode, RawBuilder, RawNode, ReferenceNode, ValueNode } from 'kysely'
 
 export interface Statement {
   readonly text: string
@@ -52,7 +44,7 @@ function appendValue(into: Writable, { value, immediate }: ValueNode): boolean {
 function appendReference(into: Writable, { column, table }: ReferenceNode): boolean {
   if (column.kind !== 'ColumnNode' || table?.table.schema !== undefined) return false
   if (table !== undefined) into.text += `${quoted(table.table.identifier)}.`
-  into.text += quoted((column).column)
+  into.text += quoted(column.column)
   return true
 }
 
