@@ -109,7 +109,7 @@ export function variableEndpoints<Kind extends SubjectKind>(
           raw: params.raw ?? false,
         }
         rules.check(kind, state)
-        const row = await store.create(db.writer, owner(call), {
+        const row = await store.create(db, owner(call), {
           key: state.key,
           secret: cipher.seal(state.value, secretContext),
           variable_type: state.type,

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { onConstraint, type Tx, type Writer } from '../../kernel/db/index.ts'
+import { onConstraint, type Statements, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { VariableRow } from './entities.ts'
 import type { Owner } from './places.ts'
@@ -34,8 +34,8 @@ export function ofKey(kind: PlaceKind, key: string): Read<VariableRow> {
 export type Values = Omit<VariableRow, 'id'>
 
 /** One statement; the limit is looked at in it. */
-export async function create(db: Writer, { kind, id }: Owner, values: Values): Promise<VariableRow> {
-  const result = await sql<VariableRow>`
+export async function create(db: Statements, { kind, id }: Owner, values: Values): Promise<VariableRow> {
+  const statement = sql<VariableRow>`
     insert into ci_variables as v (project_id, namespace_id, key, secret, variable_type, environment_scope,
       description, protected, masked, hidden, raw)
     select ${kind === 'project' ? id : null}::bigint, ${kind === 'group' ? id : null}::bigint, ${values.key},
@@ -43,9 +43,9 @@ export async function create(db: Writer, { kind, id }: Owner, values: Values): P
       ${values.protected}, ${values.masked}, ${values.hidden}, ${values.raw}
     where (select count(*) from ci_variables v where ${within(kind, sql`${id}`)}) < ${placeRules[kind].maximum}
     returning ${columns}`
-    .execute(db)
+  const [row] = await db
+    .rows(statement)
     .catch(onConstraint('ci_variables_key_scope', () => taken(values.key)))
-  const row = result.rows[0]
   if (row === undefined) throw limitReached(kind)
   return row
 }
