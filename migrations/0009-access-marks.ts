@@ -45,7 +45,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       return null;
     end $$`.execute(db)
   await sql`
-    create trigger mark_access_after_move after update of parent_id, traversal_ids on namespaces
+    create trigger mark_access_after_move after update of parent_id, traversal_ids, settings on namespaces
     for each statement execute function tree_marks_access()`.execute(db)
   await sql`
     create trigger mark_access_after_move after update of namespace_id on projects
