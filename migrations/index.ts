@@ -10,6 +10,7 @@ import * as variablesOfGroups from './0008-variables-of-groups.ts'
 import * as accessMarks from './0009-access-marks.ts'
 import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 import * as testReports from './0013-test-reports.ts'
+import * as containerRules from './0021-container-rules.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -24,4 +25,5 @@ export const migrations: MigrationList = {
   '0009-access-marks': accessMarks,
   '0037-pipeline-blocks': pipelineBlocks,
   '0013-test-reports': testReports,
+  '0021-container-rules': containerRules,
 }

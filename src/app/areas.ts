@@ -1,4 +1,5 @@
 import { members } from '../areas/members/index.ts'
+import { containerRules } from '../areas/container-rules/index.ts'
 import { gitHttp } from '../areas/git-http/index.ts'
 import { metadata } from '../areas/metadata/index.ts'
 import { groups } from '../areas/groups/index.ts'
@@ -34,6 +35,7 @@ export function areas(services: Services): Area[] {
     protectedBranches(services),
     repository(services),
     gitHttp(services),
+    containerRules(services),
     pipelineArea,
     triggers({ ...services, creator: pipelineArea.creator }),
     jobArea,

@@ -28,6 +28,7 @@ export { compile } from './compile/compile.ts'
 export { otherTreeKey } from './compile/rules.ts'
 export { environmentVariables, jobPredefinedVariables } from './compile/environment.ts'
 export { parseDuration } from './text/duration.ts'
+export { compilePattern } from './text/regex.ts'
 export { reportTypes } from './entries/reports.ts'
 
 // Running: states of jobs and pipelines.

@@ -111,6 +111,10 @@ export type ProjectAbility =
   | 'admin_runner'
   | 'read_protected_branch'
   | 'admin_protected_branch'
+  | 'create_container_image'
+  | 'admin_container_image'
+  | 'read_container_rule'
+  | 'admin_container_rule'
   | 'admin_project'
   | 'change_visibility'
   | 'archive_project'
@@ -159,6 +163,10 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   admin_runner: { allow: maintainer, never: [archived, off('builds')] },
   read_protected_branch: { allow: codeReaders, never: [off('repository')] },
   admin_protected_branch: { allow: maintainer, never: [archived, off('repository')] },
+  create_container_image: { allow: developer, never: [archived, otherJob] },
+  admin_container_image: { allow: maintainer, never: [archived, otherJob] },
+  read_container_rule: { allow: maintainer },
+  admin_container_rule: { allow: maintainer, never: [archived] },
   admin_project: { allow: maintainer },
   change_visibility: { allow: owner, never: [archived] },
   archive_project: { allow: owner },

@@ -232,6 +232,26 @@ export interface CiVariables {
   variable_type: Generated<string>;
 }
 
+export interface ContainerProtectionRules {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  minimum_delete: number | null;
+  minimum_push: number | null;
+  path_pattern: string;
+  project_id: number;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface ContainerTagProtectionRules {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  minimum_delete: number | null;
+  minimum_push: number | null;
+  project_id: number;
+  tag_name_pattern: string;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface Events {
   created_at: Generated<Timestamp>;
   id: Generated<number>;
@@ -389,6 +409,8 @@ export interface DB {
   ci_test_summaries: CiTestSummaries;
   ci_triggers: CiTriggers;
   ci_variables: CiVariables;
+  container_protection_rules: ContainerProtectionRules;
+  container_tag_protection_rules: ContainerTagProtectionRules;
   events: Events;
   members: Members;
   namespaces: Namespaces;

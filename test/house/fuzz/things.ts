@@ -28,7 +28,12 @@ export async function makeThings(world: World): Promise<Things> {
   const trigger = await make(`${path}/triggers`, { description: 'x' })
   await make(`${path}/repository/tags`, { tag_name: 'v1', ref: 'main' })
   const token = await make(`/users/${user.id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })
+  const container = await make(`${path}/registry/protection/repository/rules`, {
+    repository_path_pattern: `${project['path_with_namespace']}/x`,
+    minimum_access_level_for_push: 'admin',
+  })
   return {
+    'rules :protection_rule_id': id(container),
     'projects :id': id(project),
     'groups :id': id(group),
     'users :id': user.id,
