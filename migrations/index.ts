@@ -11,6 +11,7 @@ import * as accessMarks from './0009-access-marks.ts'
 import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 import * as testReports from './0013-test-reports.ts'
 import * as containerRules from './0021-container-rules.ts'
+import * as containerRegistry from './0022-container-registry.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -26,4 +27,5 @@ export const migrations: MigrationList = {
   '0037-pipeline-blocks': pipelineBlocks,
   '0013-test-reports': testReports,
   '0021-container-rules': containerRules,
+  '0022-container-registry': containerRegistry,
 }

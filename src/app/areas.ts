@@ -1,4 +1,5 @@
 import { members } from '../areas/members/index.ts'
+import { containerRegistry } from '../areas/container-registry/index.ts'
 import { containerRules } from '../areas/container-rules/index.ts'
 import { gitHttp } from '../areas/git-http/index.ts'
 import { metadata } from '../areas/metadata/index.ts'
@@ -8,6 +9,7 @@ import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { repository } from '../areas/repository/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
 import { testReports } from '../areas/test-reports/index.ts'
+import { oci } from '../areas/oci/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
@@ -36,6 +38,8 @@ export function areas(services: Services): Area[] {
     repository(services),
     gitHttp(services),
     containerRules(services),
+    containerRegistry(services),
+    oci(services),
     pipelineArea,
     triggers({ ...services, creator: pipelineArea.creator }),
     jobArea,

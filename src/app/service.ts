@@ -22,6 +22,7 @@ import { mountPages } from '../web/index.ts'
 import { areas } from './areas.ts'
 import { startBuiltInRunner } from './built-in-runner.ts'
 import { mountHealth } from './health.ts'
+import { openImages } from './images.ts'
 import { Metrics } from './metrics.ts'
 import { openApiEndpoint } from './openapi.ts'
 import { secretKey } from './secret-key.ts'
@@ -98,6 +99,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     cipher: new Cipher(await secretKey(config.secretKey, config.dataDirectory)),
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
     outbound: new Outbound(() => outboundRules(settings.values)),
+    images: await openImages(config, externalUrl, stack),
     git,
     places,
     door,

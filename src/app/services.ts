@@ -1,6 +1,7 @@
 import type { ProjectSubject } from '../access/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import type { Blobs } from '../blobs/index.ts'
+import type { Images } from './images.ts'
 import type { Plan } from '../kernel/config/index.ts'
 import type { Database, Notifications } from '../kernel/db/index.ts'
 import type { Git } from '../git/index.ts'
@@ -25,6 +26,7 @@ export interface Services {
   readonly blobs: Blobs
   /** Requests to addresses that users chose. */
   readonly outbound: Outbound
+  readonly images: Images
   readonly git: Git
   /** Where the repositories lie. */
   readonly places: RepositoryPlaces

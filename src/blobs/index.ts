@@ -1,1 +1,5 @@
 export { Blobs, type Blob } from './blobs.ts'
+export { FolderContent, type ByteRange, type Content } from './content.ts'
+export { algorithmOf, digestOf, hexOf, parseDigest, type Algorithm, type Digest } from './digest.ts'
+export { BucketContent, type BucketOptions } from './s3-content.ts'
+export { Uploads } from './uploads.ts'

@@ -32,6 +32,7 @@ export type GroupAbility =
   | 'admin_group_runner'
   | 'read_cicd_variables'
   | 'admin_cicd_variables'
+  | 'read_container_image'
   | 'leave'
 
 export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
@@ -64,5 +65,6 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   admin_group_member: { allow: owner },
   read_cicd_variables: { allow: owner },
   admin_cicd_variables: { allow: owner },
+  read_container_image: { allow: [member(Role.reporter)] },
   leave: { allow: [signedIn] },
 }

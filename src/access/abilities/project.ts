@@ -37,6 +37,16 @@ const publicJobs: ProjectCondition = {
     subject.settings['public_jobs'] !== false && feature('builds').holds(actor, subject),
 }
 
+/** Among members images are for Reporters and above (7.1). */
+const imageReaders: ProjectCondition = {
+  label: 'container_registry open to the caller, or Reporter or higher',
+  holds(_, subject) {
+    if (subject.role >= Role.reporter) return true
+    const open = subject.features.container_registry >= FeatureLevel.enabled
+    return open && subject.visibility !== Visibility.private
+  },
+}
+
 /** The token of a job of this very project. */
 const ownJob: ProjectCondition = {
   label: 'job of this project',
@@ -111,7 +121,9 @@ export type ProjectAbility =
   | 'admin_runner'
   | 'read_protected_branch'
   | 'admin_protected_branch'
+  | 'read_container_image'
   | 'create_container_image'
+  | 'destroy_container_tag'
   | 'admin_container_image'
   | 'read_container_rule'
   | 'admin_container_rule'
@@ -163,7 +175,10 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   admin_runner: { allow: maintainer, never: [archived, off('builds')] },
   read_protected_branch: { allow: codeReaders, never: [off('repository')] },
   admin_protected_branch: { allow: maintainer, never: [archived, off('repository')] },
+  /** Where the registry is switched off its endpoints answer 404, which is theirs to say. */
+  read_container_image: { allow: [imageReaders], never: [foreignJob] },
   create_container_image: { allow: developer, never: [archived, otherJob] },
+  destroy_container_tag: { allow: developer, never: [archived, otherJob] },
   admin_container_image: { allow: maintainer, never: [archived, otherJob] },
   read_container_rule: { allow: maintainer },
   admin_container_rule: { allow: maintainer, never: [archived] },

@@ -6,7 +6,7 @@ import { tagRuleEndpoints } from './tag-routes.ts'
 
 export { matching, passes } from './rules.ts'
 export { rulesOf } from './store.ts'
-export { deniedPatterns, isDenied } from './tag-rules.ts'
+export { deniedPatterns, immutablePatterns, isDenied } from './tag-rules.ts'
 export { tagRulesOf } from './tag-store.ts'
 
 /** Rules that protect container repositories, and tags in them, of projects. */

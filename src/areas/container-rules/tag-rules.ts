@@ -37,12 +37,21 @@ export function tooManyTagRules(): Error {
 export function deniedPatterns(
   rules: readonly TagRuleFacts[],
   action: Action,
-  actor: Actor,
-  project: ProjectSubject,
+  /** Undefined: somebody who has no role anywhere. */
+  who: { readonly actor: Actor; readonly project: ProjectSubject } | undefined,
 ): string[] {
   return rules
-    .filter((rule) => rule.minimum_push === null || !passes([rule], action, actor, project))
+    .filter((rule) => !isImmutable(rule) && !(who && passes([rule], action, who.actor, who.project)))
     .map((rule) => rule.tag_name_pattern)
+}
+
+/** The patterns of tags that get their manifest once, whoever pushes, and that nobody deletes. */
+export function immutablePatterns(rules: readonly TagRuleFacts[]): string[] {
+  return rules.filter(isImmutable).map((rule) => rule.tag_name_pattern)
+}
+
+function isImmutable({ minimum_push, minimum_delete }: Levels): boolean {
+  return minimum_push === null && minimum_delete === null
 }
 
 export function isDenied(patterns: readonly string[], tag: string): boolean {

@@ -6,6 +6,9 @@ import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import { matchesPassword } from '../users/index.ts'
 import { mountGit } from './routes.ts'
 
+export { drain } from './body.ts'
+export { readLogin } from './login.ts'
+
 /** Git over HTTP, under the addresses of projects: `/group/project.git`. */
 export function gitHttp(services: {
   db: Database

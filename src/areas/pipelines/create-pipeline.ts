@@ -15,7 +15,7 @@ import {
 import { findRef } from './find-ref.ts'
 import type { ChildConfig } from './load-config.ts'
 import { advance, type MachineJob } from './machine.ts'
-import { predefinedVariables, type Upstream } from './predefined.ts'
+import { addressesFor, predefinedVariables, type AddressServices, type Upstream } from './predefined.ts'
 import type { PipelineProcess } from './process-pipeline.ts'
 import type { RefProtection } from './ref-protection.ts'
 import { checkVariables, hasSkipMarker } from './rules.ts'
@@ -71,6 +71,7 @@ export type PipelineOutcome =
 export interface CreatorServices extends SourceServices {
   readonly cipher: Cipher
   readonly externalUrl: () => string
+  readonly images: AddressServices['images']
   readonly refProtection: RefProtection
   readonly process: PipelineProcess
 }
@@ -174,7 +175,7 @@ export class PipelineCreator {
       inputs: request.inputs,
       child: request.child,
       configPath,
-      predefined: predefinedVariables(externalUrl(), project, facts, about, commit, configPath),
+      predefined: predefinedVariables(addressesFor(this.#services, project), project, facts, about, commit, configPath),
       given: [...variables, ...given],
     })
   }

@@ -8,6 +8,7 @@ import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
 import { PipelineCreator } from './create-pipeline.ts'
 import { onPush } from './on-push.ts'
 import { PipelineProcess } from './process-pipeline.ts'
+import type { AddressServices } from './predefined.ts'
 import type { RefProtection } from './ref-protection.ts'
 import { lintEndpoints } from './routes-lint.ts'
 import { readingEndpoints } from './routes-reading.ts'
@@ -35,7 +36,12 @@ export {
 } from './entities.ts'
 export { findRef, type FoundRef } from './find-ref.ts'
 export type { MachineJob } from './machine.ts'
-export { predefinedVariables, type PipelineFacts, type ProjectFacts, type Upstream } from './predefined.ts'
+export {
+  addressesFor,
+  predefinedVariables,
+  type Addresses,
+  type AddressServices,
+  type PipelineFacts, type ProjectFacts, type Upstream } from './predefined.ts'
 export { PipelineProcess, taskNames, type JobEvent, type PipelineEvent } from './process-pipeline.ts'
 export type { JobEnd } from './process-store.ts'
 export type { PipelineRef, RefProtection } from './ref-protection.ts'
@@ -51,6 +57,7 @@ export interface PipelineServices {
   readonly places: RepositoryPlaces
   readonly outbound: Outbound
   readonly externalUrl: () => string
+  readonly images: AddressServices['images']
   readonly refProtection: RefProtection
 }
 

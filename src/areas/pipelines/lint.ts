@@ -8,6 +8,7 @@ import { findRef, type FoundRef } from './find-ref.ts'
 import type { PipelineServices } from './index.ts'
 import { loadConfig } from './load-config.ts'
 import { predefinedVariables } from './predefined.ts'
+import { addressesFor, predefinedVariables } from './predefined.ts'
 import { projectFacts } from './variable-source.ts'
 
 const noConfiguration = 'Please provide content of .gitlab-ci.yml'
@@ -52,7 +53,7 @@ export async function lint(services: PipelineServices, request: LintRequest): Pr
   })
   const commit = repository && sha && (await findCommit(repository, sha))
   const predefined = predefinedVariables(
-    url,
+    addressesFor(services, project),
     project,
     facts,
     { ...about, sha: sha ?? '' },

@@ -1,4 +1,4 @@
-import { visibilityName, type ProjectSubject } from '../../access/index.ts'
+import { FeatureLevel, visibilityName, type ProjectSubject } from '../../access/index.ts'
 import { refSlug, type PipelineSource, type Variable } from '../../ci/index.ts'
 import type { Commit } from '../../git/index.ts'
 import { apiVersion, revision } from '../metadata/index.ts'
@@ -29,12 +29,29 @@ export interface PipelineFacts {
   readonly upstream: Upstream | null
 }
 
+/** Where jobs reach the service. */
+export interface Addresses {
+  readonly externalUrl: string
+  /** Host and port of the registry of images; undefined where it is off. */
+  readonly registry: string | undefined
+}
+
+export interface AddressServices {
+  readonly externalUrl: () => string
+  readonly images: { readonly enabled: boolean; readonly host: () => string }
+}
+
+export function addressesFor({ externalUrl, images }: AddressServices, project: ProjectSubject): Addresses {
+  const on = images.enabled && project.features.container_registry !== FeatureLevel.disabled
+  return { externalUrl: externalUrl(), registry: on ? images.host() : undefined }
+}
+
 const [major = '', minor = '', patch = ''] = apiVersion.split('.')
 const longestMessage = 100_000
 
 /** The variables that are known before a pipeline exists (completions, 7.9: P0), for rules and for jobs alike. */
 export function predefinedVariables(
-  externalUrl: string,
+  { externalUrl, registry }: Addresses,
   project: ProjectSubject,
   facts: ProjectFacts,
   pipeline: PipelineFacts,
@@ -46,6 +63,10 @@ export function predefinedVariables(
     GITLAB_CI: 'true',
     ...serverVariables(externalUrl),
     ...projectVariables(externalUrl, project, facts),
+    ...(registry !== undefined && {
+      CI_REGISTRY: registry,
+      CI_REGISTRY_IMAGE: `${registry}/${project.fullPath.toLowerCase()}`,
+    }),
     CI_CONFIG_PATH: configPath,
     CI_PIPELINE_SOURCE: pipeline.source,
     ...(pipeline.source === 'trigger' && { CI_PIPELINE_TRIGGERED: 'true' }),

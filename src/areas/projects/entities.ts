@@ -148,6 +148,8 @@ export interface EntityContext {
   /** Without a slash at the end. */
   readonly externalUrl: string
   readonly paid: boolean
+  /** Host of the registry of images; undefined where it is off. */
+  readonly registry?: string | undefined
   readonly license?: boolean | undefined
 }
 
@@ -155,10 +157,12 @@ export interface EntityContext {
 export interface ContextServices {
   readonly externalUrl: () => string
   readonly plan: Plan
+  readonly images: { readonly enabled: boolean; readonly host: () => string }
 }
 
-export function contextOf({ externalUrl, plan }: ContextServices, actor: Actor): EntityContext {
-  return { actor, externalUrl: externalUrl(), paid: plan !== 'free' }
+export function contextOf({ externalUrl, plan, images }: ContextServices, actor: Actor): EntityContext {
+  const registry = images.enabled ? images.host() : undefined
+  return { actor, externalUrl: externalUrl(), paid: plan !== 'free', registry }
 }
 
 function subjectOf(row: ProjectRow): ProjectSubject {
@@ -223,7 +227,7 @@ function namespaceEntity(row: ProjectRow, externalUrl: string) {
 }
 
 function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityContext) {
-  const { actor, externalUrl, paid } = context
+  const { actor, externalUrl, paid, registry } = context
   const { features } = subject
   const open = (feature: keyof FeatureLevels): boolean =>
     isAdministrator(actor)
@@ -233,7 +237,8 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
   const settings = allSettings(row.settings)
   return {
     forked_from_project: null,
-    container_registry_image_prefix: null,
+    container_registry_image_prefix:
+      registry === undefined ? null : `${registry}/${row.full_path.toLowerCase()}`,
     _links: links(row.id, externalUrl, { issues: open('issues'), mergeRequests: open('merge_requests') }),
     packages_enabled: features.package_registry > FeatureLevel.disabled,
     empty_repo: row.repository_empty,

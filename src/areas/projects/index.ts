@@ -7,6 +7,7 @@ import { projectEndpoints, type ProjectServices } from './routes.ts'
 export { removeRepositoriesBelow } from './deletion.ts'
 export { Project, project as projectEntity } from './entities.ts'
 export type { ProjectRow } from './rows.ts'
+export { allSettings } from './settings.ts'
 export { embeddedProjects } from './store.ts'
 
 /** Projects: what holds a repository, its pipelines and their settings. */

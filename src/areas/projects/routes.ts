@@ -21,6 +21,7 @@ export interface ProjectServices {
   readonly door: { readonly bring: Bring }
   readonly externalUrl: () => string
   readonly plan: Plan
+  readonly images: entities.ContextServices['images']
 }
 
 export function projectEndpoints(services: ProjectServices): Endpoint[] {

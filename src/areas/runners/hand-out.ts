@@ -25,10 +25,12 @@ import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Settings } from '../../settings/index.ts'
 import { readDotenv, type Commits } from '../jobs/index.ts'
 import {
+  addressesFor,
   ciSettings,
   pipelineSecretContext,
   predefinedVariables,
   projectFacts,
+  type AddressServices,
   type PipelineProcess,
 } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
@@ -45,6 +47,7 @@ export interface HandOutServices {
   readonly places: RepositoryPlaces
   readonly settings: Settings
   readonly externalUrl: () => string
+  readonly images: AddressServices['images']
   readonly process: PipelineProcess
   readonly commits: Commits
 }
@@ -98,6 +101,7 @@ export class HandOut {
       this.#services.commits.find(repository, [job.pipeline.sha]),
       listRefs(repository, project.refsVersion),
     ])
+    const addresses = addressesFor(this.#services, project)
     const repositoryUrl = cloneUrl(externalUrl(), project.fullPath, token)
     const { pipeline } = job
     const about = {
@@ -113,11 +117,12 @@ export class HandOut {
       job,
       token,
       externalUrl: externalUrl(),
+      registry: addresses.registry,
       repositoryUrl,
       project,
       user,
       predefined: predefinedVariables(
-        externalUrl(),
+        addresses,
         project,
         facts,
         about,
@@ -136,6 +141,7 @@ export class HandOut {
       project,
       settings,
       repositoryUrl,
+      registry: addresses.registry,
       refExists: ref !== undefined && refs.find(ref) !== undefined,
       variables: expanded.variables,
       dependencies: dependencies.filter(({ filename }) => filename !== null),

@@ -5,7 +5,7 @@ import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Commits, JobView } from '../jobs/index.ts'
-import type { PipelineProcess } from '../pipelines/index.ts'
+import type { AddressServices, PipelineProcess } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { HandOut } from './hand-out.ts'
 import { JobQueue } from './job-queue.ts'
@@ -24,6 +24,7 @@ export interface RunnerServices {
   readonly places: RepositoryPlaces
   readonly settings: Settings
   readonly externalUrl: () => string
+  readonly images: AddressServices['images']
   readonly log: Logger
   readonly process: PipelineProcess
   readonly commits: Commits

@@ -1,4 +1,4 @@
-import type { ProjectSubject, User } from '../../access/index.ts'
+import { jobLogin, type ProjectSubject, type User } from '../../access/index.ts'
 import {
   environmentVariables,
   expandVariables,
@@ -20,6 +20,8 @@ export interface VariableParts {
   readonly token: string
   readonly externalUrl: string
   readonly repositoryUrl: string
+  /** Host of the registry of images; undefined where it is off. */
+  readonly registry: string | undefined
   readonly project: ProjectSubject
   readonly user: User
   /** Known before the pipeline was. */
@@ -62,6 +64,12 @@ export function jobVariables(parts: VariableParts): { variables: PayloadVariable
     // Nobody takes these away from a job.
     ...persisted.map(shown),
     hidden({ key: 'CI_JOB_TOKEN', value: token }, true),
+    ...(parts.registry === undefined
+      ? []
+      : [
+          shown({ key: 'CI_REGISTRY_USER', value: jobLogin }),
+          hidden({ key: 'CI_REGISTRY_PASSWORD', value: token }, true),
+        ]),
   ])
   return 'error' in result ? result : { variables: result.variables }
 }

@@ -1,4 +1,4 @@
-import type { ProjectSubject } from '../../access/index.ts'
+import { jobLogin, type ProjectSubject } from '../../access/index.ts'
 import { failureReasons, type ArtifactUpload, type Image, type Service } from '../../ci/index.ts'
 import type { CiSettings } from '../pipelines/index.ts'
 import type { EarlierJob, HandedJob } from './job-row.ts'
@@ -10,6 +10,8 @@ export interface PayloadParts {
   readonly project: ProjectSubject
   readonly settings: CiSettings
   readonly repositoryUrl: string
+  /** Host of the registry of images; undefined where it is off. */
+  readonly registry: string | undefined
   /** The branch or tag is still there. */
   readonly refExists: boolean
   readonly variables: readonly PayloadVariable[]
@@ -83,7 +85,10 @@ export function payload(parts: PayloadParts): Record<string, unknown> {
       when: cache.when,
       fallback_keys: cache.fallbackKeys,
     })),
-    credentials: [],
+    credentials:
+      parts.registry === undefined
+        ? []
+        : [{ type: 'registry', url: parts.registry, username: jobLogin, password: token }],
     features: {
       trace_sections: true,
       token_mask_prefixes: parts.tokenPrefixes,

@@ -84,6 +84,24 @@ export const variables = {
     secretKey,
     'Key that encrypts secrets in the database, 32 characters or more; all nodes need the same. Unset: one is made and kept in `DATA_DIR/secret-key`.',
   ),
+  REGISTRY: flag(true, 'Serve a registry of container images, under `/v2/`.'),
+  REGISTRY_URL: optional(
+    httpUrl,
+    'Address under which clients of containers reach the registry, without a path. Unset: that of the service.',
+  ),
+  REGISTRY_GRACE: integer(
+    24,
+    [1, 8760],
+    'Hours that images nobody refers to any more are kept, before garbage collection removes them.',
+  ),
+  REGISTRY_S3_BUCKET: optional(
+    String,
+    'Bucket of S3, or of a store that speaks like it, for the layers of images. Unset: `DATA_DIR/registry`.',
+  ),
+  REGISTRY_S3_ENDPOINT: optional(httpUrl, "Address of the store. Unset: Amazon's."),
+  REGISTRY_S3_REGION: text('us-east-1', 'Region of the bucket.'),
+  REGISTRY_S3_ACCESS_KEY_ID: optional(String, 'Name of the key to the bucket.'),
+  REGISTRY_S3_SECRET_ACCESS_KEY: optional(String, 'Secret of the key to the bucket.'),
   PLAN: oneOf(plans, 'ultimate', 'Which features are on.'),
   ROLES: {
     ...optional(roleList, 'What this program does, separated by commas: `web`, `tasks`, `runner`.'),
@@ -120,12 +138,29 @@ export interface Config {
   readonly postgresBinaries: string | undefined
   readonly rootToken: string | undefined
   readonly secretKey: string | undefined
+  readonly registry: {
+    readonly enabled: boolean
+    /** Undefined: where the service is reached. */
+    readonly url: URL | undefined
+    /** Hours. */
+    readonly grace: number
+    /** Undefined: layers lie in the data folder. */
+    readonly bucket: RegistryBucket | undefined
+  }
   readonly plan: Plan
   readonly roles: ReadonlySet<Role>
   readonly runnerConcurrency: number
   readonly shutdownTimeout: number
   readonly logLevel: Values['LOG_LEVEL']
   readonly metricsFromAnywhere: boolean
+}
+
+export interface RegistryBucket {
+  readonly bucket: string
+  readonly endpoint: string | undefined
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
 }
 
 /** Reads the environment. An empty variable counts as unset. */
@@ -136,7 +171,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       return variables[name].parse(value) as Values[Name]
     } catch (error) {
       // The secrets among them are not repeated.
-      const shown = /TOKEN|SECRET|URL/.test(name) ? 'the value' : `"${value ?? ''}"`
+      const shown = /TOKEN|SECRET|URL|KEY/.test(name) ? 'the value' : `"${value ?? ''}"`
       throw error instanceof Unusable ? new ConfigError(`${name}: ${shown} ${error.message}.`) : error
     }
   }
@@ -151,11 +186,34 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     postgresBinaries: read('POSTGRES_BIN'),
     rootToken: read('ROOT_TOKEN'),
     secretKey: read('SECRET_KEY'),
+    registry: {
+      enabled: read('REGISTRY'),
+      url: read('REGISTRY_URL'),
+      grace: read('REGISTRY_GRACE'),
+      bucket: readBucket(read),
+    },
     plan: read('PLAN'),
     roles: new Set(read('ROLES') ?? roles),
     runnerConcurrency: read('RUNNER_CONCURRENCY'),
     shutdownTimeout: read('SHUTDOWN_TIMEOUT'),
     logLevel: read('LOG_LEVEL'),
     metricsFromAnywhere: read('METRICS_FROM_ANYWHERE'),
+  }
+}
+
+function readBucket(read: <Name extends keyof Values>(name: Name) => Values[Name]): RegistryBucket | undefined {
+  const bucket = read('REGISTRY_S3_BUCKET')
+  if (bucket === undefined) return undefined
+  const needed = (name: 'REGISTRY_S3_ACCESS_KEY_ID' | 'REGISTRY_S3_SECRET_ACCESS_KEY'): string => {
+    const value = read(name)
+    if (value === undefined) throw new ConfigError(`${name}: the bucket of REGISTRY_S3_BUCKET needs it.`)
+    return value
+  }
+  return {
+    bucket,
+    endpoint: read('REGISTRY_S3_ENDPOINT')?.href,
+    region: read('REGISTRY_S3_REGION'),
+    accessKeyId: needed('REGISTRY_S3_ACCESS_KEY_ID'),
+    secretAccessKey: needed('REGISTRY_S3_SECRET_ACCESS_KEY'),
   }
 }

@@ -232,6 +232,47 @@ export interface CiVariables {
   variable_type: Generated<string>;
 }
 
+export interface ContainerBlobLinks {
+  digest: string;
+  repository_id: number;
+  touched_at: Generated<Timestamp>;
+}
+
+export interface ContainerBlobs {
+  digest: string;
+  size: number;
+  touched_at: Generated<Timestamp>;
+}
+
+export interface ContainerCleanupPolicies {
+  historic: Generated<boolean>;
+  next_run_at: Timestamp | null;
+  project_id: number;
+}
+
+export interface ContainerManifestReferences {
+  digest: string;
+  kind: string;
+  manifest_id: number;
+  repository_id: number;
+}
+
+export interface ContainerManifests {
+  annotations: Json | null;
+  artifact_type: string | null;
+  config_digest: string | null;
+  created_at: Generated<Timestamp>;
+  digest: string;
+  id: Generated<number>;
+  media_type: string;
+  payload: Buffer;
+  repository_id: number;
+  size: number;
+  subject_digest: string | null;
+  total_size: number;
+  touched_at: Generated<Timestamp>;
+}
+
 export interface ContainerProtectionRules {
   created_at: Generated<Timestamp>;
   id: Generated<number>;
@@ -239,6 +280,17 @@ export interface ContainerProtectionRules {
   minimum_push: number | null;
   path_pattern: string;
   project_id: number;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface ContainerRepositories {
+  cleanup_started_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  name: string;
+  project_id: number;
+  status: string | null;
+  tags_removed_at: Timestamp | null;
   updated_at: Generated<Timestamp>;
 }
 
@@ -250,6 +302,22 @@ export interface ContainerTagProtectionRules {
   project_id: number;
   tag_name_pattern: string;
   updated_at: Generated<Timestamp>;
+}
+
+export interface ContainerTags {
+  manifest_id: number;
+  name: string;
+  pushed_at: Generated<Timestamp>;
+  repository_id: number;
+}
+
+export interface ContainerUploads {
+  created_at: Generated<Timestamp>;
+  id: string;
+  lease_until: Timestamp | null;
+  repository_id: number;
+  touched_at: Generated<Timestamp>;
+  writer: string | null;
 }
 
 export interface Events {
@@ -371,6 +439,12 @@ export interface Routes {
   redirect: Generated<boolean>;
 }
 
+export interface SigningKeys {
+  created_at: Generated<Timestamp>;
+  name: string;
+  secret: string;
+}
+
 export interface Users {
   admin: Generated<boolean>;
   can_create_group: Generated<boolean>;
@@ -409,8 +483,16 @@ export interface DB {
   ci_test_summaries: CiTestSummaries;
   ci_triggers: CiTriggers;
   ci_variables: CiVariables;
+  container_blob_links: ContainerBlobLinks;
+  container_blobs: ContainerBlobs;
+  container_cleanup_policies: ContainerCleanupPolicies;
+  container_manifest_references: ContainerManifestReferences;
+  container_manifests: ContainerManifests;
   container_protection_rules: ContainerProtectionRules;
+  container_repositories: ContainerRepositories;
   container_tag_protection_rules: ContainerTagProtectionRules;
+  container_tags: ContainerTags;
+  container_uploads: ContainerUploads;
   events: Events;
   members: Members;
   namespaces: Namespaces;
@@ -421,5 +503,6 @@ export interface DB {
   protected_branches: ProtectedBranches;
   ref_updates: RefUpdates;
   routes: Routes;
+  signing_keys: SigningKeys;
   users: Users;
 }

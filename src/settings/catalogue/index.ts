@@ -2,6 +2,7 @@ import type { Static } from '../../kernel/endpoint/types.ts'
 import { ciSettings } from './ci.ts'
 import { networkSettings } from './network.ts'
 import { projectSettings } from './projects.ts'
+import { registrySettings } from './registry.ts'
 import { tokenSettings } from './tokens.ts'
 import { userSettings } from './users.ts'
 
@@ -13,6 +14,7 @@ export const catalogue = {
   ...tokenSettings,
   ...userSettings,
 } as const
+export const catalogue = { ...projectSettings, ...ciSettings, ...registrySettings, ...tokenSettings, ...userSettings } as const
 
 export type SettingName = keyof typeof catalogue
 export type SettingValues = { readonly [Name in SettingName]: Static<(typeof catalogue)[Name]['schema']> }

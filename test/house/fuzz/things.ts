@@ -1,5 +1,6 @@
 import { pushFiles } from '../../world/push.ts'
-import { expectStatus, type Json, type World } from '../../world/world.ts'
+import { RegistryClient } from '../../registry/client.ts'
+import { expectStatus, rootToken, type Json, type World } from '../../world/world.ts'
 
 export type Things = Readonly<Record<string, string | number>>
 
@@ -32,7 +33,10 @@ export async function makeThings(world: World): Promise<Things> {
     repository_path_pattern: `${project['path_with_namespace']}/x`,
     minimum_access_level_for_push: 'admin',
   })
+  const image = await pushImage(world, project)
   return {
+    'repositories :repository_id': image,
+    'repositories :id': image,
     'rules :protection_rule_id': id(container),
     'projects :id': id(project),
     'groups :id': id(group),
@@ -67,4 +71,12 @@ export function fillPath(path: string, things: Things, other: Readonly<Record<st
     const value = things[`${before.replace('/', ' ')}${parameter}`] ?? 1
     return before + (other[name as string] ?? encodeURIComponent(value))
   })
+}
+
+/** The id of a repository with an image. */
+export async function pushImage(world: World, project: Json): Promise<number> {
+  const client = new RegistryClient(world, { username: 'root', password: rootToken })
+  await client.pushImage(`${project['path_with_namespace'] as string}/image`, 'v1')
+  const listed = await world.root.get(`/projects/${id(project)}/registry/repositories`)
+  return id((listed.body as Json[])[0]!)
 }

@@ -1,3 +1,4 @@
+import { pushImage } from '../fuzz/things.ts'
 import { pushFiles } from '../../world/push.ts'
 import { expectStatus, type Json, type World } from '../../world/world.ts'
 import type { Reply } from '../../world/client.ts'
@@ -8,6 +9,8 @@ export interface Things {
   readonly project: Json
   readonly group: Json
   readonly pipeline: Json
+  /** Id of a container repository. */
+  readonly image: number
 }
 
 export interface HotEndpoint {
@@ -74,6 +77,20 @@ export const hotEndpoints: readonly HotEndpoint[] = [
     ...get('/projects/:id/pipelines/latest', ({ project }) => `/projects/${id(project)}/pipelines/latest`),
     statements: 2,
   },
+  get('/projects/:id/registry/repositories', ({ project }) => `/projects/${id(project)}/registry/repositories`),
+  get('/registry/repositories/:id', ({ image }) => `/registry/repositories/${image}`),
+  get(
+    '/projects/:id/registry/repositories/:repository_id/tags',
+    ({ project, image }) => `/projects/${id(project)}/registry/repositories/${image}/tags`,
+  ),
+  get(
+    '/projects/:id/registry/repositories/:repository_id/tags/:tag_name',
+    ({ project, image }) => `/projects/${id(project)}/registry/repositories/${image}/tags/v1`,
+  ),
+  get(
+    '/projects/:id/registry/protection/repository/rules',
+    ({ project }) => `/projects/${id(project)}/registry/protection/repository/rules`,
+  ),
   get('/projects/:id/jobs', ({ project }) => `/projects/${id(project)}/jobs`),
 ]
 
@@ -87,7 +104,7 @@ export async function makeThings(world: World): Promise<Things> {
   await world.member({ project }, 'developer')
   expectStatus(await world.root.post(`${path}/variables`, { key: 'HOT', value: 'x' }), 201)
   expectStatus(await world.root.post(`${path}/protected_branches`, { name: 'hot' }), 201)
-  return { world, project, group, pipeline: await makePipeline(world, project) }
+  return { world, project, group, pipeline: await makePipeline(world, project), image: await pushImage(world, project) }
 }
 
 async function makePipeline(world: World, project: Json): Promise<Json> {

@@ -1,5 +1,6 @@
+import { RegistryClient } from '../../../registry/client.ts'
+import { rootToken, type Json } from '../../../world/world.ts'
 import { plain, type Scenarios, type Stage } from '../stage.ts'
-import type { Json } from '../../../world/world.ts'
 
 function pathOf(stage: Stage): string {
   return (stage.project['path_with_namespace'] as string).toLowerCase()
@@ -30,7 +31,52 @@ async function tagRule(stage: Stage): Promise<{ path: { protection_rule_id: numb
 const rules = '/projects/:id/registry/protection/repository/rules'
 const tagRules = '/projects/:id/registry/protection/tag/rules'
 
-export const containerRuleScenarios: Scenarios = {
+/** A repository with one tag, made as a push makes it. */
+async function repository(stage: Stage): Promise<{ path: { repository_id: number; tag_name: string } }> {
+  const name = stage.unique('image')
+  const path = `${pathOf(stage)}/${name}`
+  const client = new RegistryClient(stage.world, { username: 'root', password: rootToken })
+  await client.pushImage(path, 'v1')
+  const listed = await stage.world.root.get(`${stage.projectPath}/registry/repositories?per_page=100`)
+  const { id } = (listed.body as Json[]).find((row) => row['path'] === path)!
+  return { path: { repository_id: id as number, tag_name: 'v1' } }
+}
+
+const repositories = '/projects/:id/registry/repositories'
+
+const registryScenarios: Scenarios = {
+  [`GET ${repositories}`]: { '': plain },
+  'GET /groups/:id/registry/repositories': { '': plain },
+  'GET /registry/repositories/:id': {
+    '': async (stage) => {
+      const { path } = await stage.once('repository', () => repository(stage))
+      return { path: { id: path.repository_id } }
+    },
+  },
+  [`DELETE ${repositories}/:repository_id`]: {
+    'no rule matches': (stage) => repository(stage),
+    'a rule asks Owner for delete': async (stage) => {
+      const made = await repository(stage)
+      const found = await stage.world.root.get(`/registry/repositories/${made.path.repository_id}`)
+      await rule(stage, {
+        repository_path_pattern: (found.body as Json)['path'],
+        minimum_access_level_for_delete: 'owner',
+      })
+      return made
+    },
+  },
+  [`GET ${repositories}/:repository_id/tags`]: { '': (stage) => stage.once('repository', () => repository(stage)) },
+  [`GET ${repositories}/:repository_id/tags/:tag_name`]: {
+    '': (stage) => stage.once('repository', () => repository(stage)),
+  },
+  [`DELETE ${repositories}/:repository_id/tags/:tag_name`]: { 'tag not protected': (stage) => repository(stage) },
+  [`DELETE ${repositories}/:repository_id/tags`]: {
+    '': async (stage) => ({ ...(await repository(stage)), body: { name_regex_delete: '.*' } }),
+  },
+}
+
+export const containerRegistryScenarios: Scenarios = {
+  ...registryScenarios,
   [`GET ${rules}`]: { '': plain },
   [`POST ${rules}`]: {
     '': (stage) => ({

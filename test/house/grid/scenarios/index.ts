@@ -1,7 +1,7 @@
 import type { Scenarios } from '../stage.ts'
 import { ciLintScenarios } from './ci-lint.ts'
 import { jobScenarios, pipelineScenarios } from './ci.ts'
-import { containerRuleScenarios } from './container-registry.ts'
+import { containerRegistryScenarios } from './container-registry.ts'
 import { groupScenarios } from './groups.ts'
 import { instanceScenarios } from './instance.ts'
 import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
@@ -17,7 +17,7 @@ import { variableScenarios } from './variables.ts'
 
 export const scenarios: Scenarios = {
   ...ciLintScenarios,
-  ...containerRuleScenarios,
+  ...containerRegistryScenarios,
   ...groupScenarios,
   ...groupMemberScenarios,
   ...instanceScenarios,

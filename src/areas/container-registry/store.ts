@@ -1,0 +1,146 @@
+import { sql, type RawBuilder } from 'kysely'
+import { projectLevels } from '../../access/index.ts'
+import type { Tx } from '../../kernel/db/index.ts'
+import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import type { RepositoryRow, TagRow } from './entities.ts'
+
+/** What answers may have besides what a repository is. */
+export interface Wanted {
+  readonly tags?: boolean | undefined
+  readonly tags_count?: boolean | undefined
+  readonly size?: boolean | undefined
+}
+
+/** Tags that stand in a repository's own answer; whoever wants them all asks for their list. */
+const mostTags = 10_000
+
+const tagOrder = sql`lower(t.name collate "C"), t.name collate "C"`
+
+function columns({ tags, tags_count, size }: Wanted): RawBuilder<unknown> {
+  return sql`
+    c.id, c.name, c.project_id, c.status, c.cleanup_started_at, c.created_at, c.updated_at
+    ${tags_count === true ? sql`, (select count(*) from container_tags t where t.repository_id = c.id) as tags_count` : sql``}
+    ${
+      tags === true
+        ? sql`, array(
+            select t.name from container_tags t where t.repository_id = c.id order by ${tagOrder}
+            limit ${mostTags}) as tags`
+        : sql``
+    }
+    ${
+      size === true
+        ? sql`, (
+            select coalesce(sum(b.size), 0)::bigint from container_blob_links l
+            join container_blobs b on b.digest = l.digest where l.repository_id = c.id) as size`
+        : sql``
+    }`
+}
+
+export function list(wanted: Wanted, input: PageInput): Read<RepositoryRow> {
+  const from = sql`from container_repositories c where c.project_id = subject.id`
+  return page({ columns: columns(wanted), from, order: sql`c.id` }, input)
+}
+
+/** With the project of each, and the caller's role in it. */
+export type GroupRow = RepositoryRow & { readonly project: Record<string, unknown>; readonly role: number }
+
+export function listOfGroup(wanted: Wanted, input: PageInput): Read<GroupRow> {
+  const from = sql`
+    from container_repositories c join projects p on p.id = c.project_id join namespaces n on n.id = p.namespace_id
+    ${projectLevels}
+    where n.traversal_ids @> array[subject.id]
+      and coalesce((p.feature_levels ->> 'container_registry')::int, 20) > 0`
+  const project = sql`
+    json_build_object('id', p.id, 'namespace_id', p.namespace_id, 'namespace_kind', n.kind, 'line', n.traversal_ids,
+      'name', p.name, 'path', p.path, 'full_path', p.full_path, 'visibility', p.visibility, 'archived', p.archived,
+      'default_branch', p.default_branch, 'creator_id', p.creator_id, 'storage', p.storage,
+      'refs_version', p.refs_version, 'repository_empty', p.repository_empty, 'settings', p.settings,
+      'feature_levels', p.feature_levels) as project, access.role`
+  return page({ columns: sql`${columns(wanted)}, ${project}`, from, order: sql`c.id` }, input)
+}
+
+/** Of the project that is the subject. */
+export function ofId(id: number, wanted: Wanted = {}): Read<RepositoryRow> {
+  return rows(sql`
+    select ${columns(wanted)} from container_repositories c where c.id = ${id} and c.project_id = subject.id`)
+}
+
+/** A page of a repository's tags, each with how many rows there are of the repository itself: none if it is missing. */
+export function tags(
+  repositoryId: number,
+  { descending }: { descending: boolean },
+  input: PageInput,
+): Read<{ readonly name: string; readonly repository_name: string }> {
+  const direction = descending ? sql`desc` : sql`asc`
+  return page(
+    {
+      columns: sql`t.name, c.name as repository_name`,
+      from: sql`
+        from container_repositories c join container_tags t on t.repository_id = c.id
+        where c.id = ${repositoryId} and c.project_id = subject.id`,
+      order: sql`lower(t.name collate "C") ${direction}, t.name collate "C" ${direction}`,
+    },
+    input,
+  )
+}
+
+/** The same after one tag, uncounted, and one more than asked for. */
+export function tagsAfter(
+  repositoryId: number,
+  { descending, last }: { descending: boolean; last: string | undefined },
+  { limit }: PageInput,
+): Read<{ readonly name: string; readonly repository_name: string; readonly more: boolean }> {
+  const direction = descending ? sql`desc` : sql`asc`
+  const after =
+    last === undefined
+      ? sql``
+      : sql`and (lower(t.name collate "C"), t.name collate "C") ${descending ? sql`<` : sql`>`}
+          (lower(${last}::text collate "C"), ${last}::text collate "C")`
+  return rows(sql`
+    select found.name, found.repository_name, lead(found.name) over () is not null as more from (
+      select t.name, c.name as repository_name
+      from container_repositories c join container_tags t on t.repository_id = c.id
+      where c.id = ${repositoryId} and c.project_id = subject.id ${after}
+      order by lower(t.name collate "C") ${direction}, t.name collate "C" ${direction}
+      limit ${limit + 1}) found
+    limit ${limit}`)
+}
+
+/** One row for the repository; without `digest` where it has no such tag. */
+export function tagOf(
+  repositoryId: number,
+  name: string,
+): Read<Partial<TagRow> & { readonly repository_name: string; readonly updated_at: string }> {
+  return rows(sql`
+    select c.name as repository_name, c.updated_at, t.name, m.digest, m.config_digest, t.pushed_at, m.total_size
+    from container_repositories c
+    left join container_tags t on t.repository_id = c.id and t.name = ${name}
+    left join container_manifests m on m.id = t.manifest_id
+    where c.id = ${repositoryId} and c.project_id = subject.id`)
+}
+
+/** From now on nobody reaches it any more. */
+export async function scheduleDeletion(tx: Tx, id: number): Promise<void> {
+  await sql`
+    update container_repositories c set status = 'delete_scheduled', updated_at = now() where c.id = ${id}`.execute(tx)
+}
+
+/** The manifest stays, with its whole grace before it. False when the tag is gone. */
+export async function deleteTag(tx: Tx, repositoryId: number, name: string): Promise<boolean> {
+  const { rows: gone } = await sql`
+    with gone as (
+      delete from container_tags t where t.repository_id = ${repositoryId} and t.name = ${name}
+      returning t.manifest_id)
+    update container_manifests m set touched_at = now() from gone where m.id = gone.manifest_id
+    returning m.id`.execute(tx)
+  return gone.length > 0
+}
+
+/** Whether the tags of a repository may be removed in bulk now, which is let happen once an hour. */
+export async function beginRemoval(tx: Tx, id: number): Promise<boolean> {
+  const { rows: begun } = await sql`
+    update container_repositories c set tags_removed_at = now()
+    where c.id = ${id} and (c.tags_removed_at is null or c.tags_removed_at < now() - interval '1 hour')
+    returning c.id`.execute(tx)
+  return begun.length > 0
+}

@@ -1,0 +1,113 @@
+import { sql } from 'kysely'
+import type { Content, Digest, Uploads } from '../../blobs/index.ts'
+import type { Database, Tx } from '../../kernel/db/index.ts'
+import { nameUnknown, uploadUnknown } from './errors.ts'
+import { isPlace, type Place } from './place.ts'
+
+export interface FoundBlob {
+  readonly size: number
+  /** Nobody has touched it for long: garbage collection may come for it. */
+  readonly old: boolean
+}
+
+/** Of content that is held to be fresh; half of the shortest grace that garbage collection is let have. */
+const fresh = sql`interval '30 minutes'`
+
+export async function findBlob(db: Database, place: Place, digest: Digest): Promise<FoundBlob | undefined> {
+  const [found] = await db.rows(sql<FoundBlob>`
+    select b.size, l.touched_at < now() - ${fresh} as old
+    from container_repositories c
+    join container_blob_links l on l.repository_id = c.id and l.digest = ${digest}
+    join container_blobs b on b.digest = l.digest
+    where ${isPlace(place)}`)
+  return found
+}
+
+/** Before the client builds on it: from now on it has the whole grace again. */
+export async function touchBlob(db: Database, place: Place, digest: Digest): Promise<boolean> {
+  const { rows } = await sql`
+    update container_blob_links l set touched_at = now() from container_repositories c
+    where l.repository_id = c.id and ${isPlace(place)} and l.digest = ${digest} returning l.digest`.execute(db.writer)
+  return rows.length > 0
+}
+
+/**
+ * Links content that is in the store. Whoever collects garbage holds the row of what he removes, so this waits for him
+ * and finds the content gone: false, and it has to be brought again.
+ */
+async function link(tx: Tx, content: Content, repositoryId: number, digest: Digest, size: number): Promise<boolean> {
+  await sql`
+    insert into container_blobs (digest, size) values (${digest}, ${size})
+    on conflict (digest) do update set touched_at = now()`.execute(tx)
+  if (!(await content.has(digest))) return false
+  await sql`
+    insert into container_blob_links (repository_id, digest) values (${repositoryId}, ${digest})
+    on conflict (repository_id, digest) do update set touched_at = now()`.execute(tx)
+  return true
+}
+
+/** Takes over a blob of another repository; false when it is not there (any more). */
+export async function mountBlob(
+  db: Database,
+  content: Content,
+  { from, to, digest }: { from: Place; to: Place; digest: Digest },
+): Promise<boolean> {
+  const found = await findBlob(db, from, digest)
+  if (found === undefined) return false
+  return db.transaction(async (tx) => link(tx, content, await repositoryId(tx, to), digest, found.size))
+}
+
+export interface FinishedUpload {
+  readonly place: Place
+  readonly id: string
+  readonly writer: string
+  readonly digest: Digest
+  readonly size: number
+}
+
+/** Times that garbage collection may come between; it comes for the same content once. */
+const attempts = 3
+
+/** Makes a blob of an upload whose digest is known to be right. The upload is over then. */
+export async function finishUpload(
+  { db, content, uploads }: { db: Database; content: Content; uploads: Uploads },
+  { place, id, writer, digest, size }: FinishedUpload,
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    // Known before it is stored: what is stored and known to nobody would stay for ever.
+    await sql`
+      insert into container_blobs (digest, size) values (${digest}, ${size})
+      on conflict (digest) do update set touched_at = now()`.execute(db.writer)
+    if (!(await content.has(digest))) await content.adopt(uploads.file(id), digest)
+    const linked = await db.transaction(async (tx) => {
+      const ended = await sql`
+        delete from container_uploads u where u.id = ${id} and u.writer = ${writer} returning u.id`.execute(tx)
+      if (ended.rows.length === 0) throw uploadUnknown()
+      if (await link(tx, content, await repositoryId(tx, place), digest, size)) return true
+      await sql`
+        insert into container_uploads (id, repository_id, writer, lease_until)
+        select ${id}, c.id, ${writer}, now() + interval '10 seconds' from container_repositories c
+        where ${isPlace(place)}`.execute(tx)
+      return false
+    })
+    if (linked) break
+    if (attempt >= attempts) throw new Error(`${digest} vanishes from the store`)
+  }
+  await uploads.remove(id)
+}
+
+/** Takes a blob from a repository; its content goes when nobody has it any more. */
+export async function unlinkBlob(db: Database, place: Place, digest: Digest): Promise<boolean> {
+  const { rows } = await sql`
+    delete from container_blob_links l using container_repositories c
+    where l.repository_id = c.id and ${isPlace(place)} and l.digest = ${digest} returning l.digest`.execute(db.writer)
+  return rows.length > 0
+}
+
+/** Locked against being deleted. */
+export async function repositoryId(tx: Tx, place: Place): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    select c.id from container_repositories c where ${isPlace(place)} for key share`.execute(tx)
+  if (rows[0] === undefined) throw nameUnknown(place.path)
+  return rows[0].id
+}
