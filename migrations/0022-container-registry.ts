@@ -77,7 +77,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (repository_id, name)
     )`.execute(db)
   // Cleanup looks at them newest first.
-  await sql`create index container_tags_pushed on container_tags (repository_id, pushed_at desc, name desc)`.execute(db)
+  await sql`create index container_tags_pushed on container_tags (repository_id, pushed_at desc, name desc)`.execute(
+    db,
+  )
   await sql`create index container_tags_manifest on container_tags (manifest_id)`.execute(db)
   // The order of the distribution specification, which is that of all lists of tags.
   await sql`

@@ -46,8 +46,8 @@ export class Uploads {
   async size(id: string): Promise<number> {
     return stat(this.file(id)).then(
       ({ size }) => size,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return 0
+      (error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
         throw error
       },
     )
@@ -74,7 +74,8 @@ export class Uploads {
     })
     const file = createWriteStream(this.file(id), { flags: 'r+', start: at, highWaterMark: bufferSize })
     await pipeline(content, meter, file, { signal })
-    if (hash !== undefined && this.#counted.size < countedAtOnce) this.#counted.set(id, { size: written, hash })
+    if (hash !== undefined && this.#counted.size < countedAtOnce)
+      this.#counted.set(id, { size: written, hash })
     return written
   }
 

@@ -77,14 +77,18 @@ describe('blobs', () => {
     expect((await ranged('bytes=8-')).bytes.toString()).toBe('blob')
     const beyond = await ranged('bytes=100-')
     expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, `bytes */${content.length}`])
-    const same = await client.request('GET', name, `blobs/${digest}`, { headers: { 'if-none-match': `"${digest}"` } })
+    const same = await client.request('GET', name, `blobs/${digest}`, {
+      headers: { 'if-none-match': `"${digest}"` },
+    })
     expect([same.status, same.bytes.length]).toEqual([304, 0])
   })
 
   test('come by an upload: begun, then put', async () => {
     const content = 'begun and put'
     const location = await begin()
-    const done = await client.request('PUT', name, `${location}?digest=${digestOf(content)}`, { body: content })
+    const done = await client.request('PUT', name, `${location}?digest=${digestOf(content)}`, {
+      body: content,
+    })
     expect(done.status).toBe(201)
     expect((await client.request('GET', name, `blobs/${digestOf(content)}`)).bytes.toString()).toBe(content)
     // It is over.
@@ -96,7 +100,10 @@ describe('blobs', () => {
     const piece = (method: string, path: string, body: string, start: number) =>
       client.request(method, name, path, {
         body,
-        headers: { 'content-range': `${start}-${start + body.length - 1}`, 'content-type': 'application/octet-stream' },
+        headers: {
+          'content-range': `${start}-${start + body.length - 1}`,
+          'content-type': 'application/octet-stream',
+        },
       })
     const first = await piece('PATCH', location, 'one,', 0)
     expect([first.status, first.headers.get('range')]).toEqual([202, '0-3'])
@@ -145,7 +152,10 @@ describe('blobs', () => {
 
   test('of another length than said are refused', async () => {
     const location = await begin()
-    const answer = await client.request('PATCH', name, location, { body: 'short', headers: { 'content-range': '0-99' } })
+    const answer = await client.request('PATCH', name, location, {
+      body: 'short',
+      headers: { 'content-range': '0-99' },
+    })
     expect([answer.status, codeOf(answer)]).toEqual([400, 'SIZE_INVALID'])
     expect((await client.request('GET', name, location)).headers.get('range')).toBe('0-0')
   })
@@ -154,10 +164,10 @@ describe('blobs', () => {
     const location = await begin()
     const token = await client.token(`repository:${name}:pull,push`)
     await new Promise<void>((resolve) => {
-      const sending = request(
-        `${world.url}${location}`,
-        { method: 'PATCH', headers: { authorization: `Bearer ${token}`, 'content-length': '1000' } },
-      )
+      const sending = request(`${world.url}${location}`, {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${token}`, 'content-length': '1000' },
+      })
       sending.on('error', () => resolve())
       sending.write('half of it,', () => setTimeout(() => sending.destroy(), 300))
       sending.on('close', () => resolve())
@@ -317,7 +327,11 @@ describe('manifests', () => {
     const index = JSON.stringify({
       schemaVersion: 2,
       mediaType: types.index,
-      manifests: images.map((image) => ({ mediaType: types.manifest, digest: digestOf(image), size: image.length })),
+      manifests: images.map((image) => ({
+        mediaType: types.manifest,
+        digest: digestOf(image),
+        size: image.length,
+      })),
     })
     expect((await client.pushManifest(name, 'both', index, types.index)).status).toBe(201)
     const read = await client.request('GET', name, 'manifests/both')
@@ -354,7 +368,11 @@ describe('referrers', () => {
   test('are found by their subject, by type too, whichever came first', async () => {
     const place = `${project.path_with_namespace}/signed`
     const subjectManifest = manifestOf('{}', ['layer of it'])
-    const subject = { mediaType: types.manifest, digest: digestOf(subjectManifest), size: subjectManifest.length }
+    const subject = {
+      mediaType: types.manifest,
+      digest: digestOf(subjectManifest),
+      size: subjectManifest.length,
+    }
     await client.pushBlob(place, '{}')
     const referrer = async (artifactType: string) => {
       const manifest = manifestOf('{}', [], { subject, artifactType, annotations: { of: artifactType } })
@@ -379,7 +397,10 @@ describe('referrers', () => {
       manifests: all.toSorted((a, b) => (a.digest < b.digest ? -1 : 1)),
     })
     const some = await list('?artifactType=application/vnd.b')
-    expect([some.headers.get('oci-filters-applied'), some.body!['manifests']]).toEqual(['artifactType', [all[1]]])
+    expect([some.headers.get('oci-filters-applied'), some.body!['manifests']]).toEqual([
+      'artifactType',
+      [all[1]],
+    ])
     const none = await client.request('GET', place, `referrers/${digestOf('nobody')}`)
     expect([none.status, none.body!['manifests']]).toEqual([200, []])
   })
@@ -390,7 +411,9 @@ describe('referrers', () => {
     const subject = { mediaType: types.manifest, digest: digestOf('x'), size: 1 }
     const manifest = manifestOf('{}', [], { subject })
     await client.pushManifest(place, digestOf(manifest), manifest)
-    const [found] = (await client.request('GET', place, `referrers/${subject.digest}`)).body!['manifests'] as Json[]
+    const [found] = (await client.request('GET', place, `referrers/${subject.digest}`)).body![
+      'manifests'
+    ] as Json[]
     expect(found!['artifactType']).toBe(types.config)
   })
 })

@@ -61,7 +61,9 @@ async function claimDue({ db, settings }: CleanupServices): Promise<DueProject[]
       on conflict (project_id) do update set next_run_at = excluded.next_run_at
       where coalesce(container_cleanup_policies.next_run_at, '-infinity') <= now()
       returning project_id)
-    select due.id, due.full_path, due.settings from due join claimed on claimed.project_id = due.id`.execute(db.writer)
+    select due.id, due.full_path, due.settings from due join claimed on claimed.project_id = due.id`.execute(
+    db.writer,
+  )
   return rows
 }
 

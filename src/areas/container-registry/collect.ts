@@ -51,7 +51,10 @@ function before(graceHours: number): RawBuilder<unknown> {
  * manifest of their repository names; content that no repository holds. It runs beside pushes: whoever comes to need a
  * row touches it, in the transaction in which he needs it, and what was touched within the grace is left alone.
  */
-export async function collect({ db, content, uploads }: CollectServices, graceHours: number): Promise<Collected> {
+export async function collect(
+  { db, content, uploads }: CollectServices,
+  graceHours: number,
+): Promise<Collected> {
   const cutoff = before(graceHours)
   const inRepositories = await collectRepositories(db, cutoff)
   return {
@@ -109,9 +112,14 @@ async function collectBlobs(
         where b.digest > ${last} and b.touched_at < ${cutoff}
           and not exists (select from container_blob_links l where l.digest = b.digest)
         order by b.digest limit ${blobBatch} for update of b skip locked`.execute(tx)
-      await removeAll(content, rows.flatMap(({ digest }) => parseDigest(digest) ?? []))
+      await removeAll(
+        content,
+        rows.flatMap(({ digest }) => parseDigest(digest) ?? []),
+      )
       await sql`
-        delete from container_blobs b where b.digest = any (${rows.map(({ digest }) => digest)}::text[])`.execute(tx)
+        delete from container_blobs b where b.digest = any (${rows.map(({ digest }) => digest)}::text[])`.execute(
+        tx,
+      )
       return rows
     })
     count.blobs += gone.length

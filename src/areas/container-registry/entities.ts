@@ -1,5 +1,15 @@
 import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
-import { Fields, Id, Int, ListOf, Nullable, OneOf, Optional, Text, Timestamp } from '../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Id,
+  Int,
+  ListOf,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+  Timestamp,
+} from '../../kernel/endpoint/index.ts'
 
 const briefTag = { name: Text(), path: Text(), location: Text() }
 

@@ -26,7 +26,7 @@ export function containerRegistry(services: ContainerRegistryServices): {
 } {
   return {
     endpoints: [...repositoryEndpoints(services), ...tagEndpoints(services)],
-    tasks: registryTasks({ ...services, ...services.images }) as Task[],
+    tasks: registryTasks({ ...services, ...services.images }),
     schedules: registrySchedules,
   }
 }

@@ -41,7 +41,8 @@ export async function removeTags(
 }
 
 async function nextTags(db: Database, repositoryId: number, last: TagPlace | undefined): Promise<TagPlace[]> {
-  const after = last === undefined ? sql`` : sql`and (t.pushed_at, t.name) < (${last.pushed_at}, ${last.name})`
+  const after =
+    last === undefined ? sql`` : sql`and (t.pushed_at, t.name) < (${last.pushed_at}, ${last.name})`
   const { rows } = await sql<TagPlace>`
     select t.name, t.pushed_at from container_tags t where t.repository_id = ${repositoryId} ${after}
     order by t.pushed_at desc, t.name desc limit ${batch}`.execute(db.reader)
@@ -58,5 +59,7 @@ async function remove(db: Database, repositoryId: number, tags: readonly TagPlac
         chosen (name, pushed_at)
       where t.repository_id = ${repositoryId} and t.name = chosen.name and t.pushed_at = chosen.pushed_at
       returning t.manifest_id)
-    update container_manifests m set touched_at = now() from gone where m.id = gone.manifest_id`.execute(db.writer)
+    update container_manifests m set touched_at = now() from gone where m.id = gone.manifest_id`.execute(
+    db.writer,
+  )
 }

@@ -109,7 +109,11 @@ export function repositoryEndpoints(services: RegistryRestServices): Endpoint[] 
       may: 'read_container_image',
       anonymous: true,
       record: true,
-      params: Fields({ id: Id(), ...more, size: Optional(Flag({ description: 'With the bytes that it holds' })) }),
+      params: Fields({
+        id: Id(),
+        ...more,
+        size: Optional(Flag({ description: 'With the bytes that it holds' })),
+      }),
       answers: Repository,
       read: ({ params }) => store.ofId(params.id, params),
       async handle({ actor, project, rows }) {

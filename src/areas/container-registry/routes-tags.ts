@@ -87,7 +87,7 @@ export function tagEndpoints(services: RegistryRestServices): Endpoint[] {
       async handle({ project, rows }) {
         requireRegistry(services, project)
         const row = rows[0]!
-        if (row.digest === undefined || row.digest === null) throw notFound('Tag')
+        if (row.digest === null) throw notFound('Tag')
         return tag(row as TagRow, pathOf({ name: row.repository_name }, project), images.host())
       },
     }),
@@ -107,7 +107,7 @@ export function tagEndpoints(services: RegistryRestServices): Endpoint[] {
       async handle({ actor, project, params, rows, request }) {
         requireRegistry(services, project)
         const row = rows[0]!
-        if (row.pushed_at === undefined || row.pushed_at === null) throw notFound('Tag')
+        if (row.pushed_at === null) throw notFound('Tag')
         if (isDenied(await protectedFrom(actor, project), params.tag_name)) {
           throw forbidden('cannot delete protected tag(s)')
         }

@@ -110,9 +110,9 @@ export function tagsAfter(
 export function tagOf(
   repositoryId: number,
   name: string,
-): Read<Partial<TagRow> & { readonly repository_name: string; readonly updated_at: string }> {
+): Read<{ readonly [Column in keyof TagRow]: TagRow[Column] | null } & { readonly repository_name: string }> {
   return rows(sql`
-    select c.name as repository_name, c.updated_at, t.name, m.digest, m.config_digest, t.pushed_at, m.total_size
+    select c.name as repository_name, t.name, m.digest, m.config_digest, t.pushed_at, m.total_size
     from container_repositories c
     left join container_tags t on t.repository_id = c.id and t.name = ${name}
     left join container_manifests m on m.id = t.manifest_id
@@ -122,7 +122,9 @@ export function tagOf(
 /** From now on nobody reaches it any more. */
 export async function scheduleDeletion(tx: Tx, id: number): Promise<void> {
   await sql`
-    update container_repositories c set status = 'delete_scheduled', updated_at = now() where c.id = ${id}`.execute(tx)
+    update container_repositories c set status = 'delete_scheduled', updated_at = now() where c.id = ${id}`.execute(
+    tx,
+  )
 }
 
 /** The manifest stays, with its whole grace before it. False when the tag is gone. */

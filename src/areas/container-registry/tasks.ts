@@ -22,7 +22,7 @@ const batch = 5000
 
 export function registryTasks(
   services: CleanupServices & CollectServices & { readonly grace: number },
-): Task<never>[] {
+): Task[] {
   const { db, grace, log } = services
   return [
     {
@@ -57,7 +57,7 @@ export function registryTasks(
         if (collected.blobs > 0) log.info(collected, 'garbage of the registry was removed')
       },
     },
-  ] as Task<never>[]
+  ] as Task[]
 }
 
 async function emptied(remove: () => Promise<number>): Promise<void> {

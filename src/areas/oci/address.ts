@@ -17,7 +17,8 @@ const tagPattern = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/
 const uploadPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const longestName = 255
 
-const place = /^\/v2\/(.+)\/(?:(tags\/list)|(blobs\/uploads)\/?|blobs\/uploads\/([^/]+)|(blobs|manifests|referrers)\/([^/]+))$/
+const place =
+  /^\/v2\/(.+)\/(?:(tags\/list)|(blobs\/uploads)\/?|blobs\/uploads\/([^/]+)|(blobs|manifests|referrers)\/([^/]+))$/
 
 export function isName(text: string): boolean {
   return text.length <= longestName && namePattern.test(text)

@@ -13,7 +13,8 @@ export async function blobCall(call: RegistryCall, name: string, digest: Digest)
     if (!(await unlinkBlob(services.db, place, digest))) throw blobUnknown(digest)
     return reply.code(202).header('docker-content-digest', digest).send()
   }
-  if (method !== 'GET' && method !== 'HEAD') throw new RegistryError(405, 'UNSUPPORTED', 'the operation is unsupported')
+  if (method !== 'GET' && method !== 'HEAD')
+    throw new RegistryError(405, 'UNSUPPORTED', 'the operation is unsupported')
   return sendBlob(call, name, digest)
 }
 
@@ -26,7 +27,8 @@ async function sendBlob(
   const found = await findBlob(services.db, place, digest)
   if (found === undefined) throw blobUnknown(digest)
   // Who is about to push goes by what it finds here; so what it found stays.
-  if (found.old && caller.pushes(name) && !(await touchBlob(services.db, place, digest))) throw blobUnknown(digest)
+  if (found.old && caller.pushes(name) && !(await touchBlob(services.db, place, digest)))
+    throw blobUnknown(digest)
   const { size } = found
   const etag = `"${digest}"`
   void reply.headers({

@@ -27,7 +27,9 @@ export async function findBlob(db: Database, place: Place, digest: Digest): Prom
 export async function touchBlob(db: Database, place: Place, digest: Digest): Promise<boolean> {
   const { rows } = await sql`
     update container_blob_links l set touched_at = now() from container_repositories c
-    where l.repository_id = c.id and ${isPlace(place)} and l.digest = ${digest} returning l.digest`.execute(db.writer)
+    where l.repository_id = c.id and ${isPlace(place)} and l.digest = ${digest} returning l.digest`.execute(
+    db.writer,
+  )
   return rows.length > 0
 }
 
@@ -35,7 +37,13 @@ export async function touchBlob(db: Database, place: Place, digest: Digest): Pro
  * Links content that is in the store. Whoever collects garbage holds the row of what he removes, so this waits for him
  * and finds the content gone: false, and it has to be brought again.
  */
-async function link(tx: Tx, content: Content, repositoryId: number, digest: Digest, size: number): Promise<boolean> {
+async function link(
+  tx: Tx,
+  content: Content,
+  repositoryId: number,
+  digest: Digest,
+  size: number,
+): Promise<boolean> {
   await sql`
     insert into container_blobs (digest, size) values (${digest}, ${size})
     on conflict (digest) do update set touched_at = now()`.execute(tx)
@@ -81,7 +89,9 @@ export async function finishUpload(
     if (!(await content.has(digest))) await content.adopt(uploads.file(id), digest)
     const linked = await db.transaction(async (tx) => {
       const ended = await sql`
-        delete from container_uploads u where u.id = ${id} and u.writer = ${writer} returning u.id`.execute(tx)
+        delete from container_uploads u where u.id = ${id} and u.writer = ${writer} returning u.id`.execute(
+        tx,
+      )
       if (ended.rows.length === 0) throw uploadUnknown()
       if (await link(tx, content, await repositoryId(tx, place), digest, size)) return true
       await sql`
@@ -100,7 +110,9 @@ export async function finishUpload(
 export async function unlinkBlob(db: Database, place: Place, digest: Digest): Promise<boolean> {
   const { rows } = await sql`
     delete from container_blob_links l using container_repositories c
-    where l.repository_id = c.id and ${isPlace(place)} and l.digest = ${digest} returning l.digest`.execute(db.writer)
+    where l.repository_id = c.id and ${isPlace(place)} and l.digest = ${digest} returning l.digest`.execute(
+    db.writer,
+  )
   return rows.length > 0
 }
 

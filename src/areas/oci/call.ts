@@ -33,7 +33,9 @@ export function sendJson(
   body: object,
   headers: Readonly<Record<string, string>> = {},
 ): FastifyReply {
-  return reply.headers({ 'content-type': 'application/json', ...headers }).send(Buffer.from(JSON.stringify(body)))
+  return reply
+    .headers({ 'content-type': 'application/json', ...headers })
+    .send(Buffer.from(JSON.stringify(body)))
 }
 
 /** The link to what follows on a list, with the same parameters. */

@@ -45,7 +45,8 @@ export interface MachineLogin {
 export async function grant(db: Database, holder: Holder, scopes: readonly Scope[]): Promise<Access[]> {
   const granted: Access[] = []
   for (const scope of scopes) {
-    const access = scope.type === 'registry' ? ofRegistry(holder, scope) : await ofRepository(db, holder, scope)
+    const access =
+      scope.type === 'registry' ? ofRegistry(holder, scope) : await ofRepository(db, holder, scope)
     if (access !== undefined) granted.push(access)
   }
   return granted
@@ -80,7 +81,9 @@ function isAllowed(holder: Holder, action: Action, project: ProjectSubject): boo
   const { powers } = holder.kind === 'actor' ? holder : holder.machine
   const needed: readonly Power[] = action === '*' ? ['pull', 'push', 'delete'] : [action]
   if (!needed.every((power) => powers.has(power))) return false
-  return holder.kind === 'machine' ? !project.archived || action === 'pull' : decide(holder.actor, abilities[action], project).allowed
+  return holder.kind === 'machine'
+    ? !project.archived || action === 'pull'
+    : decide(holder.actor, abilities[action], project).allowed
 }
 
 async function withinRules(
@@ -101,7 +104,11 @@ async function withinRules(
   return actions.filter((action) => (action !== 'delete' && action !== '*') || pass('delete'))
 }
 
-async function metaOf(db: Database, holder: Holder, project: ProjectSubject): Promise<NonNullable<Access['meta']>> {
+async function metaOf(
+  db: Database,
+  holder: Holder,
+  project: ProjectSubject,
+): Promise<NonNullable<Access['meta']>> {
   const rules = await tagRulesOf(db.reader, project.id)
   const patterns = (action: 'push' | 'delete'): string[] =>
     deniedPatterns(rules, action, holder.kind === 'actor' ? { actor: holder.actor, project } : undefined)
@@ -118,5 +125,7 @@ async function metaOf(db: Database, holder: Holder, project: ProjectSubject): Pr
 async function keepRepository(db: Database, project: ProjectSubject, path: string): Promise<void> {
   await sql`
     insert into container_repositories (project_id, name)
-    values (${project.id}, ${path.slice(project.fullPath.length + 1)}) on conflict do nothing`.execute(db.writer)
+    values (${project.id}, ${path.slice(project.fullPath.length + 1)}) on conflict do nothing`.execute(
+    db.writer,
+  )
 }

@@ -35,7 +35,7 @@ async function storedKey(db: Database): Promise<string | undefined> {
 /** Of several nodes that make one at once the first one's counts. */
 async function createKey(db: Database, cipher: Cipher): Promise<string> {
   const { privateKey } = await makeKey('rsa', { modulusLength: 2048 })
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
   await sql`
     insert into signing_keys (name, secret) values (${name}, ${cipher.seal(pem, secretContext)})
     on conflict (name) do nothing`.execute(db.writer)

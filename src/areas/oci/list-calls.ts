@@ -7,7 +7,10 @@ import { listReferrers, listRepositories, listTags } from './list-store.ts'
 const longestPage = 1000
 const referrersPage = 500
 
-export async function tagsCall({ services, caller, query, reply, method }: RegistryCall, name: string): Promise<FastifyReply> {
+export async function tagsCall(
+  { services, caller, query, reply, method }: RegistryCall,
+  name: string,
+): Promise<FastifyReply> {
   onlyGet(method)
   const { place } = caller.require(name, 'pull')
   const { limit, last, n } = readPage(query)
@@ -31,7 +34,11 @@ export async function referrersCall(
   const { place } = caller.require(name, 'pull')
   const artifactType = textParam(query, 'artifactType')
   const last = textParam(query, 'last')
-  const found = await listReferrers(services.db, place, digest, { limit: referrersPage + 1, last, artifactType })
+  const found = await listReferrers(services.db, place, digest, {
+    limit: referrersPage + 1,
+    last,
+    artifactType,
+  })
   const manifests = found.slice(0, referrersPage)
   const more = found.length > referrersPage
   return sendJson(
@@ -47,7 +54,13 @@ export async function referrersCall(
   )
 }
 
-export async function catalogCall({ services, caller, query, reply, method }: RegistryCall): Promise<FastifyReply> {
+export async function catalogCall({
+  services,
+  caller,
+  query,
+  reply,
+  method,
+}: RegistryCall): Promise<FastifyReply> {
   onlyGet(method)
   caller.requireCatalog()
   const { limit, last } = readPage(query)
@@ -73,7 +86,11 @@ function textParam(query: URLSearchParams, name: string): string | undefined {
   return text === null || text === '' || text.includes('\0') ? undefined : text
 }
 
-function readPage(query: URLSearchParams): { limit: number; last: string | undefined; n: number | undefined } {
+function readPage(query: URLSearchParams): {
+  limit: number
+  last: string | undefined
+  n: number | undefined
+} {
   const text = query.get('n')
   if (text !== null && !/^\d{1,9}$/.test(text)) {
     throw new RegistryError(400, 'PAGINATION_NUMBER_INVALID', 'invalid number of results requested', {

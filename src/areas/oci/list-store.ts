@@ -35,7 +35,11 @@ export async function listReferrers(
   db: Database,
   place: Place,
   digest: Digest,
-  { limit, last, artifactType }: { limit: number; last: string | undefined; artifactType: string | undefined },
+  {
+    limit,
+    last,
+    artifactType,
+  }: { limit: number; last: string | undefined; artifactType: string | undefined },
 ): Promise<Referrer[]> {
   const rows = await db.rows(sql<Record<string, unknown>>`
     select m.media_type, m.size, m.digest, m.artifact_type, m.annotations

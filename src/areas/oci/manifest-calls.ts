@@ -9,7 +9,11 @@ import { largestManifest, readManifest } from './manifest.ts'
 import { deleteManifest, deleteTag, findManifest, putManifest, tagsOf } from './manifest-store.ts'
 import type { Permitted } from './authorize.ts'
 
-export async function manifestCall(call: RegistryCall, name: string, reference: Reference): Promise<FastifyReply> {
+export async function manifestCall(
+  call: RegistryCall,
+  name: string,
+  reference: Reference,
+): Promise<FastifyReply> {
   switch (call.method) {
     case 'GET':
     case 'HEAD':
@@ -107,7 +111,11 @@ async function removeManifest(
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const tooLarge = new RegistryError(413, 'MANIFEST_INVALID', `a manifest has ${largestManifest} bytes at most`)
+  const tooLarge = new RegistryError(
+    413,
+    'MANIFEST_INVALID',
+    `a manifest has ${largestManifest} bytes at most`,
+  )
   if (Number(request.headers['content-length'] ?? 0) > largestManifest) throw tooLarge
   const chunks: Buffer[] = []
   let size = 0

@@ -54,9 +54,14 @@ export async function putManifest(db: Database, place: Place, made: NewManifest)
       ...manifest.children.filter((one) => !images.has(one) && !sizes.has(one)),
     ]
     if (missing.length > 0) {
-      throw new RegistryError(400, 'MANIFEST_BLOB_UNKNOWN', 'manifest references a manifest or blob unknown to registry', {
-        detail: missing.slice(0, 100).map((one) => ({ digest: one })),
-      })
+      throw new RegistryError(
+        400,
+        'MANIFEST_BLOB_UNKNOWN',
+        'manifest references a manifest or blob unknown to registry',
+        {
+          detail: missing.slice(0, 100).map((one) => ({ digest: one })),
+        },
+      )
     }
     const parts = [...manifest.layers, ...manifest.children]
     const total = parts.reduce((sum, one) => sum + (images.get(one) ?? sizes.get(one) ?? 0), 0)
@@ -73,7 +78,11 @@ export async function putManifest(db: Database, place: Place, made: NewManifest)
 }
 
 /** In an order that all have, so that two who push the same layers do not wait for one another in a circle. */
-async function touchBlobs(tx: Tx, repository: number, digests: readonly Digest[]): Promise<Map<string, number>> {
+async function touchBlobs(
+  tx: Tx,
+  repository: number,
+  digests: readonly Digest[],
+): Promise<Map<string, number>> {
   const { rows } = await sql<{ digest: string; size: number }>`
     with wanted as (
       select l.digest from container_blob_links l
@@ -86,7 +95,11 @@ async function touchBlobs(tx: Tx, repository: number, digests: readonly Digest[]
   return new Map(rows.map(({ digest, size }) => [digest, size]))
 }
 
-async function touchManifests(tx: Tx, repository: number, digests: readonly Digest[]): Promise<Map<string, number>> {
+async function touchManifests(
+  tx: Tx,
+  repository: number,
+  digests: readonly Digest[],
+): Promise<Map<string, number>> {
   if (digests.length === 0) return new Map()
   const { rows } = await sql<{ digest: string; total_size: number }>`
     with wanted as (
@@ -101,7 +114,12 @@ async function touchManifests(tx: Tx, repository: number, digests: readonly Dige
 async function upsert(
   tx: Tx,
   repository: number,
-  { digest, payload, manifest, total }: { digest: Digest; payload: Buffer; manifest: Manifest; total: number },
+  {
+    digest,
+    payload,
+    manifest,
+    total,
+  }: { digest: Digest; payload: Buffer; manifest: Manifest; total: number },
 ): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     insert into container_manifests (repository_id, digest, media_type, artifact_type, annotations, subject_digest,
@@ -152,6 +170,8 @@ export async function tagsOf(db: Database, place: Place, digest: Digest): Promis
 export async function deleteManifest(db: Database, place: Place, digest: Digest): Promise<boolean> {
   const { rows } = await sql`
     delete from container_manifests m using container_repositories c
-    where m.repository_id = c.id and ${isPlace(place)} and m.digest = ${digest} returning m.id`.execute(db.writer)
+    where m.repository_id = c.id and ${isPlace(place)} and m.digest = ${digest} returning m.id`.execute(
+    db.writer,
+  )
   return rows.length > 0
 }

@@ -28,7 +28,8 @@ const indexes = new Set([
   'application/vnd.docker.distribution.manifest.list.v2+json',
 ])
 /** Layers that lie elsewhere by their licence; the manifest tells where. */
-const foreign = /^application\/vnd\.(?:docker\.image\.rootfs\.foreign\.|oci\.image\.layer\.nondistributable\.)/
+const foreign =
+  /^application\/vnd\.(?:docker\.image\.rootfs\.foreign\.|oci\.image\.layer\.nondistributable\.)/
 
 type Bag = Readonly<Record<string, unknown>>
 
@@ -37,7 +38,8 @@ export function readManifest(content: Uint8Array, contentType: string | undefine
   const bag = readObject(content)
   const sentAs = contentType?.split(';', 1)[0]!.trim().toLowerCase()
   const mediaType = bag['mediaType'] ?? sentAs
-  if (typeof mediaType !== 'string' || mediaType === '') throw manifestInvalid('the manifest has no media type')
+  if (typeof mediaType !== 'string' || mediaType === '')
+    throw manifestInvalid('the manifest has no media type')
   if (sentAs !== undefined && sentAs !== '' && sentAs !== mediaType) {
     throw manifestInvalid(`mediaType is ${mediaType}, but it was sent as ${sentAs}`)
   }
@@ -48,7 +50,10 @@ export function readManifest(content: Uint8Array, contentType: string | undefine
   const common = {
     mediaType,
     annotations: readAnnotations(bag['annotations']),
-    subject: bag['subject'] === undefined || bag['subject'] === null ? null : descriptor(bag['subject'], 'subject').digest,
+    subject:
+      bag['subject'] === undefined || bag['subject'] === null
+        ? null
+        : descriptor(bag['subject'], 'subject').digest,
   }
   const artifactType = readArtifactType(bag['artifactType'])
   if (indexes.has(mediaType)) {
@@ -88,7 +93,8 @@ function readAnnotations(value: unknown): Record<string, string> | null {
   if (value === undefined || value === null) return null
   const fits = isBag(value) && Object.values(value).every((text) => typeof text === 'string')
   // A database knows no NUL in a text.
-  if (!fits || JSON.stringify(value).includes('\\u0000')) throw manifestInvalid('annotations are texts by name')
+  if (!fits || JSON.stringify(value).includes('\\u0000'))
+    throw manifestInvalid('annotations are texts by name')
   return value as Record<string, string>
 }
 
@@ -107,7 +113,12 @@ function descriptor(value: unknown, name: string): { mediaType: string; digest: 
   const bag = isBag(value) ? value : {}
   const { mediaType, size, urls } = bag
   const digest = typeof bag['digest'] === 'string' ? parseDigest(bag['digest']) : undefined
-  if (typeof mediaType !== 'string' || mediaType.includes('\0') || digest === undefined || !Number.isSafeInteger(size)) {
+  if (
+    typeof mediaType !== 'string' ||
+    mediaType.includes('\0') ||
+    digest === undefined ||
+    !Number.isSafeInteger(size)
+  ) {
     throw manifestInvalid(`${name} has no mediaType, digest or size`)
   }
   return { mediaType, digest, urls: Array.isArray(urls) ? urls.length : 0 }

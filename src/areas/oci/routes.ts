@@ -23,9 +23,13 @@ export function mountRegistry(server: FastifyInstance, services: RegistryService
       if (context !== undefined) context.endpoint = `registry ${address?.kind ?? 'unknown'}`
       const caller = await Caller.of(request, services.tokens, services.externalUrl())
       caller.requireToken()
-      if (address === undefined) throw new RegistryError(404, 'UNSUPPORTED', 'there is nothing at this address')
+      if (address === undefined)
+        throw new RegistryError(404, 'UNSUPPORTED', 'there is nothing at this address')
       const params = new URLSearchParams(query)
-      return await answer({ services, caller, query: params, request, reply, method: request.method }, address)
+      return await answer(
+        { services, caller, query: params, request, reply, method: request.method },
+        address,
+      )
     } catch (error) {
       if (error instanceof RegistryError) return refuse(request, reply, error)
       throw error
@@ -59,7 +63,8 @@ async function answer(call: RegistryCall, address: Address): Promise<FastifyRepl
 
 function refuse(request: FastifyRequest, reply: FastifyReply, error: RegistryError): FastifyReply {
   if (request.method !== 'GET' && request.method !== 'HEAD') drain(request.raw, request.raw)
-  for (const name of ['content-length', 'content-type', 'cache-control', 'etag']) void reply.removeHeader(name)
+  for (const name of ['content-length', 'content-type', 'cache-control', 'etag'])
+    void reply.removeHeader(name)
   return reply
     .code(error.status)
     .headers({ 'content-type': 'application/json', ...error.headers })

@@ -24,7 +24,8 @@ export function readScopes(values: readonly string[]): Scope[] {
 }
 
 function readScope(text: string): Scope | undefined {
-  const [, type, name = '', list = ''] = /^(repository|registry)(?:\([a-z]+\))?:([^:]+):([a-z*,]+)$/.exec(text) ?? []
+  const [, type, name = '', list = ''] =
+    /^(repository|registry)(?:\([a-z]+\))?:([^:]+):([a-z*,]+)$/.exec(text) ?? []
   const asked = actions.filter((action) => list.split(',').includes(action))
   if (type === 'registry') return name === 'catalog' ? { type, name, actions: asked } : undefined
   return type === 'repository' && isName(name) ? { type, name, actions: asked } : undefined

@@ -34,7 +34,10 @@ const powersOfScopes: Readonly<Record<string, readonly Power[]>> = {
 }
 
 /** Finds out who asks for a token; throws the refusal. */
-export async function signIn(services: SignInServices, login: Login | 'unreadable' | undefined): Promise<Holder> {
+export async function signIn(
+  services: SignInServices,
+  login: Login | 'unreadable' | undefined,
+): Promise<Holder> {
   if (login === undefined) return { kind: 'actor', actor: anonymous, powers: new Set(['pull']) }
   if (login === 'unreadable') throw wrongCredentials(services)
   const machine = await services.machineLogin?.(login)

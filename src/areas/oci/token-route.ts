@@ -31,7 +31,11 @@ export function mountTokens(server: FastifyInstance, services: TokenServices): v
   })
 }
 
-async function answer(services: TokenServices, query: URLSearchParams, request: FastifyRequest): Promise<string> {
+async function answer(
+  services: TokenServices,
+  query: URLSearchParams,
+  request: FastifyRequest,
+): Promise<string> {
   if (!services.enabled) throw new RegistryError(404, 'UNAVAILABLE', 'registry not enabled')
   const holder = await signIn(services, readLogin(request.headers.authorization))
   const asked = query.getAll('scope').filter((text) => text !== '')
@@ -42,7 +46,11 @@ async function answer(services: TokenServices, query: URLSearchParams, request: 
     context.actor = holder.actor.user.username
   }
   const access = await grant(services.db, holder, readScopes(asked))
-  return services.tokens.sign(describe(holder), access, services.settings.values.container_registry_token_expire_delay)
+  return services.tokens.sign(
+    describe(holder),
+    access,
+    services.settings.values.container_registry_token_expire_delay,
+  )
 }
 
 function describe(holder: Holder): TokenHolder {

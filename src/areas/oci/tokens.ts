@@ -23,7 +23,10 @@ export interface Access {
     readonly project_path: string
     readonly project_id: number
     readonly root_namespace_id: number
-    readonly tag_deny_access_patterns: { readonly push: readonly string[]; readonly delete: readonly string[] }
+    readonly tag_deny_access_patterns: {
+      readonly push: readonly string[]
+      readonly delete: readonly string[]
+    }
     readonly tag_immutable_patterns: readonly string[]
   }
 }

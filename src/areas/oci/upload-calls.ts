@@ -43,10 +43,8 @@ export async function uploadCall(call: RegistryCall, name: string, id: string): 
     case 'HEAD':
       if (!(await hasUpload(services.db, place, id))) throw uploadUnknown()
       return progress(reply.code(204), place, id, await services.uploads.size(id)).send()
-    case 'PATCH': {
-      await using writing = await takeUpload(services, place, id)
-      return accepted(reply, place, id, await append(call, place, id, writing))
-    }
+    case 'PATCH':
+      return accepted(reply, place, id, await addTo(call, place, id))
     case 'PUT':
       return closeUpload(call, place, id, readDigest(query.get('digest') ?? ''))
     case 'DELETE':
@@ -58,8 +56,23 @@ export async function uploadCall(call: RegistryCall, name: string, id: string): 
   }
 }
 
-async function closeUpload(call: RegistryCall, place: Place, id: string, digest: Digest): Promise<FastifyReply> {
-  const { services, reply } = call
+async function addTo(call: RegistryCall, place: Place, id: string): Promise<number> {
+  await using writing = await takeUpload(call.services, place, id)
+  return await append(call, place, id, writing)
+}
+
+async function closeUpload(
+  call: RegistryCall,
+  place: Place,
+  id: string,
+  digest: Digest,
+): Promise<FastifyReply> {
+  await endUpload(call, place, id, digest)
+  return created(call.reply, place, digest)
+}
+
+async function endUpload(call: RegistryCall, place: Place, id: string, digest: Digest): Promise<void> {
+  const { services } = call
   await using writing = await takeUpload(services, place, id)
   await append(call, place, id, writing)
   const found = await services.uploads.digest(id, algorithmOf(digest))
@@ -68,7 +81,6 @@ async function closeUpload(call: RegistryCall, place: Place, id: string, digest:
     throw digestInvalid()
   }
   await finishUpload(services, { place, id, writer: writing.writer, digest, size: found.size })
-  return created(reply, place, digest)
 }
 
 /** Adds the body, if there is one, where the client says that it belongs: at the end. Answers the new size. */
@@ -100,7 +112,7 @@ async function append(
     }
     return size
   } catch (error) {
-    if (error instanceof RegistryError || (!request.raw.aborted && !stop.signal.aborted)) throw error
+    if (error instanceof RegistryError || (!request.raw.destroyed && !stop.signal.aborted)) throw error
     // Nobody hears it any more; what came stays, for the client to go on.
     throw new RegistryError(400, 'BLOB_UPLOAD_INVALID', 'the body broke off')
   } finally {

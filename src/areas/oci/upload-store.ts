@@ -16,7 +16,9 @@ export async function openUpload(db: Database, place: Place): Promise<string> {
   const id = randomUUID()
   const { rows } = await sql`
     insert into container_uploads (id, repository_id)
-    select ${id}::uuid, c.id from container_repositories c where ${isPlace(place)} returning id`.execute(db.writer)
+    select ${id}::uuid, c.id from container_repositories c where ${isPlace(place)} returning id`.execute(
+    db.writer,
+  )
   if (rows.length === 0) throw nameUnknown(place.path)
   return id
 }
@@ -96,6 +98,8 @@ async function renew(db: Database, id: string, writer: string): Promise<boolean>
 export async function dropUpload(db: Database, place: Place, id: string): Promise<boolean> {
   const { rows } = await sql`
     delete from container_uploads u using container_repositories c
-    where c.id = u.repository_id and ${isPlace(place)} and u.id = ${id}::uuid returning u.id`.execute(db.writer)
+    where c.id = u.repository_id and ${isPlace(place)} and u.id = ${id}::uuid returning u.id`.execute(
+    db.writer,
+  )
   return rows.length > 0
 }

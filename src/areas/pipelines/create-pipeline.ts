@@ -155,6 +155,7 @@ export class PipelineCreator {
     protectedRef: boolean,
   ): Promise<CompiledPipeline | Refused> {
     const { db, cipher, externalUrl } = this.#services
+    const { db, cipher, settings } = this.#services
     const { project, ref, tag, sha, source, beforeSha = zeroOid } = request
     const { facts, variables } = await projectFacts(db.reader, cipher, project.id, { protectedRef })
     const { configPath } = ciSettings(project)
@@ -175,7 +176,14 @@ export class PipelineCreator {
       inputs: request.inputs,
       child: request.child,
       configPath,
-      predefined: predefinedVariables(addressesFor(this.#services, project), project, facts, about, commit, configPath),
+      predefined: predefinedVariables(
+        addressesFor(this.#services, project),
+        project,
+        facts,
+        about,
+        commit,
+        configPath,
+      ),
       given: [...variables, ...given],
     })
   }

@@ -41,7 +41,10 @@ export {
   predefinedVariables,
   type Addresses,
   type AddressServices,
-  type PipelineFacts, type ProjectFacts, type Upstream } from './predefined.ts'
+  type PipelineFacts,
+  type ProjectFacts,
+  type Upstream,
+} from './predefined.ts'
 export { PipelineProcess, taskNames, type JobEvent, type PipelineEvent } from './process-pipeline.ts'
 export type { JobEnd } from './process-store.ts'
 export type { PipelineRef, RefProtection } from './ref-protection.ts'

@@ -201,7 +201,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   }
 }
 
-function readBucket(read: <Name extends keyof Values>(name: Name) => Values[Name]): RegistryBucket | undefined {
+function readBucket(
+  read: <Name extends keyof Values>(name: Name) => Values[Name],
+): RegistryBucket | undefined {
   const bucket = read('REGISTRY_S3_BUCKET')
   if (bucket === undefined) return undefined
   const needed = (name: 'REGISTRY_S3_ACCESS_KEY_ID' | 'REGISTRY_S3_SECRET_ACCESS_KEY'): string => {

@@ -15,6 +15,10 @@ export const catalogue = {
   ...userSettings,
 } as const
 export const catalogue = { ...projectSettings, ...ciSettings, ...registrySettings, ...tokenSettings, ...userSettings } as const
+  ...registrySettings,
+  ...tokenSettings,
+  ...userSettings,
+} as const
 
 export type SettingName = keyof typeof catalogue
 export type SettingValues = { readonly [Name in SettingName]: Static<(typeof catalogue)[Name]['schema']> }

@@ -77,7 +77,10 @@ export const hotEndpoints: readonly HotEndpoint[] = [
     ...get('/projects/:id/pipelines/latest', ({ project }) => `/projects/${id(project)}/pipelines/latest`),
     statements: 2,
   },
-  get('/projects/:id/registry/repositories', ({ project }) => `/projects/${id(project)}/registry/repositories`),
+  get(
+    '/projects/:id/registry/repositories',
+    ({ project }) => `/projects/${id(project)}/registry/repositories`,
+  ),
   get('/registry/repositories/:id', ({ image }) => `/registry/repositories/${image}`),
   get(
     '/projects/:id/registry/repositories/:repository_id/tags',
@@ -104,7 +107,13 @@ export async function makeThings(world: World): Promise<Things> {
   await world.member({ project }, 'developer')
   expectStatus(await world.root.post(`${path}/variables`, { key: 'HOT', value: 'x' }), 201)
   expectStatus(await world.root.post(`${path}/protected_branches`, { name: 'hot' }), 201)
-  return { world, project, group, pipeline: await makePipeline(world, project), image: await pushImage(world, project) }
+  return {
+    world,
+    project,
+    group,
+    pipeline: await makePipeline(world, project),
+    image: await pushImage(world, project),
+  }
 }
 
 async function makePipeline(world: World, project: Json): Promise<Json> {

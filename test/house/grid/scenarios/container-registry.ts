@@ -65,11 +65,15 @@ const registryScenarios: Scenarios = {
       return made
     },
   },
-  [`GET ${repositories}/:repository_id/tags`]: { '': (stage) => stage.once('repository', () => repository(stage)) },
+  [`GET ${repositories}/:repository_id/tags`]: {
+    '': (stage) => stage.once('repository', () => repository(stage)),
+  },
   [`GET ${repositories}/:repository_id/tags/:tag_name`]: {
     '': (stage) => stage.once('repository', () => repository(stage)),
   },
-  [`DELETE ${repositories}/:repository_id/tags/:tag_name`]: { 'tag not protected': (stage) => repository(stage) },
+  [`DELETE ${repositories}/:repository_id/tags/:tag_name`]: {
+    'tag not protected': (stage) => repository(stage),
+  },
   [`DELETE ${repositories}/:repository_id/tags`]: {
     '': async (stage) => ({ ...(await repository(stage)), body: { name_regex_delete: '.*' } }),
   },
