@@ -154,8 +154,7 @@ export class PipelineCreator {
     commit: Commit,
     protectedRef: boolean,
   ): Promise<CompiledPipeline | Refused> {
-    const { db, cipher, externalUrl } = this.#services
-    const { db, cipher, settings } = this.#services
+    const { db, cipher } = this.#services
     const { project, ref, tag, sha, source, beforeSha = zeroOid } = request
     const { facts, variables } = await projectFacts(db.reader, cipher, project.id, { protectedRef })
     const { configPath } = ciSettings(project)

@@ -7,7 +7,6 @@ import { gather } from './compile-pipeline.ts'
 import { findRef, type FoundRef } from './find-ref.ts'
 import type { PipelineServices } from './index.ts'
 import { loadConfig } from './load-config.ts'
-import { predefinedVariables } from './predefined.ts'
 import { addressesFor, predefinedVariables } from './predefined.ts'
 import { projectFacts } from './variable-source.ts'
 

@@ -11,10 +11,6 @@ export const catalogue = {
   ...projectSettings,
   ...ciSettings,
   ...networkSettings,
-  ...tokenSettings,
-  ...userSettings,
-} as const
-export const catalogue = { ...projectSettings, ...ciSettings, ...registrySettings, ...tokenSettings, ...userSettings } as const
   ...registrySettings,
   ...tokenSettings,
   ...userSettings,
