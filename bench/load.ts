@@ -1,5 +1,6 @@
 import { offer } from './child.ts'
 import { load, type LoadOrder, type LoadResult } from './http-load.ts'
+import { appends, type AppendsOrder } from './trace-load.ts'
 import { Runners, type PushOrder, type PushTimes, type RunnersOrder } from './runners.ts'
 
 /** The process that makes all requests, so that measuring does not hold up what is measured. */
@@ -7,6 +8,7 @@ let runners: Runners | undefined
 
 const handlers = {
   http: (order: LoadOrder): Promise<LoadResult> => load(order),
+  appends: (order: AppendsOrder): Promise<LoadResult> => appends(order),
   /** Lets runners ask for jobs from now on. */
   async runners(order: RunnersOrder): Promise<void> {
     runners?.stop()

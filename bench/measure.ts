@@ -70,7 +70,7 @@ export async function measure(bench: Bench, endpoint: Endpoint): Promise<Measure
   }
 }
 
-function perAnswer(before: Effort, after: Effort, answers: number): Effort {
+export function perAnswer(before: Effort, after: Effort, answers: number): Effort {
   const share = (from: number, to: number): number => ((to - from) * 1000) / answers
   return { own: share(before.own, after.own), others: share(before.others, after.others) }
 }

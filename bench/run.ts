@@ -6,6 +6,7 @@ import { Ci, pushConfiguration, twentyJobs } from './ci.ts'
 import { endpoints, type Endpoint } from './endpoints.ts'
 import { advertisements, transfers } from './git.ts'
 import { GitClient } from './git-client.ts'
+import { JobLoad } from './job-load.ts'
 import type { LoadHandlers } from './load.ts'
 import { memoryOf } from './machine.ts'
 import { measure, type Bench } from './measure.ts'
@@ -62,6 +63,7 @@ export class Run {
     }
     await this.#endpoints(bench, endpoints(this.#options.scale))
     this.#results.starts!.memoryAfter = await memoryOf(service.pid)
+    await this.#part('runners', () => this.#jobs(bench, git, client))
   }
 
   #wants(...names: string[]): boolean {
@@ -164,6 +166,20 @@ export class Run {
       this.#say('git: push and clone')
       const size = quick ? { commits: 4_000, tries: 1 } : { commits: 20_000, tries: 2 }
       this.#results.transfers.push(...(await transfers(git, bench.service, scale, size)))
+    }
+  }
+
+  /** Last, since the queue that it makes is in the way of everything else. */
+  async #jobs(bench: Bench, git: GitClient, client: pg.Client): Promise<void> {
+    if (!this.#wants('job-request', 'trace-append')) return
+    this.#say('runners: a long queue, and logs')
+    const jobs = await JobLoad.prepare(bench, git, client, this.#options.quick ? 10_000 : 100_000)
+    for (const work of [() => jobs.appends(), () => jobs.requests()]) {
+      const found = await work()
+      this.#results.endpoints.push(found)
+      this.#say(
+        `  ${found.title}: ${Math.round(found.result!.rate)}/s, p99 ${Math.round(found.result!.p99)} ms`,
+      )
     }
   }
 

@@ -27,6 +27,8 @@ export const special = {
   pipelineProjects: [7, 9, 10, 11, 13, 14, 15, 17].map((number) => firstId + number),
   /** Each taken by one push. */
   pushProjects: [18, 19, 21, 22].map((number) => firstId + number),
+  /** Whose jobs runners take out of a long queue. */
+  queueProjects: [23, 25, 26, 27].map((number) => firstId + number),
 } as const
 
 export interface PlacedGroup {

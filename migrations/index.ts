@@ -10,6 +10,8 @@ import * as variablesOfGroups from './0008-variables-of-groups.ts'
 import * as accessMarks from './0009-access-marks.ts'
 import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 import * as testReports from './0013-test-reports.ts'
+import * as jobQueue from './0017-job-queue.ts'
+import * as registrationTokens from './0018-registration-tokens.ts'
 import * as containerRules from './0021-container-rules.ts'
 import * as containerRegistry from './0022-container-registry.ts'
 
@@ -26,6 +28,8 @@ export const migrations: MigrationList = {
   '0009-access-marks': accessMarks,
   '0037-pipeline-blocks': pipelineBlocks,
   '0013-test-reports': testReports,
+  '0017-job-queue': jobQueue,
+  '0018-registration-tokens': registrationTokens,
   '0021-container-rules': containerRules,
   '0022-container-registry': containerRegistry,
 }

@@ -8,7 +8,7 @@ export async function ensureBuiltInRunner(db: Database, nodeId: string): Promise
   return db.transaction(async (tx) => {
     const { rows } = await sql<{ id: number }>`
       select r.id from ci_runners r where r.creation = 'built_in' and r.name = ${name} for update`.execute(tx)
-    if (rows[0] !== undefined) return renewToken(tx, rows[0].id)
+    if (rows[0] !== undefined) return (await renewToken(tx, rows[0].id, null)).token
     const made = await create(tx, {
       runner_type: 'instance_type',
       name,
@@ -24,6 +24,7 @@ export async function ensureBuiltInRunner(db: Database, nodeId: string): Promise
       projectId: null,
       createdById: null,
       creation: 'built_in',
+      expiresAt: null,
     })
     return made.token
   })

@@ -36,15 +36,43 @@ export interface Claim {
  * Takes waiting jobs for runners of one class, at most one for each, in one statement that commits by itself. Locked
  * jobs are passed over, so that several nodes share the queue. Instance runners serve the project with the fewest
  * running jobs first; otherwise the oldest job is first.
+ *
+ * Its cost grows with the projects that wait and the kinds of their jobs, not with the jobs: it steps through the
+ * index from one kind to the next, and looks at no more jobs of each than could be given away. Where there are very many
+ * kinds, the oldest job is first for everybody.
  */
 export async function claimJobs(
   db: Writer,
   of: RunnerClass,
   claimants: readonly Claimant[],
-): Promise<{ claims: Claim[]; locked: number }> {
-  const { rows } = await sql<{ jobId: number | null; pipelineId: number; place: number; locked: number }>`
-    with candidates as materialized (${candidates(of)}),
-    picked as (
+): Promise<{ claims: Claim[]; locked: number; exhausted: boolean }> {
+  // Twice as many, since those that another node takes in this moment are passed over.
+  const most = 2 * claimants.length
+  const { rows } = await sql<ClaimRow>`
+    with recursive heads as (${heads(of)}),
+    kinds as materialized (select h.project_id, h.tag_list, h.protected from heads h limit ${mostKinds}),
+    crowd as materialized (select count(*) = ${mostKinds} as crowded from kinds),
+    running as materialized (${of.type === 'instance_type' ? runningOnInstanceRunners : noneRunning}),
+    firsts as materialized (
+      select h.project_id, h.tag_list, h.protected, first.queued_at, first.id, coalesce(r.jobs, 0) as running
+      from crowd join kinds h on not crowd.crowded ${served(of)}
+        cross join lateral (
+          select j.queued_at, j.id from ci_jobs j where ${ofKind} order by j.queued_at, j.id limit 1) first
+        left join running r on r.project_id = h.project_id
+      where ${fits(of)}
+      order by running, first.queued_at, first.id limit ${most}
+    ), candidates as materialized (
+      select c.id, c.queued_at, c.place,
+        ${of.type === 'instance_type' ? sql`h.running + row_number() over (partition by h.project_id order by c.queued_at, c.id)` : sql`0`}
+          as rank
+      from firsts h cross join lateral (
+        select j.id, j.queued_at, row_number() over (order by j.queued_at, j.id) as place
+        from ci_jobs j where ${ofKind} order by j.queued_at, j.id limit ${most}) c
+      union all
+      (select h.id, h.queued_at, row_number() over (order by h.queued_at, h.id) as place, 0 as rank
+      from crowd join ci_jobs h on crowd.crowded and h.status = 'pending' and h.kind = 'build' ${served(of)}
+      where ${fits(of)} order by h.queued_at, h.id limit ${most})
+    ), picked as (
       select j.id from candidates c join ci_jobs j on j.id = c.id
       where j.status = 'pending'
       order by c.rank, c.queued_at, c.id limit ${claimants.length}
@@ -69,46 +97,79 @@ export async function claimJobs(
       returning j.id, j.pipeline_id, w.place
     )
     select claimed.id as "jobId", claimed.pipeline_id as "pipelineId", (claimed.place - 1)::integer as place,
-      (select count(*) from picked)::integer as locked
+      (select count(*) from picked)::integer as locked,
+      (select count(*) < ${most} from firsts) and not exists (select from candidates c where c.place = ${most})
+        as exhausted
     from (select) one left join claimed on true`.execute(db)
   return {
     claims: rows.flatMap(({ jobId, pipelineId, place }) =>
       jobId === null ? [] : [{ jobId, pipelineId, place }],
     ),
-    locked: rows[0]?.locked ?? 0,
+    locked: rows[0]!.locked,
+    exhausted: rows[0]!.exhausted,
   }
 }
 
-function candidates(of: RunnerClass): RawBuilder<unknown> {
-  const fits = sql`
-    j.status = 'pending' and j.kind = 'build' and j.tag_list <@ ${[...of.tags]}::text[]
-    ${of.untagged ? sql`` : sql`and cardinality(j.tag_list) > 0`} ${of.protectedOnly ? sql`and j.protected` : sql``}`
+interface ClaimRow {
+  readonly jobId: number | null
+  readonly pipelineId: number
+  readonly place: number
+  readonly locked: number
+  /** There is nothing that was not looked at. */
+  readonly exhausted: boolean
+}
+
+/** Above it, stepping from one to the next takes too long. */
+const mostKinds = 10_000
+
+const waits = sql`j.status = 'pending' and j.kind = 'build'`
+const ofKind = sql`
+  ${waits} and j.project_id = h.project_id and j.tag_list = h.tag_list and j.protected = h.protected`
+
+const runningOnInstanceRunners = sql`
+  select b.project_id, count(*) as jobs from ci_jobs b join ci_runners br on br.id = b.runner_id
+  where b.status in ('running', 'canceling') and br.runner_type = 'instance_type' group by b.project_id`
+const noneRunning = sql`select null::bigint as project_id, 0::bigint as jobs limit 0`
+
+/** Every kind of job that waits (project, tags, protected), each found by one step from the one before. */
+function heads({ type, projectIds }: RunnerClass): RawBuilder<unknown> {
+  const step = (where: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+    cross join lateral (
+      select j.project_id, j.tag_list, j.protected from ci_jobs j where ${waits} and ${where}
+      order by j.project_id, j.tag_list, j.protected limit 1) n`
+  if (type === 'project_type') {
+    return sql`
+      select n.project_id, n.tag_list, n.protected from unnest(${[...projectIds]}::bigint[]) p (id)
+        ${step(sql`j.project_id = p.id`)}
+      union all
+      select n.project_id, n.tag_list, n.protected from heads h
+        ${step(sql`j.project_id = h.project_id and (j.tag_list, j.protected) > (h.tag_list, h.protected)`)}`
+  }
+  return sql`
+    select n.project_id, n.tag_list, n.protected from (select) one ${step(sql`true`)}
+    union all
+    select n.project_id, n.tag_list, n.protected from heads h
+      ${step(sql`(j.project_id, j.tag_list, j.protected) > (h.project_id, h.tag_list, h.protected)`)}`
+}
+
+function fits({ tags, untagged, protectedOnly }: RunnerClass): RawBuilder<unknown> {
+  return sql`
+    h.tag_list <@ ${[...tags]}::text[] ${untagged ? sql`` : sql`and cardinality(h.tag_list) > 0`}
+    ${protectedOnly ? sql`and h.protected` : sql``}`
+}
+
+/** The projects that runners of this class serve. */
+function served(of: RunnerClass): RawBuilder<unknown> {
   switch (of.type) {
     case 'project_type':
-      return sql`
-        select j.id, j.queued_at, 0 as rank from ci_jobs j
-        where ${fits} and j.project_id = any (${[...of.projectIds]}::bigint[])
-        order by j.queued_at, j.id limit 200`
+      return sql`join unnest(${[...of.projectIds]}::bigint[]) p (id) on p.id = h.project_id`
     case 'group_type':
       return sql`
-        select j.id, j.queued_at, 0 as rank from ci_jobs j
-        join projects p on p.id = j.project_id join namespaces n on n.id = p.namespace_id
-        where ${fits} and n.traversal_ids @> array[${of.namespaceId}::bigint]
-          and coalesce((p.settings ->> 'group_runners_enabled')::boolean, true)
-        order by j.queued_at, j.id limit 200`
+        join projects p on p.id = h.project_id and coalesce((p.settings ->> 'group_runners_enabled')::boolean, true)
+        join namespaces g on g.id = p.namespace_id and g.traversal_ids @> array[${of.namespaceId}::bigint]`
     case 'instance_type':
       return sql`
-        select c.id, c.queued_at,
-          c.place + coalesce((
-            select count(*) from ci_jobs b join ci_runners br on br.id = b.runner_id
-            where b.project_id = c.project_id and b.status in ('running', 'canceling')
-              and br.runner_type = 'instance_type'), 0) as rank
-        from (
-          select j.id, j.queued_at, j.project_id,
-            row_number() over (partition by j.project_id order by j.queued_at, j.id) as place
-          from ci_jobs j join projects p on p.id = j.project_id
-          where ${fits} and coalesce((p.settings ->> 'shared_runners_enabled')::boolean, true)) c
-        where c.place <= 200`
+        join projects p on p.id = h.project_id and coalesce((p.settings ->> 'shared_runners_enabled')::boolean, true)`
   }
 }
 

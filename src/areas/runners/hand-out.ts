@@ -22,6 +22,7 @@ import {
 } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { readDotenv, type Commits } from '../jobs/index.ts'
 import {
@@ -50,6 +51,7 @@ export interface HandOutServices {
   readonly images: AddressServices['images']
   readonly process: PipelineProcess
   readonly commits: Commits
+  readonly log: Logger
 }
 
 /** Makes what a runner gets of a job that it was given; a job that cannot run is dropped, and the answer undefined. */
@@ -60,7 +62,24 @@ export class HandOut {
     this.#services = services
   }
 
+  /** What goes wrong here is no trouble of the runner, whose next job may be a good one: three refusals silence it. */
   async payload(handed: Handed, features: ReadonlySet<string>): Promise<Record<string, unknown> | undefined> {
+    try {
+      return await this.#payload(handed, features)
+    } catch (error) {
+      const { process, log } = this.#services
+      log.warn({ err: error, job: handed.jobId }, 'a job could not be handed to a runner')
+      await process
+        .drop({ id: handed.jobId, pipelineId: handed.pipelineId }, 'scheduler_failure', ['running'])
+        .catch((cause: unknown) => log.warn({ err: cause, job: handed.jobId }, 'nor could it be dropped'))
+      return undefined
+    }
+  }
+
+  async #payload(
+    handed: Handed,
+    features: ReadonlySet<string>,
+  ): Promise<Record<string, unknown> | undefined> {
     const { process, db } = this.#services
     // The pipeline hears of it meanwhile.
     const [, job] = await Promise.all([

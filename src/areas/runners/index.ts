@@ -12,6 +12,7 @@ import { JobQueue } from './job-queue.ts'
 import { identityEndpoints } from './routes-identity.ts'
 import { managementEndpoints } from './routes-management.ts'
 import { placeEndpoints } from './routes-places.ts'
+import { registrationEndpoints } from './routes-registration.ts'
 import { requestEndpoint } from './routes-request.ts'
 
 export { ensureBuiltInRunner } from './built-in.ts'
@@ -41,6 +42,7 @@ export function runners(services: RunnerServices): {
   return {
     endpoints: [
       ...identityEndpoints(services),
+      ...registrationEndpoints(services),
       ...managementEndpoints(services, services.view),
       ...placeEndpoints(services),
       requestEndpoint(services, queue, handOut),

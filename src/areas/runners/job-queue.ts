@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { newToken, digestToken } from '../../kernel/lib/secrets.ts'
 import type { Database, Notifications } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
@@ -44,6 +45,8 @@ interface Line {
 /** Jobs taken by one statement. */
 const batch = 20
 const mostLines = 1000
+/** Milliseconds after which jobs are looked at again that another node was taking. */
+const passedOver = 10
 /** Should news be lost, jobs are found after this many milliseconds. */
 const safetyInterval = 30_000
 
@@ -144,7 +147,7 @@ export class JobQueue implements AsyncDisposable {
     const waiters = [...line.waiters].slice(0, batch)
     // Meanwhile nobody else sees them. Who hangs up now and is given a job gives it back.
     for (const waiter of waiters) line.waiters.delete(waiter)
-    let result: { claims: Claim[]; locked: number }
+    let result: { claims: Claim[]; locked: number; exhausted: boolean }
     try {
       result = await claimJobs(
         this.#db.writer,
@@ -167,7 +170,9 @@ export class JobQueue implements AsyncDisposable {
       if (place < result.locked || waiter.signal.aborted || this.#closed) waiter.resolve(undefined)
       else line.waiters.add(waiter)
     }
-    if (result.locked < waiters.length && this.#news === news) this.#runDry(line)
+    if (result.locked === waiters.length) return
+    if (!result.exhausted) await sleep(passedOver)
+    else if (this.#news === news) this.#runDry(line)
   }
 
   /** Nothing is left for these; whoever came meanwhile and does not hold is told so, too. */

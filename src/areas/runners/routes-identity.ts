@@ -12,18 +12,18 @@ import {
   type GroupSubject,
   type ProjectSubject,
 } from '../../access/index.ts'
-import { ApiError, forbidden, invalidParameters, notFound } from '../../kernel/errors/index.ts'
-import { Fields, Id, Json, OneOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { forbidden, invalidParameters, notFound } from '../../kernel/errors/index.ts'
+import { Fields, Id, OneOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { runnerTypes } from '../jobs/index.ts'
 import { RunnerIdentity, RunnerToken } from './entities.ts'
 import type { RunnerServices } from './index.ts'
-import { runnerParams, runnerValues } from './rules.ts'
+import { expiryOf, runnerParams, runnerValues } from './rules.ts'
 import * as store from './store.ts'
 
 const token = Text({ description: 'Token of the runner' })
 
 /** How runners come to be, and prove who they are (completions, 8.1). */
-export function identityEndpoints({ db }: RunnerServices): Endpoint[] {
+export function identityEndpoints({ db, settings }: RunnerServices): Endpoint[] {
   const place = async (
     actor: Actor,
     params: { runner_type: string; group_id?: number | undefined; project_id?: number | undefined },
@@ -69,38 +69,16 @@ export function identityEndpoints({ db }: RunnerServices): Endpoint[] {
         const { runner_type } = params
         const where = await place(actor, params)
         const values = runnerValues(params)
-        const made = await db.transaction((tx) =>
+        return db.transaction((tx) =>
           store.create(tx, {
             ...values,
             ...where,
             runner_type,
             createdById: userOf(actor).id,
             creation: 'api',
+            expiresAt: expiryOf(runner_type, settings.values, new Date()),
           }),
         )
-        return { ...made, token_expires_at: null }
-      },
-    }),
-
-    endpoint({
-      method: 'POST',
-      path: '/runners',
-      summary: 'Register a runner with a registration token, which is switched off',
-      description: 'Create runners with `POST /user/runners` instead.',
-      on: instance,
-      may: 'use_instance',
-      anonymous: true,
-      checks: ['params'],
-      params: Fields({
-        token: Text({ description: 'Registration token' }),
-        info: Optional(Json()),
-        ...runnerParams,
-      }),
-      rules: { mutuallyExclusive: [['active', 'paused']] },
-      answers: RunnerIdentity,
-      refuses: { 410: 'Always' },
-      handle: async () => {
-        throw new ApiError(410, { message: '410 Gone - runner registration disallowed' })
       },
     }),
 
@@ -141,7 +119,8 @@ export function identityEndpoints({ db }: RunnerServices): Endpoint[] {
       params: Fields({ token, system_id: Optional(Text()) }),
       answers: RunnerIdentity,
       status: 200,
-      handle: async ({ runner, params }) => ({ id: runner.id, token: params.token, token_expires_at: null }),
+      read: () => store.tokenExpiry(),
+      handle: async ({ runner, params, rows }) => ({ id: runner.id, token: params.token, ...rows[0]! }),
     }),
 
     endpoint({
@@ -153,8 +132,8 @@ export function identityEndpoints({ db }: RunnerServices): Endpoint[] {
       params: Fields({ token }),
       answers: RunnerToken,
       async handle({ runner }) {
-        const renewed = await db.transaction((tx) => store.renewToken(tx, runner.id))
-        return { token: renewed, token_expires_at: null }
+        const expiresAt = expiryOf(runner.runnerType, settings.values, new Date())
+        return db.transaction((tx) => store.renewToken(tx, runner.id, expiresAt))
       },
     }),
   ]

@@ -28,7 +28,7 @@ import { projectsWithRole } from '../../access/index.ts'
 import { statuses } from '../../ci/index.ts'
 import { Runner, runner, RunnerDetail, runnerDetail, RunnerToken, type RunnerDetailRow } from './entities.ts'
 import type { RunnerServices } from './index.ts'
-import { runnerParams, runnerValues } from './rules.ts'
+import { expiryOf, runnerParams, runnerValues } from './rules.ts'
 import * as store from './store.ts'
 
 export const runnerFilters = {
@@ -73,7 +73,7 @@ export async function mayOn(
 
 /** Runners, for the people who look after them. */
 export function managementEndpoints(services: RunnerServices, view: JobView): Endpoint[] {
-  const { db, externalUrl } = services
+  const { db, externalUrl, settings } = services
   const shown = (row: RunnerDetailRow): Record<string, unknown> =>
     runnerDetail(row, externalUrl(), new Date())
   const require = async (actor: Actor, row: RunnerDetailRow, what: 'read' | 'admin'): Promise<void> => {
@@ -172,8 +172,9 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       read: ({ params }) => store.one(params.id),
       async handle({ actor, rows }) {
         await require(actor, rows[0]!, 'admin')
-        const token = await db.transaction((tx) => store.renewToken(tx, rows[0]!.id))
-        return { token, token_expires_at: null }
+        const { id, runner_type } = rows[0]!
+        const expiresAt = expiryOf(runner_type, settings.values, new Date())
+        return db.transaction((tx) => store.renewToken(tx, id, expiresAt))
       },
     }),
     endpoint({

@@ -2,21 +2,12 @@ import { createHash } from 'node:crypto'
 import { endpoint, runner as runnerKind, type RunnerSubject } from '../../access/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import { tooLarge, unprocessable } from '../../kernel/errors/index.ts'
-import {
-  Answer,
-  Fields,
-  Flag,
-  Hash,
-  Json,
-  Nullable,
-  Optional,
-  Text,
-  type Endpoint,
-} from '../../kernel/endpoint/index.ts'
+import { Answer, Fields, Json, Nullable, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { unclaim } from './claim.ts'
 import type { HandOut } from './hand-out.ts'
 import type { RunnerServices } from './index.ts'
 import type { Asking, JobQueue } from './job-queue.ts'
+import { RunnerInfo } from './rules.ts'
 import * as store from './store.ts'
 
 /** Milliseconds that a request is held at most. */
@@ -25,21 +16,8 @@ const longestHold = 50_000
 const contactInterval = 3600_000
 const largestBody = 32 * 1024
 
-const info = Fields({
-  name: Optional(Nullable(Text())),
-  version: Optional(Nullable(Text())),
-  revision: Optional(Nullable(Text())),
-  platform: Optional(Nullable(Text())),
-  architecture: Optional(Nullable(Text())),
-  executor: Optional(Nullable(Text())),
-  shell: Optional(Nullable(Text())),
-  features: Optional(Nullable(Hash(Nullable(Flag())))),
-  config: Optional(Json()),
-  labels: Optional(Json()),
-})
-
 /** How a runner asks for a job (completions, 8.2). */
-export function requestEndpoint({ db }: RunnerServices, queue: JobQueue, handOut: HandOut): Endpoint {
+export function requestEndpoint({ db, log }: RunnerServices, queue: JobQueue, handOut: HandOut): Endpoint {
   const limit = new RateLimit(2000, 60)
   return endpoint({
     method: 'POST',
@@ -53,7 +31,7 @@ export function requestEndpoint({ db }: RunnerServices, queue: JobQueue, handOut
       token: Text(),
       system_id: Optional(Text()),
       last_update: Optional(Nullable(Text())),
-      info: Optional(info),
+      info: Optional(RunnerInfo),
       session: Optional(Json()),
     }),
     answers: Json({ description: 'The job, as runners of this API know it' }),
@@ -116,13 +94,19 @@ export function requestEndpoint({ db }: RunnerServices, queue: JobQueue, handOut
     runner: RunnerSubject,
     { manager }: store.AskingRow,
     facts: store.ManagerFacts,
-  ): Promise<number> {
+  ): Promise<number | null> {
     const recent = (time: Date | string | null): boolean =>
       time !== null && Date.now() - new Date(time).getTime() < contactInterval
     if (manager !== null && recent(manager.contacted_at) && recent(runner.contactedAt)) {
       if (facts.version === null || facts.version === manager.version) return manager.id
     }
-    return store.noteContact(db, runner.id, facts)
+    try {
+      return await store.noteContact(db, runner.id, facts)
+    } catch (error) {
+      // Deleted in this moment, or the database is busy: no reason to refuse a runner.
+      log.warn({ err: error, runner: runner.id }, 'a contact of a runner could not be written down')
+      return manager?.id ?? null
+    }
   }
 }
 

@@ -1,9 +1,35 @@
 import { invalid } from '../../kernel/errors/index.ts'
-import { ListOf, OneOf, Optional, Text, Int, Flag, Nullable } from '../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Flag,
+  Hash,
+  Int,
+  Json,
+  ListOf,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+} from '../../kernel/endpoint/index.ts'
+import type { SettingValues } from '../../settings/index.ts'
 import type { RunnerValues } from './store.ts'
 
 const shortestTimeout = 600
 const longestNote = 1024
+
+/** What a runner tells of itself. */
+export const RunnerInfo = Fields({
+  name: Optional(Nullable(Text())),
+  version: Optional(Nullable(Text())),
+  revision: Optional(Nullable(Text())),
+  platform: Optional(Nullable(Text())),
+  architecture: Optional(Nullable(Text())),
+  executor: Optional(Nullable(Text())),
+  shell: Optional(Nullable(Text())),
+  features: Optional(Nullable(Hash(Nullable(Flag())))),
+  config: Optional(Json()),
+  labels: Optional(Json()),
+})
 
 /** What can be set of a runner. */
 export const runnerParams = {
@@ -70,3 +96,20 @@ export function runnerValues(input: RunnerInput, before: RunnerValues = fresh): 
   if (Object.keys(faults).length > 0) throw invalid(faults)
   return values
 }
+
+/** When a token made now for such a runner ends; null: never. */
+export function expiryOf(
+  type: 'instance_type' | 'group_type' | 'project_type',
+  settings: Pick<SettingValues, ExpirySetting>,
+  now: Date,
+): Date | null {
+  const seconds = settings[expirySettings[type]]
+  return seconds === null ? null : new Date(now.getTime() + seconds * 1000)
+}
+
+const expirySettings = {
+  instance_type: 'runner_token_expiration_interval',
+  group_type: 'group_runner_token_expiration_interval',
+  project_type: 'project_runner_token_expiration_interval',
+} as const
+type ExpirySetting = (typeof expirySettings)[keyof typeof expirySettings]

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { projectsWithRole, groupsWithRole } from '../../access/index.ts'
 import { onConstraint, type Database, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
-import { unavailable } from '../../kernel/errors/index.ts'
+import { invalid, unavailable } from '../../kernel/errors/index.ts'
 import { digestToken, newToken } from '../../kernel/lib/secrets.ts'
 import type { RunnerManagerRow } from '../jobs/index.ts'
 import type { RunnerDetailRow, RunnerListRow } from './entities.ts'
@@ -145,13 +145,24 @@ export interface NewRunner extends RunnerValues {
   readonly projectId: number | null
   readonly createdById: number | null
   readonly creation: 'api' | 'registration' | 'built_in'
+  /** Of its token; null: never. */
+  readonly expiresAt: Date | null
 }
 
-export const runnerTokenPrefix = 'glrt-'
+/** What somebody is told of a token that was just made. */
+export interface MadeToken {
+  readonly token: string
+  readonly token_expires_at: Date | null
+}
+
+const tokenPrefixes = { api: 'glrt-', built_in: 'glrt-', registration: 'glrtr-' } as const
+/** Runners of one group, or of one project. */
+const mostRunners = 1000
 
 /** A runner; the token is to be shown this once, only its digest is kept. */
-export async function create(tx: Tx, runner: NewRunner): Promise<{ id: number; token: string }> {
-  const token = newToken(runnerTokenPrefix)
+export async function create(tx: Tx, runner: NewRunner): Promise<MadeToken & { id: number }> {
+  await requireRoom(tx, runner)
+  const token = newToken(tokenPrefixes[runner.creation])
   const row = await tx
     .insertInto('ci_runners')
     .values({
@@ -159,6 +170,7 @@ export async function create(tx: Tx, runner: NewRunner): Promise<{ id: number; t
       namespace_id: runner.namespaceId,
       token_digest: digestToken(token),
       token_hint: hintOf(token),
+      token_expires_at: runner.expiresAt,
       name: runner.name ?? null,
       description: runner.description,
       maintenance_note: runner.maintenance_note,
@@ -180,22 +192,44 @@ export async function create(tx: Tx, runner: NewRunner): Promise<{ id: number; t
       .values({ runner_id: row.id, project_id: runner.projectId })
       .execute()
   }
-  return { id: row.id, token }
+  return { id: row.id, token, token_expires_at: runner.expiresAt }
+}
+
+async function requireRoom(tx: Tx, { namespaceId, projectId }: NewRunner): Promise<void> {
+  if (namespaceId === null && projectId === null) return
+  const { rows: found } = await sql`
+    select from (
+      select r.id from ci_runners r where r.namespace_id = ${namespaceId}
+      union all
+      select x.runner_id from ci_runner_projects x where x.project_id = ${projectId}) there
+    offset ${mostRunners - 1} limit 1`.execute(tx)
+  if (found.length === 0) return
+  const kind = projectId === null ? 'group' : 'project'
+  throw invalid({
+    base: [`Maximum number of ci registered ${kind} runners (${mostRunners}) exceeded`],
+  })
 }
 
 /** The first characters after the prefix, by which people know a runner. */
-export function hintOf(token: string): string {
-  return token.slice(runnerTokenPrefix.length, runnerTokenPrefix.length + 9)
+function hintOf(token: string): string {
+  return token.replace(/^glrtr?-/, '').slice(0, 9)
 }
 
-export async function renewToken(tx: Tx, id: number): Promise<string> {
-  const token = newToken(runnerTokenPrefix)
+/** Of the runner that asks. */
+export function tokenExpiry(): Read<{ readonly token_expires_at: string | null }> {
+  return rows(sql`select r.token_expires_at from ci_runners r where r.id = subject.id`)
+}
+
+export async function renewToken(tx: Tx, id: number, expiresAt: Date | null): Promise<MadeToken> {
+  const { rows: found } = await sql<{ creation: NewRunner['creation'] }>`
+    select r.creation from ci_runners r where r.id = ${id} for update`.execute(tx)
+  const token = newToken(tokenPrefixes[found[0]?.creation ?? 'api'])
   await sql`
     update ci_runners r set token_digest = ${digestToken(token)}, token_hint = ${hintOf(token)},
-      token_expires_at = null, updated_at = clock_timestamp()
+      token_expires_at = ${expiresAt}, updated_at = clock_timestamp()
     where r.id = ${id}`.execute(tx)
   await tellChanged(tx, id)
-  return token
+  return { token, token_expires_at: expiresAt }
 }
 
 /** Writes the given columns; `updated_at` grows, by which a waiting runner's facts are known to be old. */

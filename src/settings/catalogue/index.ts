@@ -3,6 +3,7 @@ import { ciSettings } from './ci.ts'
 import { networkSettings } from './network.ts'
 import { projectSettings } from './projects.ts'
 import { registrySettings } from './registry.ts'
+import { runnerSettings } from './runners.ts'
 import { tokenSettings } from './tokens.ts'
 import { userSettings } from './users.ts'
 
@@ -12,6 +13,7 @@ export const catalogue = {
   ...ciSettings,
   ...networkSettings,
   ...registrySettings,
+  ...runnerSettings,
   ...tokenSettings,
   ...userSettings,
 } as const

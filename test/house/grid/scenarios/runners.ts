@@ -84,7 +84,10 @@ export const runnerScenarios: Scenarios = {
       return { path: { runner_id } }
     },
   },
-  'POST /runners': { 'registration tokens are switched off': () => ({ body: { token: nobodys } }) },
+  'POST /runners': { 'unknown registration token': () => ({ body: { token: nobodys } }) },
+  'POST /runners/reset_registration_token': { '': plain },
+  'POST /projects/:id/runners/reset_registration_token': { '': plain },
+  'POST /groups/:id/runners/reset_registration_token': { '': plain },
   'DELETE /runners': { [unknownRunner]: () => ({ body: { token: nobodys } }) },
   'DELETE /runners/managers': { [unknownRunner]: () => ({ body: { token: nobodys, system_id: 'x' } }) },
   'POST /runners/verify': {
