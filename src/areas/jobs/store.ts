@@ -62,12 +62,18 @@ export function ofRunner(
     runnerId,
     status,
     readable,
-  }: { runnerId: number; status: string | undefined; readable: RawBuilder<unknown> },
+    sort = 'desc',
+  }: {
+    runnerId: number
+    status: string | undefined
+    readable: RawBuilder<unknown>
+    sort?: 'asc' | 'desc' | undefined
+  },
   { limit, offset }: PageInput,
 ): Read<JobRow & { project_path: string; project_storage: string; project_id: number }> {
   const where = sql`
     from ci_jobs j where j.runner_id = ${runnerId} and ${readable} ${inScope(status === undefined ? undefined : [status])}`
-  return jobPage(where, sql`j.id desc`, { limit, offset }, true) as never
+  return jobPage(where, sort === 'asc' ? sql`j.id` : sql`j.id desc`, { limit, offset }, true) as never
 }
 
 function jobPage(

@@ -214,6 +214,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
           {
             runnerId: params.id,
             status: params.status,
+            sort: params.sort,
             readable: sql`(actor.admin or j.project_id in (${projectsWithRole('maintainer')}))`,
           },
           page,
