@@ -25,6 +25,14 @@ export { compileWildcard } from './text/glob.ts'
 export type { JobConfig, ParsedConfig } from './config/config.ts'
 export type { GlobalVariable } from './entries/variables.ts'
 export { compile } from './compile/compile.ts'
+export type {
+  ClauseTrace,
+  JobTrace,
+  JobVariables,
+  PathMatch,
+  RuleTrace,
+  TracedValue,
+} from './compile/explanation.ts'
 export { otherTreeKey } from './compile/rules.ts'
 export { environmentVariables, jobPredefinedVariables } from './compile/environment.ts'
 export { parseDuration } from './text/duration.ts'
@@ -49,6 +57,7 @@ export { extractCoverage } from './status/coverage.ts'
 
 // Variables.
 export { orderBySpecificity, scopeMatches, scopeSpecificity, variablesFor } from './variables/scope.ts'
+export { byPrecedence, type VariableLayers } from './variables/precedence.ts'
 export { mergeVariables } from './variables/merge.ts'
 export { expandText, expandVariables } from './variables/expand.ts'
 export { isMaskable } from './variables/mask.ts'

@@ -4,6 +4,20 @@
  * are whole sentences and keep their case.
  */
 
+import { nearest } from './text/nearest.ts'
+
+/** `known`: the keys there are; the nearest ones are suggested behind the text that everybody knows. */
+function unknownKeys(keys: readonly string[], known: readonly string[] = []): string {
+  return `contains unknown keys: ${keys.join(', ')}${suggestion(keys, known)}`
+}
+
+const mostSuggestions = 10
+
+function suggestion(words: readonly string[], known: readonly string[]): string {
+  const near = words.slice(0, mostSuggestions).flatMap((word) => nearest(word, known) ?? [])
+  return near.length === 0 ? '' : ` (did you mean ${[...new Set(near)].join(', ')}?)`
+}
+
 /** As Ruby shows a list, which the texts of the field took over: `["a", "b"]`. */
 const list = (items: readonly string[]) => `[${items.map((item) => JSON.stringify(item)).join(', ')}]`
 
@@ -174,7 +188,7 @@ export const entryText = {
   tooShortList: (minimum: number) => `requires at least ${minimum} item`,
   tooLongList: (limit: number) => `has too many entries (maximum ${limit})`,
   unknownItems: (items: readonly string[]) => `contains unknown values: ${items.join(', ')}`,
-  unknownKeys: (keys: readonly string[]) => `contains unknown keys: ${keys.join(', ')}`,
+  unknownKeys,
   arrayOrHash: 'should be an array or a hash',
   missingKeys: (keys: readonly string[]) => `missing required keys: ${keys.join(', ')}`,
   exactlyOne: (keys: readonly string[]) => `must use exactly one of these keys: ${keys.join(', ')}`,
@@ -192,7 +206,9 @@ export const entryText = {
   nameSymbol: 'name should be a symbol',
   nameBlank: "name can't be blank",
   noJobs: 'config should contain at least one visible job',
-  notAJob: (name: string) => `${name} config should implement the script:, run:, or trigger: keyword`,
+  notAJob: (name: string, keys: readonly string[] = [], globals: readonly string[] = []) =>
+    `${name} config should implement the script:, run:, or trigger: keyword` +
+    (suggestion(keys, ['script', 'trigger']) || suggestion([name], globals)),
   rulesShape: 'should be an array containing hashes and arrays of hashes',
   notWithRules: (keys: readonly string[]) => `key may not be used with \`rules\`: ${keys.join(', ')}`,
   policyShape: 'has to be either an array of conditions or a hash',

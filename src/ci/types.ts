@@ -3,10 +3,11 @@
  * be stored as it is.
  */
 
+import type { Explanation } from './compile/explanation.ts'
 import type { Release } from './entries/release.ts'
 import type { InputSpec } from './spec/input-spec.ts'
 
-export type { InputSpec, Release }
+export type { Explanation, InputSpec, Release }
 
 export type PipelineSource =
   | 'unknown'
@@ -62,6 +63,8 @@ export interface ScopedVariable extends Variable {
   environmentScope?: string
   /** Hidden in texts for people; may not be put into the configuration. */
   masked?: boolean
+  /** Whoever asks for an explanation may not see the value. */
+  concealed?: boolean
 }
 
 /** What a pipeline is compiled for. The shell gathers it; `usesChanges`, `usesExists` and their like in the
@@ -280,7 +283,10 @@ export interface CompiledPipeline {
   /** Variables for every job of the pipeline, for downstream use: global with the workflow rule's on top. */
   variables: Variable[]
   warnings: string[]
+  explanation?: Explanation
 }
 
+/** The explanation only when it was asked for. */
 export type CompileResult =
-  CompiledPipeline | { errors: string[]; failureReason: CompileFailure; warnings: string[] }
+  | CompiledPipeline
+  | { errors: string[]; failureReason: CompileFailure; warnings: string[]; explanation?: Explanation }

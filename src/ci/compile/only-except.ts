@@ -1,7 +1,8 @@
 import { defaultOnly, type Filter } from '../entries/filters.ts'
 import { holds } from '../expression/evaluate.ts'
 import type { CompileContext, PipelineSource } from '../types.ts'
-import type { Grounds } from './rules.ts'
+import { allHold, anyHolds, type ClauseTrace, type Judged } from './explanation.ts'
+import { pathsChanged, tellExpression, type Grounds } from './rules.ts'
 import type { VariableScope } from './scope.ts'
 
 const wordOfSource: Partial<Record<PipelineSource, string>> = {
@@ -23,8 +24,9 @@ export function includedByOnly(
   only: Filter,
   scope: VariableScope,
   grounds: Grounds<CompileContext>,
+  traces: ClauseTrace[] | null = null,
 ): boolean {
-  return conditions({ ...defaultOnly, ...only }, scope, grounds).every((condition) => condition())
+  return allHold(conditions({ ...defaultOnly, ...only }, scope, grounds), traces)
 }
 
 /** `except` excludes as soon as one of its keys holds. */
@@ -32,25 +34,40 @@ export function excludedByExcept(
   except: Filter,
   scope: VariableScope,
   grounds: Grounds<CompileContext>,
+  traces: ClauseTrace[] | null = null,
 ): boolean {
-  return conditions(except, scope, grounds).some((condition) => condition())
+  return anyHolds(conditions(except, scope, grounds), traces)
 }
 
 function conditions(
-  filter: Filter,
+  { refs, variables, changes, kubernetes }: Filter,
   scope: VariableScope,
   grounds: Grounds<CompileContext>,
-): (() => boolean)[] {
-  const { context, paths } = grounds
-  const { refs, variables, changes, kubernetes } = filter
-  const list: (() => boolean)[] = []
-  if (refs) list.push(() => refs.some((ref) => matchesRef(ref, scope, context)))
-  if (variables) list.push(() => variables.some((expression) => holds(expression, scope)))
-  if (changes) {
-    const changed = context.changedPaths
-    list.push(() => changed === null || paths.any(scope.expandAll(changes), changed))
+): (() => Judged)[] {
+  const { context } = grounds
+  const list: (() => Judged)[] = []
+  if (refs) {
+    list.push(() => {
+      const found = refs.find((ref) => matchesRef(ref, scope, context)) ?? null
+      const judged = { clause: 'refs', holds: found !== null } as const
+      return { holds: judged.holds, tell: () => ({ ...judged, refs, found }) }
+    })
   }
-  if (kubernetes) list.push(() => context.kubernetesActive === true)
+  if (variables) {
+    list.push(() => {
+      const judged = {
+        clause: 'variables',
+        holds: variables.some((expression) => holds(expression, scope)),
+      } as const
+      const expressions = () => variables.map((expression) => tellExpression(expression, scope))
+      return { holds: judged.holds, tell: () => ({ ...judged, expressions: expressions() }) }
+    })
+  }
+  if (changes) list.push(() => pathsChanged(changes, null, context.changedPaths, scope, grounds))
+  if (kubernetes) {
+    const judged = { clause: 'kubernetes', holds: context.kubernetesActive === true } as const
+    list.push(() => ({ holds: judged.holds, tell: () => judged }))
+  }
   return list
 }
 

@@ -1,8 +1,11 @@
 import { ConfigError } from '../config/config-error.ts'
 import type { Changes, Exists, Rule } from '../entries/rules.ts'
 import { holds } from '../expression/evaluate.ts'
+import type { Expression } from '../expression/parser.ts'
+import { printExpression, variablesIn } from '../expression/print.ts'
 import { pipelineText } from '../messages.ts'
-import type { CompileContext } from '../types.ts'
+import type { CompileContext, ScopedVariable } from '../types.ts'
+import { allHold, type ClauseTrace, type Judged, type RuleTrace, type TracedValue } from './explanation.ts'
 import type { PathMatching } from './paths.ts'
 import type { VariableScope } from './scope.ts'
 
@@ -22,23 +25,55 @@ export interface Grounds<Facts extends RuleFacts = RuleFacts> {
 export type Refusal = (reason: string) => string
 
 /**
- * The first rule that matches, with its position; null when none does. Throws a ConfigError when a clause names a ref
- * or project that is not there.
+ * The first rule that matches, with its position; null when none does. What was looked at is told to `traces`. Throws a
+ * ConfigError when a clause names a ref or project that is not there.
  */
 export function firstMatching(
   rules: readonly Rule[],
   refusal: Refusal,
   scope: VariableScope,
   grounds: Grounds,
+  traces: RuleTrace[] | null = null,
 ): { rule: Rule; index: number } | null {
-  const index = rules.findIndex((rule) => matches(rule, refusal, scope, grounds))
-  return index === -1 ? null : { rule: rules[index]!, index }
+  const index = rules.findIndex((rule, at) => {
+    const clauses: ClauseTrace[] | null = traces && []
+    const matched = allHold(clausesOf(rule, refusal, scope, grounds), clauses)
+    traces?.push({ index: at, when: rule.when, matched, clauses: clauses ?? [] })
+    return matched
+  })
+  if (index === -1) return null
+  for (const [after, { when }] of rules.slice(index + 1).entries()) {
+    traces?.push({ index: index + 1 + after, when, matched: null, clauses: [] })
+  }
+  return { rule: rules[index]!, index }
 }
 
-function matches(rule: Rule, refusal: Refusal, scope: VariableScope, grounds: Grounds): boolean {
-  if (rule.if !== null && !holds(rule.if, scope)) return false
-  if (rule.changes !== null && !changed(rule.changes, refusal, scope, grounds)) return false
-  return rule.exists === null || exists(rule.exists, refusal, scope, grounds)
+function clausesOf(rule: Rule, refusal: Refusal, scope: VariableScope, grounds: Grounds): (() => Judged)[] {
+  const clauses: (() => Judged)[] = []
+  const { if: condition, changes, exists } = rule
+  if (condition !== null) clauses.push(() => conditionHolds(condition, scope))
+  if (changes !== null) clauses.push(() => changed(changes, refusal, scope, grounds))
+  if (exists !== null) clauses.push(() => there(exists, refusal, scope, grounds))
+  return clauses
+}
+
+function conditionHolds(condition: Expression, scope: VariableScope): Judged {
+  const judged = { clause: 'if', holds: holds(condition, scope) } as const
+  return { holds: judged.holds, tell: () => ({ ...judged, ...tellExpression(condition, scope) }) }
+}
+
+/** The expression, and what its variables are. */
+export function tellExpression(
+  expression: Expression,
+  scope: VariableScope,
+): { expression: string; values: TracedValue[] } {
+  const values = variablesIn(expression).map((key) => {
+    const variable: ScopedVariable | undefined = scope.find(key)
+    const concealed = variable?.masked === true || variable?.concealed === true
+    const value = concealed ? null : (variable?.value ?? null)
+    return { key, value, defined: variable !== undefined, concealed }
+  })
+  return { expression: printExpression(expression), values }
 }
 
 function changed(
@@ -46,7 +81,7 @@ function changed(
   refusal: Refusal,
   scope: VariableScope,
   grounds: Grounds,
-): boolean {
+): Judged {
   const { context } = grounds
   let changedPaths: readonly string[] | null = context.changedPaths
   if (compareTo !== null) {
@@ -54,16 +89,32 @@ function changed(
     if (known === undefined) throw new ConfigError(refusal(pipelineText.compareTo))
     changedPaths = known
   }
-  // Nothing to compare with: everything counts as changed.
-  return changedPaths === null || grounds.paths.any(scope.expandAll(paths), changedPaths)
+  return pathsChanged(paths, compareTo, changedPaths, scope, grounds)
 }
 
-function exists(
+/** With nothing to compare with (null) everything counts as changed. */
+export function pathsChanged(
+  patterns: readonly string[],
+  compareTo: string | null,
+  changedPaths: readonly string[] | null,
+  scope: VariableScope,
+  { paths }: Grounds,
+): Judged {
+  const comparable = changedPaths !== null
+  const found = comparable ? paths.any(scope.expandAll(patterns), changedPaths) : null
+  const judged = { clause: 'changes', holds: !comparable || found !== null } as const
+  return {
+    holds: judged.holds,
+    tell: () => ({ ...judged, paths: [...patterns], compareTo, comparable, found }),
+  }
+}
+
+function there(
   { paths, project, ref }: Exists,
   refusal: Refusal,
   scope: VariableScope,
   grounds: Grounds,
-): boolean {
+): Judged {
   let tree: readonly string[] = grounds.context.treePaths
   if (project !== null) {
     const [otherProject, otherRef] = [scope.expand(project), ref === null ? null : scope.expand(ref)]
@@ -71,7 +122,9 @@ function exists(
     if (known === undefined) throw new ConfigError(refusal(pipelineText.existsProject(otherProject)))
     tree = known
   }
-  return grounds.paths.exists(scope.expandAll(paths), tree)
+  const found = grounds.paths.exists(scope.expandAll(paths), tree)
+  const judged = { clause: 'exists', holds: found !== null } as const
+  return { holds: judged.holds, tell: () => ({ ...judged, paths, project, ref, found }) }
 }
 
 /** The key in `context.otherTrees` of a project at a ref (null: its default branch); both expanded. */

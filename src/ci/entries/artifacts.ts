@@ -77,7 +77,7 @@ function reports(value: unknown, spot: Spot): Reports | undefined {
   const unknown = Object.keys(others).filter(
     (type) => !reportTypes.has(type) || coverageFormats.includes(type),
   )
-  if (unknown.length > 0) return spot.fail(entryText.unknownKeys(unknown))
+  if (unknown.length > 0) return spot.fail(entryText.unknownKeys(unknown, reportKeys))
   for (const [type, given] of Object.entries(others)) {
     if (given === null) continue
     found.set(type, stringOrStrings(given, spot.key(type)) ?? [])
@@ -90,6 +90,10 @@ function reports(value: unknown, spot: Spot): Reports | undefined {
 }
 
 const coverageFormats = ['cobertura', 'jacoco']
+const reportKeys = [
+  ...[...reportTypes.keys()].filter((type) => !coverageFormats.includes(type)),
+  'coverage_report',
+]
 const coverageReport = mapOf(
   { coverage_format: attribute(oneOf(coverageFormats)), path: attribute(string) },
   (value, spot) => requireKeys(value, ['coverage_format', 'path'], spot),

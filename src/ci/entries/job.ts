@@ -95,10 +95,19 @@ export type JobEntry = Values<typeof jobFields & Pick<typeof bridgeFields, 'trig
 
 const scriptKeys = ['script', 'before_script', 'after_script']
 
-/** Undefined: no job at all (it neither runs nor triggers), or a wrong one; either way it was reported. */
-export function readJob(name: string, value: unknown, jobs: Spot): JobEntry | undefined {
+/**
+ * Undefined: no job at all (it neither runs nor triggers), or a wrong one; either way it was reported. `globals`: what
+ * else may stand on the first level of a file.
+ */
+export function readJob(
+  name: string,
+  value: unknown,
+  jobs: Spot,
+  globals: readonly string[] = [],
+): JobEntry | undefined {
   const spot = jobs.child(name)
-  if (!isMap(value) || kindOf(value) === null) return jobs.failHere(entryText.notAJob(name))
+  if (!isMap(value)) return jobs.failHere(entryText.notAJob(name, [], globals))
+  if (kindOf(value) === null) return jobs.failHere(entryText.notAJob(name, unknownKeys(value), globals))
   if (name.length > 255) return spot.failHere(`name ${entryText.tooLong(255)}`)
   const runs = ['script', 'run'].filter((key) => has(value, key))
   if (runs.length > 0 && has(value, 'trigger')) return spot.fail(entryText.together([...runs, 'trigger']))
@@ -119,6 +128,9 @@ function kindOf(value: DataMap): 'job' | 'bridge' | null {
   if (has(value, 'script') || has(value, 'run')) return 'job'
   return 'trigger' in value || isMirror(value['needs']) ? 'bridge' : null
 }
+
+const unknownKeys = (value: DataMap) =>
+  Object.keys(value).filter((key) => !Object.hasOwn(jobFields, key) && !Object.hasOwn(bridgeFields, key))
 
 const has = (value: DataMap, key: string) => value[key] !== undefined && value[key] !== null
 

@@ -17,7 +17,7 @@ export const parallel: Read<Parallel> = (value, spot) => {
   }
   if (!isMap(value)) return spot.failHere(entryText.parallelShape)
   const unknown = Object.keys(value).filter((key) => key !== 'matrix')
-  if (unknown.length > 0) return spot.fail(entryText.unknownKeys(unknown))
+  if (unknown.length > 0) return spot.fail(entryText.unknownKeys(unknown, ['matrix']))
   const rows = matrix(value['matrix'], spot.child('matrix'))
   return rows && { matrix: rows }
 }

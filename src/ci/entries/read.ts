@@ -123,7 +123,7 @@ export function readFields<F extends Fields>(
 ): Values<F> {
   const before = spot.errors.length
   const unknown = Object.keys(value).filter((key) => !Object.hasOwn(table, key))
-  if (unknown.length > 0) spot.fail(entryText.unknownKeys(unknown))
+  if (unknown.length > 0) spot.fail(entryText.unknownKeys(unknown, Object.keys(table)))
   const found: Record<string, unknown> = {}
   for (const below of [false, true]) {
     if (below) check?.(value, spot)

@@ -44,6 +44,8 @@ const globalFields = {
 
 /** What YAML readers take for something else than a text; no job can be called so. */
 const oddNames = ['true', 'false', 'nil']
+/** What a wrong job may have been meant for: a job `rspec` was never meant as `spec`. */
+const suggestedGlobals = Object.keys(globalFields).filter((key) => key !== 'spec')
 /** Once meant the stages. */
 const removedKeys = ['types']
 
@@ -90,7 +92,7 @@ function readJobs(data: DataMap, oddKeys: readonly string[], spot: Spot): Map<st
       spot.child(name).failHere(entryText.nameSymbol)
     else if (removedKeys.includes(name)) spot.failHere(entryText.notAJob(name))
     else {
-      const job = readJob(name, value, spot)
+      const job = readJob(name, value, spot, suggestedGlobals)
       if (job !== undefined) jobs.set(name, job)
     }
   }

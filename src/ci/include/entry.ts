@@ -57,7 +57,8 @@ export function sourcesOf(
   }
   if (kinds.length > 1) throw new ConfigError(includeText.severalKinds(allowed))
   const unknown = Object.keys(given).filter((key) => key !== kind && !otherKeys.includes(key))
-  if (unknown.length > 0) throw new ConfigError(includeText.entry(entryText.unknownKeys(unknown)))
+  if (unknown.length > 0)
+    throw new ConfigError(includeText.entry(entryText.unknownKeys(unknown, [...allowed, ...otherKeys])))
   if (isThere(given['integrity']) && kind !== 'remote') {
     throw new ConfigError(includeText.entry(includeText.integrityMisplaced))
   }

@@ -30,7 +30,7 @@ function read(header: DataMap, included: readonly DataMap[], spot: Spot): InputS
     return []
   }
   const unknown = Object.keys(spec).filter((key) => !specKeys.includes(key))
-  if (unknown.length > 0) spot.fail(entryText.unknownKeys(unknown))
+  if (unknown.length > 0) spot.fail(entryText.unknownKeys(unknown, specKeys))
   checkComponent(spec['component'] ?? null, spot.child('component'))
   const { inputs = null } = spec
   if (inputs !== null && !isMap(inputs)) {

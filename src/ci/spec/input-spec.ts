@@ -30,6 +30,7 @@ export interface InputRule {
 
 const mostOptions = 50
 const keys = ['default', 'description', 'options', 'regex', 'type']
+const ruleKeys = ['if', 'options', 'default']
 
 /** Reports to the spot, which is the place of the input, and returns undefined when something is wrong. */
 export function readInput(
@@ -42,7 +43,7 @@ export function readInput(
   if (value !== null && !isMap(value)) return spot.fail(entryText.hash)
   const given: DataMap = value ?? {}
   const unknown = Object.keys(given).filter((key) => !keys.includes(key) && !(withRules && key === 'rules'))
-  if (unknown.length > 0) spot.fail(entryText.unknownKeys(unknown))
+  if (unknown.length > 0) spot.fail(entryText.unknownKeys(unknown, keys))
   for (const other of withRules ? ['options', 'default'] : []) {
     if (isThere(given['rules']) && other in given) spot.fail(entryText.together(['rules', other]))
   }
@@ -80,8 +81,8 @@ function readRules(value: Data, spot: Spot): InputRule[] | undefined {
 }
 
 function readRule(rule: DataMap, spot: Spot): InputRule | undefined {
-  const unknown = Object.keys(rule).filter((key) => !['if', 'options', 'default'].includes(key))
-  if (unknown.length > 0) return spot.fail(entryText.unknownKeys(unknown))
+  const unknown = Object.keys(rule).filter((key) => !ruleKeys.includes(key))
+  if (unknown.length > 0) return spot.fail(entryText.unknownKeys(unknown, ruleKeys))
   const { if: condition = null } = rule
   const expression = typeof condition === 'string' ? parseExpression(condition) : null
   if (condition !== null && expression === null) return spot.key('if').fail(entryText.expression)

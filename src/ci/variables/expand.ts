@@ -12,6 +12,7 @@ export type Lookup = (key: string) => Variable | undefined
 
 /** Puts values in for references, once; unknown ones stay, and so do those to files, which only the runner knows. */
 export function replaceReferences(text: string, lookup: Lookup): string {
+  if (!holdsReference(text)) return text
   return text.replaceAll(reference, (whole, ...groups: (string | undefined)[]) => {
     const key = groups[0] ?? groups[1] ?? groups[2]
     const variable = key === undefined ? undefined : lookup(key)
@@ -20,9 +21,18 @@ export function replaceReferences(text: string, lookup: Lookup): string {
 }
 
 function referencedKeys(text: string): string[] {
-  const keys = Array.from(text.matchAll(reference), (match) => match[1] ?? match[2] ?? match[3])
-  return keys.filter((key) => key !== undefined)
+  if (!holdsReference(text)) return []
+  const keys: string[] = []
+  reference.lastIndex = 0
+  for (let match = reference.exec(text); match !== null; match = reference.exec(text)) {
+    const key = match[1] ?? match[2] ?? match[3]
+    if (key !== undefined) keys.push(key)
+  }
+  return keys
 }
+
+/** Far quicker than the pattern, and most texts hold none. */
+const holdsReference = (text: string) => text.includes('$') || text.includes('%')
 
 /**
  * Expands the values of a list (low to high; the last of a key wins) in one another. Raw values are not expanded, and
@@ -72,9 +82,11 @@ export function expandTexts(
     reached.set(key, variable)
     if (variable.raw !== true) waiting.push(...referencedKeys(variable.value))
   }
-  const expanded = expandVariables([...reached.values()])
-  if ('error' in expanded) return expanded
-  const values = new Map(expanded.variables.map((variable) => [variable.key, variable]))
+  const nested = reached.values().some(({ value, raw }) => raw !== true && holdsReference(value))
+  const expanded = nested ? expandVariables([...reached.values()]) : undefined
+  if (expanded !== undefined && 'error' in expanded) return expanded
+  const values =
+    expanded === undefined ? reached : new Map(expanded.variables.map((one) => [one.key, one] as const))
   const result: string[] = []
   let size = 0
   for (const text of texts) {
