@@ -114,6 +114,21 @@ const goals: readonly Goal[] = [
   { operation: 'settings: read', must: 'p99 5 ms', find: p99(5, 'settings') },
   { operation: 'create a pipeline of 20 jobs', must: 'p99 120 ms', find: p99(120, 'create-pipeline') },
   {
+    operation: 'compile a configuration of 2,000 jobs',
+    must: '150 ms',
+    find: ({ compiling }) =>
+      compiling && { figure: `${digits(compiling.median)} ms`, holds: compiling.median <= 150 },
+  },
+  {
+    operation: 'create a pipeline of 200 jobs',
+    must: '10 statements',
+    find: ({ creation }) =>
+      creation && {
+        figure: `${digits(creation.statements, 1)}, p50 ${digits(creation.p50)} ms`,
+        holds: creation.statements <= 10,
+      },
+  },
+  {
     operation: 'push accepted to job claimed, 1,000 idle runners',
     must: 'p50 150 ms, p99 1 s',
     find({ latencies }) {

@@ -72,8 +72,25 @@ function startCells({ starts, seededIn }: Results): Cells[] {
   ]
 }
 
-function ciCells({ latencies, idle }: Results): Cells[] {
+function ciCells({ latencies, idle, compiling, creation }: Results): Cells[] {
   return [
+    ...(compiling === undefined
+      ? []
+      : [
+          [
+            `compile a configuration of ${digits(compiling.jobs)} jobs`,
+            `median ${digits(compiling.median)} ms, worst ${digits(compiling.worst)} ms`,
+          ],
+        ]),
+    ...(creation === undefined
+      ? []
+      : [
+          [
+            `create a pipeline of ${creation.jobs} jobs`,
+            `p50 ${digits(creation.p50)} ms, p99 ${digits(creation.p99)} ms of ${creation.pipelines}; ` +
+              `${digits(creation.statements, 1)} statements`,
+          ],
+        ]),
     ...latencies.map(({ runners, pushes, missing, p50, p99, lost }) => [
       `push accepted to job claimed, ${digits(runners)} idle runner${runners === 1 ? '' : 's'}`,
       missing ?? `p50 ${digits(p50, 1)} ms, p99 ${digits(p99, 1)} ms of ${pushes}; ${lost ?? 0} lost`,

@@ -1,4 +1,6 @@
 import type { Idle, Latency } from './ci.ts'
+import type { Compiling } from './compile.ts'
+import type { Creation } from './creation.ts'
 import type { Transfer } from './git.ts'
 import type { Machine } from './machine.ts'
 import type { Measured } from './measure.ts'
@@ -25,6 +27,8 @@ export interface Results {
   readonly transfers: Transfer[]
   readonly latencies: Latency[]
   readonly idle: Idle[]
+  compiling?: Compiling
+  creation?: Creation
   /** What went wrong or was left out, in words. */
   readonly remarks: string[]
   /** Seconds of the whole run. */

@@ -3,6 +3,8 @@ import { findRunningPostgres } from '../src/kernel/db/embedded/index.ts'
 import type { CeilingHandlers } from './ceiling.ts'
 import { Child } from './child.ts'
 import { Ci, pushConfiguration, twentyJobs } from './ci.ts'
+import { compiling } from './compile.ts'
+import { creating } from './creation.ts'
 import { endpoints, type Endpoint } from './endpoints.ts'
 import { advertisements, transfers } from './git.ts'
 import { GitClient } from './git-client.ts'
@@ -56,6 +58,16 @@ export class Run {
     const git = new GitClient(path.join(this.#directory, 'git'), this.#signal)
     await this.#part('git', () => this.#git(bench, git))
     await this.#part('ci', () => this.#ci(bench, git, client))
+    if (this.#wants('compile')) {
+      await this.#part('compile', async () => {
+        this.#results.compiling = compiling()
+      })
+    }
+    if (this.#wants('creation')) {
+      await this.#part('creation', async () => {
+        this.#results.creation = await creating(bench, git, this.#options.quick ? 10 : 30)
+      })
+    }
     if (this.#wants('create-pipeline')) {
       await this.#part('the configuration of 20 jobs', async () => {
         await pushConfiguration(git, bench, special.pipelineProjects, twentyJobs)
