@@ -1,3 +1,4 @@
+import { ciSimulation } from '../areas/ci-simulation/index.ts'
 import { members } from '../areas/members/index.ts'
 import { containerRegistry } from '../areas/container-registry/index.ts'
 import { containerRules } from '../areas/container-rules/index.ts'
@@ -41,6 +42,7 @@ export function areas(services: Services): Area[] {
     containerRegistry(services),
     oci(services),
     pipelineArea,
+    ciSimulation({ ...services, refProtection }),
     triggers({ ...services, creator: pipelineArea.creator }),
     jobArea,
     testReports(services),

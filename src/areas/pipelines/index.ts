@@ -35,10 +35,14 @@ export {
   type PipelineSummaryRow,
 } from './entities.ts'
 export { findRef, type FoundRef } from './find-ref.ts'
+export { gather } from './compile-pipeline.ts'
+export { runRefusal } from './lint.ts'
+export { loadConfig, type ConfigRequest } from './load-config.ts'
 export type { MachineJob } from './machine.ts'
 export {
   addressesFor,
   predefinedVariables,
+  userVariables,
   type Addresses,
   type AddressServices,
   type PipelineFacts,
@@ -48,9 +52,10 @@ export {
 export { PipelineProcess, taskNames, type JobEvent, type PipelineEvent } from './process-pipeline.ts'
 export type { JobEnd } from './process-store.ts'
 export type { PipelineRef, RefProtection } from './ref-protection.ts'
-export { danglingSources, skippedAfter } from './rules.ts'
+export { checkVariables, danglingSources, skippedAfter } from './rules.ts'
 export { find as findPipeline } from './store.ts'
 export { pipelineSecretContext, projectFacts, type StoredVariable } from './variable-source.ts'
+export { pipelineSources } from './words.ts'
 
 export interface PipelineServices {
   readonly db: Database

@@ -35,7 +35,7 @@ export async function lint(services: PipelineServices, request: LintRequest): Pr
   const found = repository && name !== null ? await findRef(repository, project.refsVersion, name) : 'missing'
   const ref = typeof found === 'string' ? undefined : found
   const sha = request.sha ?? ref?.sha ?? (await resolveName(repository, undefined))
-  const refused = await refusal(services, request, ref)
+  const refused = await runRefusal(services, request, ref)
 
   const { configPath } = ciSettings(project)
   const url = externalUrl()
@@ -87,9 +87,9 @@ export async function lint(services: PipelineServices, request: LintRequest): Pr
 }
 
 /** Why the push that a dry run stands for would make no pipeline, whatever the configuration. */
-async function refusal(
-  { db, refProtection }: PipelineServices,
-  { actor, project }: LintRequest,
+export async function runRefusal(
+  { db, refProtection }: Pick<PipelineServices, 'db' | 'refProtection'>,
+  { actor, project }: Pick<LintRequest, 'actor' | 'project'>,
   ref: FoundRef | undefined,
 ): Promise<string | undefined> {
   if (!may(actor, 'create_pipeline', project)) return 'Insufficient permissions to create a new pipeline'

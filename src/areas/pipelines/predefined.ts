@@ -1,4 +1,4 @@
-import { FeatureLevel, visibilityName, type ProjectSubject } from '../../access/index.ts'
+import { FeatureLevel, visibilityName, type ProjectSubject, type User } from '../../access/index.ts'
 import { refSlug, type PipelineSource, type Variable } from '../../ci/index.ts'
 import type { Commit } from '../../git/index.ts'
 import { apiVersion, revision } from '../metadata/index.ts'
@@ -147,4 +147,14 @@ function commitVariables(commit: Commit): Record<string, string> {
     CI_COMMIT_AUTHOR: `${author.name} <${author.email}>`,
     CI_COMMIT_TIMESTAMP: commit.committer.date.toISOString().replace('.000Z', 'Z'),
   }
+}
+
+/** Who started the pipeline, or the job by hand. */
+export function userVariables(user: User): Variable[] {
+  return [
+    { key: 'GITLAB_USER_ID', value: String(user.id) },
+    { key: 'GITLAB_USER_LOGIN', value: user.username },
+    { key: 'GITLAB_USER_NAME', value: user.name, raw: true },
+    { key: 'GITLAB_USER_EMAIL', value: user.email },
+  ]
 }

@@ -8,6 +8,18 @@ import type { ProjectFacts } from './predefined.ts'
 /** A variable kept by a project or given to a pipeline, opened. */
 export interface StoredVariable extends ScopedVariable {
   readonly masked: boolean
+  /** Where it is kept; left out for those of the pipeline. */
+  readonly place?: VariablePlace
+}
+
+/** The instance (0), then the groups from the top one down, then the project. */
+export interface VariablePlace {
+  readonly level: number
+  /** Null: not of a group. */
+  readonly groupId: number | null
+  readonly projectId: number | null
+  readonly hidden: boolean
+  readonly protected: boolean
 }
 
 /** The place the values of pipeline variables are sealed for. */
@@ -22,6 +34,10 @@ interface VariableRow {
   readonly environment_scope: string
   readonly masked: boolean
   readonly raw: boolean
+  readonly hidden: boolean
+  readonly protected: boolean
+  readonly project_id: number | null
+  readonly namespace_id: number | null
 }
 
 interface FactsRow {
@@ -31,7 +47,8 @@ interface FactsRow {
   readonly variables: VariableRow[]
 }
 
-const columns = sql`v.id, v.key, v.secret, v.variable_type, v.environment_scope, v.masked, v.raw, v.protected`
+const columns = sql`v.id, v.key, v.secret, v.variable_type, v.environment_scope, v.masked, v.raw, v.protected, v.hidden,
+  v.project_id, v.namespace_id`
 
 /** The variables that reach project `p` of namespace `n`; one branch for each index. */
 const reaching = sql`
@@ -57,7 +74,8 @@ export async function projectFacts(
     select p.description, p.topics, n.full_path as namespace, coalesce((
       select json_agg(json_build_object('level', v.level, 'key', v.key, 'secret', v.secret,
         'variable_type', v.variable_type, 'environment_scope', v.environment_scope, 'masked', v.masked,
-        'raw', v.raw) order by v.level, v.id)
+        'raw', v.raw, 'hidden', v.hidden, 'protected', v.protected, 'project_id', v.project_id,
+        'namespace_id', v.namespace_id) order by v.level, v.id)
       from (${reaching}) v where ${protectedRef} or not v.protected), '[]') as variables
     from projects p join namespaces n on n.id = p.namespace_id where p.id = ${projectId}`.execute(db)
   const row = rows[0]
@@ -79,6 +97,13 @@ export async function projectFacts(
           file: variable.variable_type === 'file',
           environmentScope: variable.environment_scope,
           masked: variable.masked,
+          place: {
+            level: variable.level,
+            groupId: variable.namespace_id,
+            projectId: variable.project_id,
+            hidden: variable.hidden,
+            protected: variable.protected,
+          },
         })),
       ),
     ),

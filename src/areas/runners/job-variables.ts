@@ -1,12 +1,13 @@
 import { jobLogin, type ProjectSubject, type User } from '../../access/index.ts'
 import {
+  byPrecedence,
   environmentVariables,
   expandVariables,
   jobPredefinedVariables,
   variablesFor,
   type Variable,
 } from '../../ci/index.ts'
-import type { StoredVariable } from '../pipelines/index.ts'
+import { userVariables, type StoredVariable } from '../pipelines/index.ts'
 import type { HandedJob } from './job-row.ts'
 
 export interface PayloadVariable extends Variable {
@@ -48,29 +49,36 @@ export function jobVariables(parts: VariableParts): { variables: PayloadVariable
     { key: 'CI_JOB_ID', value: String(job.id) },
     { key: 'CI_JOB_URL', value: `${parts.externalUrl}/${parts.project.fullPath}/-/jobs/${job.id}` },
   ]
-  const result = expandVariables<PayloadVariable>([
-    ...parts.predefined.map(shown),
-    ...pipelineVariables(parts).map(shown),
-    ...jobPredefinedVariables(definition).map(shown),
-    ...runnerVariables(parts).map(shown),
-    ...userVariables(parts.user).map(shown),
-    ...jobFacts(parts).map(shown),
-    hidden({ key: 'CI_REPOSITORY_URL', value: parts.repositoryUrl }),
-    ...(environment === null ? [] : environmentVariables(environment).map(shown)),
-    ...definition.variables.map(shown),
-    ...parts.dotenv.map(shown),
-    ...ofProject.map(({ environmentScope: _, masked, ...variable }) => hidden(variable, masked)),
-    ...parts.given.map((variable) => hidden(variable)),
-    // Nobody takes these away from a job.
-    ...persisted.map(shown),
-    hidden({ key: 'CI_JOB_TOKEN', value: token }, true),
-    ...(parts.registry === undefined
-      ? []
-      : [
-          shown({ key: 'CI_REGISTRY_USER', value: jobLogin }),
-          hidden({ key: 'CI_REGISTRY_PASSWORD', value: token }, true),
-        ]),
-  ])
+  const result = expandVariables(
+    byPrecedence<PayloadVariable>({
+      predefined: [
+        ...parts.predefined.map(shown),
+        ...pipelineVariables(parts).map(shown),
+        ...jobPredefinedVariables(definition).map(shown),
+        ...runnerVariables(parts).map(shown),
+        ...userVariables(parts.user).map(shown),
+        ...jobFacts(parts).map(shown),
+        hidden({ key: 'CI_REPOSITORY_URL', value: parts.repositoryUrl }),
+        ...(environment === null ? [] : environmentVariables(environment).map(shown)),
+      ],
+      file: definition.variables.map(shown),
+      dotenv: parts.dotenv.map(shown),
+      stored: ofProject.map(({ environmentScope: _, place: _place, masked, ...variable }) =>
+        hidden(variable, masked),
+      ),
+      given: parts.given.map((variable) => hidden(variable)),
+      persisted: [
+        ...persisted.map(shown),
+        hidden({ key: 'CI_JOB_TOKEN', value: token }, true),
+        ...(parts.registry === undefined
+          ? []
+          : [
+              shown({ key: 'CI_REGISTRY_USER', value: jobLogin }),
+              hidden({ key: 'CI_REGISTRY_PASSWORD', value: token }, true),
+            ]),
+      ],
+    }),
+  )
   return 'error' in result ? result : { variables: result.variables }
 }
 
@@ -111,15 +119,6 @@ function runnerVariables({ job: { runner } }: VariableParts): Variable[] {
     ...(runner.architecture === null
       ? []
       : [{ key: 'CI_RUNNER_EXECUTABLE_ARCH', value: runner.architecture }]),
-  ]
-}
-
-function userVariables(user: User): Variable[] {
-  return [
-    { key: 'GITLAB_USER_ID', value: String(user.id) },
-    { key: 'GITLAB_USER_LOGIN', value: user.username },
-    { key: 'GITLAB_USER_NAME', value: user.name, raw: true },
-    { key: 'GITLAB_USER_EMAIL', value: user.email },
   ]
 }
 
