@@ -51,6 +51,11 @@ export const commands = {
     ],
   },
   'ls-tree': { flags: ['-r', '-t', '-z', '--full-tree'] },
+  // Of two blobs; commits are compared by diff-tree.
+  diff: { flags: ['--no-color', '--no-ext-diff', '--no-textconv'] },
+  'hash-object': { flags: ['-w', '--stdin'] },
+  // The patterns come through stdin, so that none can be read as an option.
+  grep: { flags: ['-n', '-I', '-i', '-F', '-z', '--full-name', '--no-color', '-f-'] },
   'merge-base': { flags: ['--is-ancestor'] },
   'for-each-ref': { flags: ['--format=', '--merged=', '--contains=', '--count='] },
   archive: { flags: ['--format=', '--prefix='] },

@@ -52,6 +52,8 @@ export { parseTrailers, type Trailer } from './trailers.ts'
 export { findEntry, listTree, type FileMode, type TreeEntry, type TreePage } from './tree.ts'
 export { blobSize, findBlob, looksBinary, readBlob, streamBlob, type BlobHeader } from './blobs.ts'
 export { changedPaths, commitStats, diffStat, type ChangedPath, type DiffStat } from './diffs.ts'
+export { diffBlobs } from './blob-diff.ts'
+export { grep, type Match } from './grep.ts'
 export { archive, canBzip2, type ArchiveFormat, type ArchiveOptions } from './archive.ts'
 
 // Refs.
@@ -92,4 +94,6 @@ export {
   type PreparedChange,
   type TagRequest,
 } from './write.ts'
+export type { Quarantine } from './quarantine.ts'
+export { commitBlob, storeBlob, type BlobCommit, type StoredBlob } from './blob-commit.ts'
 export { recoverRepository, type RecoverOptions } from './recover.ts'

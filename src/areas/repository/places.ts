@@ -3,12 +3,17 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { branchRef, createRepository, repositoryExists, type Git, type Repository } from '../../git/index.ts'
 
-/** What must be known of a project to find its repository; `ProjectSubject` fits. */
-export interface PlacedProject {
-  readonly id: number
+/** What must be known of a repository to find or make it. */
+export interface PlacedRepository {
+  readonly id: number | string
   readonly storage: string
   readonly defaultBranch: string | null
   readonly repositoryEmpty: boolean
+}
+
+/** What must be known of a project to find its repository; `ProjectSubject` fits. */
+export interface PlacedProject extends PlacedRepository {
+  readonly id: number
 }
 
 const usualBranch = branchRef('main')!
@@ -24,8 +29,11 @@ export class RepositoryPlaces {
     this.#storages = storages
   }
 
-  /** The place hangs on the project's id, not its path, so that renaming and moving touch no file. */
-  of({ id, storage }: { readonly id: number; readonly storage: string }): Repository {
+  /**
+   * The place hangs on the project's id, not its path, so that renaming and moving touch no file. Other repositories
+   * than those of projects have a text as their id: `wiki-7`.
+   */
+  of({ id, storage }: { readonly id: number | string; readonly storage: string }): Repository {
     const folder = this.#storages[storage]
     if (folder === undefined) throw new Error(`there is no storage ${storage}`)
     const hash = createHash('sha256').update(String(id)).digest('hex')
@@ -38,7 +46,7 @@ export class RepositoryPlaces {
    * The repository, made when there is none: a project without a first push needs no folder, and so its creation can
    * not end halfway. Where something was pushed nothing is looked at.
    */
-  async open(project: PlacedProject): Promise<Repository> {
+  async open(project: PlacedRepository): Promise<Repository> {
     const repository = this.of(project)
     if (!project.repositoryEmpty || (await repositoryExists(repository))) return repository
     let creating = this.#creating.get(repository.path)
@@ -51,7 +59,7 @@ export class RepositoryPlaces {
   }
 }
 
-async function create(repository: Repository, { defaultBranch }: PlacedProject): Promise<void> {
+async function create(repository: Repository, { defaultBranch }: PlacedRepository): Promise<void> {
   const head = (defaultBranch === null ? undefined : branchRef(defaultBranch)) ?? usualBranch
   try {
     await createRepository(repository, { defaultBranch: head })

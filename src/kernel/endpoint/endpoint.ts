@@ -119,6 +119,8 @@ export interface RequestFacts {
 interface Declaration<Kind extends SubjectKind, Path extends string, Params extends TObject, Row, Actor> {
   readonly method: Method
   readonly path: Path
+  /** The last parameter of the path takes the rest of the address, also where its slashes come as they are. */
+  readonly greedy?: boolean
   readonly summary: string
   readonly description?: string
   /** What it is about, and the ability on it that the caller needs. */

@@ -8,7 +8,7 @@ import Fastify, {
 import { ApiError } from '../errors/index.ts'
 import { requestContext, runInContext, type Logger, type RequestContext } from '../log/index.ts'
 import { call, type Gatekeeper } from './call.ts'
-import { Answer, type RequestFacts } from './endpoint.ts'
+import { Answer, type Endpoint, type RequestFacts } from './endpoint.ts'
 import { commonHeaders, corsHeaders, preflightHeaders, requestId } from './headers.ts'
 import type { Registry, Route } from './registry.ts'
 
@@ -112,7 +112,8 @@ export function mountEndpoints(
 ): void {
   const served = new Map<string, Set<string>>()
   for (const route of routes) {
-    const { method, path } = route.endpoint
+    const { method } = route.endpoint
+    const path = mountedPath(route.endpoint)
     served.set(path, (served.get(path) ?? new Set()).add(method))
     server.route({
       method,
@@ -122,8 +123,13 @@ export function mountEndpoints(
   }
   // `/a/:id` and `/a/:name` are one path to a client.
   const byShape = Map.groupBy(served.keys(), (path) => path.replaceAll(/:\w+/g, ':'))
-  for (const paths of byShape.values()) {
-    const allowed = new Set(paths.flatMap((path) => [...served.get(path)!]))
+  for (const [shape, paths] of byShape) {
+    // What a `*` takes in is served there.
+    const around = [...byShape].filter(
+      ([other]) => other.endsWith('/*') && shape !== other && shape.startsWith(other.slice(0, -1)),
+    )
+    const serving = [...paths, ...around.flatMap(([, others]) => others)]
+    const allowed = new Set(serving.flatMap((path) => [...served.get(path)!]))
     const allow = ['OPTIONS', ...(allowed.has('GET') ? ['HEAD'] : []), ...allowed].join(', ')
     server.route({
       method: methods.filter((method) => !allowed.has(method)),
@@ -139,6 +145,18 @@ export function mountEndpoints(
   }
 }
 
+/** Only a `*` takes slashes. */
+function mountedPath({ path, greedy }: Endpoint): string {
+  return greedy === true ? path.replace(/:\w+$/, '*') : path
+}
+
+/** The values of the path's parameters, by their declared names. */
+function pathValues({ path, greedy }: Endpoint, values: Record<string, string>): Record<string, string> {
+  if (greedy !== true) return values
+  const { '*': rest = '', ...others } = values
+  return { ...others, [/:(\w+)$/.exec(path)?.[1] ?? '*']: rest }
+}
+
 async function answer(
   route: Route,
   gate: Gatekeeper,
@@ -150,7 +168,7 @@ async function answer(
   if (context !== undefined) context.endpoint = `${route.endpoint.method} ${route.endpoint.path}`
   const result = await call(route, gate, {
     raw: request.raw,
-    path: request.params as Record<string, string>,
+    path: pathValues(route.endpoint, request.params as Record<string, string>),
     facts: requestFacts(request, reply),
     base,
   })
