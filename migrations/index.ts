@@ -14,6 +14,7 @@ import * as jobQueue from './0017-job-queue.ts'
 import * as registrationTokens from './0018-registration-tokens.ts'
 import * as containerRules from './0021-container-rules.ts'
 import * as containerRegistry from './0022-container-registry.ts'
+import * as wikis from './0025-wikis.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -32,4 +33,5 @@ export const migrations: MigrationList = {
   '0018-registration-tokens': registrationTokens,
   '0021-container-rules': containerRules,
   '0022-container-registry': containerRegistry,
+  '0025-wikis': wikis,
 }

@@ -39,6 +39,7 @@ export {
   instance,
   job,
   project,
+  projectColumns,
   projectFromRow,
   runner,
   type GroupSubject,

@@ -112,7 +112,8 @@ function identified(id: string | undefined): { id: number } | { path: string } {
   return { path: text.toLowerCase() }
 }
 
-const projectColumns = sql`
+/** Of project `p` in namespace `n`, as `projectFromRow` takes them. */
+export const projectColumns = sql`
   p.id, p.namespace_id, n.kind as namespace_kind, n.traversal_ids as line, p.name, p.path, p.full_path, p.visibility,
   p.archived, p.default_branch, p.creator_id, p.storage, p.refs_version, p.repository_empty, p.settings,
   p.feature_levels, p.xmin::text || '.' || n.xmin::text as version`

@@ -1,4 +1,5 @@
 import { ciSimulation } from '../areas/ci-simulation/index.ts'
+import { markdown } from '../areas/markdown/index.ts'
 import { members } from '../areas/members/index.ts'
 import { containerRegistry } from '../areas/container-registry/index.ts'
 import { containerRules } from '../areas/container-rules/index.ts'
@@ -14,6 +15,7 @@ import { oci } from '../areas/oci/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
+import { wikis } from '../areas/wikis/index.ts'
 import { variables } from '../areas/variables/index.ts'
 import { jobs } from '../areas/jobs/index.ts'
 import { pipelines } from '../areas/pipelines/index.ts'
@@ -26,6 +28,8 @@ import type { Services } from './services.ts'
 export function areas(services: Services): Area[] {
   const pipelineArea = pipelines({ ...services, refProtection })
   const jobArea = jobs({ ...services, refProtection, process: pipelineArea.process })
+  const markdownArea = markdown(services)
+  const wikiArea = wikis({ ...services, texts: markdownArea.texts })
   return [
     metadata(services),
     groups(services),
@@ -37,10 +41,12 @@ export function areas(services: Services): Area[] {
     variables(services),
     protectedBranches(services),
     repository(services),
-    gitHttp(services),
     containerRules(services),
     containerRegistry(services),
     oci(services),
+    gitHttp({ ...services, wikis: wikiArea.hosting }),
+    markdownArea,
+    wikiArea,
     pipelineArea,
     ciSimulation({ ...services, refProtection }),
     triggers({ ...services, creator: pipelineArea.creator }),

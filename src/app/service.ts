@@ -17,6 +17,7 @@ import { Cipher } from '../kernel/lib/secrets.ts'
 import { Outbound } from '../kernel/outbound/index.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import { outboundRules, Settings } from '../settings/index.ts'
+import { Renderer } from '../rendering/index.ts'
 import { Events, migrateTasks, TaskWorker } from '../tasks/index.ts'
 import { mountPages } from '../web/index.ts'
 import { areas } from './areas.ts'
@@ -101,6 +102,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     outbound: new Outbound(() => outboundRules(settings.values)),
     images: await openImages(config, externalUrl, stack),
     git,
+    renderer: stack.use(new Renderer(log)),
     places,
     door,
   }

@@ -5,6 +5,7 @@ import type { Images } from './images.ts'
 import type { Plan } from '../kernel/config/index.ts'
 import type { Database, Notifications } from '../kernel/db/index.ts'
 import type { Git } from '../git/index.ts'
+import type { Renderer } from '../rendering/index.ts'
 import type { Cipher } from '../kernel/lib/secrets.ts'
 import type { Outbound } from '../kernel/outbound/index.ts'
 import type { Logger } from '../kernel/log/index.ts'
@@ -28,6 +29,8 @@ export interface Services {
   readonly outbound: Outbound
   readonly images: Images
   readonly git: Git
+  /** Makes HTML of texts, in threads of its own. */
+  readonly renderer: Renderer
   /** Where the repositories lie. */
   readonly places: RepositoryPlaces
   /** Through which every ref moves. */

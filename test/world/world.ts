@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Writable } from 'node:stream'
-import { pino } from 'pino'
+import { pino, type Logger } from 'pino'
 import { inject } from 'vitest'
 import { startService, type Service } from '../../src/app/service.ts'
 import { readConfig } from '../../src/kernel/config/index.ts'
@@ -126,6 +126,21 @@ export class World implements AsyncDisposable {
     return person
   }
 
+  /** A further service on the same data, which ends with this world. */
+  async sibling(environment: Readonly<Record<string, string>>): Promise<Service> {
+    const config = readConfig({
+      PORT: '0',
+      DATA_DIR: this.directory,
+      DATABASE_URL: this.databaseUrl,
+      DATABASE_POOL: '2',
+      ROOT_TOKEN: rootToken,
+      ROLES: 'web',
+      SHUTDOWN_TIMEOUT: '5',
+      ...environment,
+    })
+    return this.#stack.use(await startService(config, failureLog(this.#failures)))
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync()
     if (this.#failures.length > 0)
@@ -136,6 +151,17 @@ export class World implements AsyncDisposable {
 export function expectStatus(reply: Reply, status: number): Json {
   if (reply.status !== status) throw new Error(`expected ${status}, got ${reply.status}: ${reply.text}`)
   return reply.body as Json
+}
+
+/** Everything logged as an error is a defect: a 5xx, a failed task. */
+function failureLog(failures: string[]): Logger {
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      failures.push(chunk.toString())
+      done()
+    },
+  })
+  return pino({ level: 'error' }, sink)
 }
 
 /** Starts a service on a database and a folder of its own. `environment` as in the configuration. */
@@ -160,15 +186,8 @@ export async function startWorld(
       SHUTDOWN_TIMEOUT: '5',
       ...environment,
     })
-    // Everything logged as an error is a defect: a 5xx, a failed task.
     const failures: string[] = []
-    const sink = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        failures.push(chunk.toString())
-        done()
-      },
-    })
-    const service = stack.use(await startService(config, pino({ level: 'error' }, sink)))
+    const service = stack.use(await startService(config, failureLog(failures)))
     return new World(service, { directory, databaseUrl: database.url }, failures, stack)
   } catch (error) {
     await stack.disposeAsync()

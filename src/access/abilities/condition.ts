@@ -19,6 +19,11 @@ export function member(level: number): Condition<{ readonly role: number }> {
   return { label: `${roleName(level)} or higher`, holds: (_, subject) => subject.role >= level }
 }
 
+/** A role whose holders may what some above them may not. */
+export function exactly(level: number): Condition<{ readonly role: number }> {
+  return { label: roleName(level), holds: (_, subject) => subject.role === level }
+}
+
 export const everybody: Condition<unknown> = { label: 'everybody', holds: () => true }
 
 export const signedIn: Condition<unknown> = { label: 'signed in', holds: (actor) => actor.user !== null }

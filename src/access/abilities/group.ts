@@ -1,6 +1,6 @@
 import { Role } from '../levels.ts'
 import type { GroupSubject } from '../subjects.ts'
-import { everybody, member, signedIn, type Condition, type Rules } from './condition.ts'
+import { everybody, exactly, member, signedIn, type Condition, type Rules } from './condition.ts'
 
 /** A level that the group may set lower or higher: `project_creation_level`, `subgroup_creation_level`. */
 function creation(
@@ -20,6 +20,21 @@ function creation(
 
 const owner = [member(Role.owner)]
 
+const wikiLevel = ({ settings }: GroupSubject): unknown => settings['wiki_access_level'] ?? 'enabled'
+
+const wikiOpen: Condition<GroupSubject> = {
+  label: 'wiki open to the caller',
+  holds: (_, subject) => wikiLevel(subject) === 'enabled' || subject.role >= Role.guest,
+}
+
+const wikiOff: Condition<GroupSubject> = {
+  label: 'wiki disabled',
+  holds: (_, subject) => wikiLevel(subject) === 'disabled',
+}
+
+/** A job acts for a project. */
+const anyJob: Condition<GroupSubject> = { label: 'a job', holds: (actor) => actor.job !== null }
+
 export type GroupAbility =
   | 'read_group'
   | 'read_group_member'
@@ -33,6 +48,9 @@ export type GroupAbility =
   | 'read_cicd_variables'
   | 'admin_cicd_variables'
   | 'read_container_image'
+  | 'read_wiki'
+  | 'create_wiki'
+  | 'admin_wiki'
   | 'leave'
 
 export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
@@ -66,5 +84,8 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   read_cicd_variables: { allow: owner },
   admin_cicd_variables: { allow: owner },
   read_container_image: { allow: [member(Role.reporter)] },
+  read_wiki: { allow: [wikiOpen], never: [wikiOff, anyJob] },
+  create_wiki: { allow: [exactly(Role.planner), member(Role.developer)], never: [wikiOff, anyJob] },
+  admin_wiki: { allow: [exactly(Role.planner), member(Role.maintainer)], never: [wikiOff, anyJob] },
   leave: { allow: [signedIn] },
 }

@@ -2,7 +2,7 @@ import type { Actor } from '../actor.ts'
 import type { Feature } from '../features.ts'
 import { FeatureLevel, Role, Visibility } from '../levels.ts'
 import type { ProjectSubject } from '../subjects.ts'
-import { everybody, member, signedIn, type Condition, type Rules } from './condition.ts'
+import { everybody, exactly, member, signedIn, type Condition, type Rules } from './condition.ts'
 
 type ProjectCondition = Condition<ProjectSubject>
 
@@ -86,6 +86,8 @@ const otherJob: ProjectCondition = {
 }
 
 const developer = [member(Role.developer)]
+const wikiWriters = [exactly(Role.planner), member(Role.developer)]
+const wikiKeepers = [exactly(Role.planner), member(Role.maintainer)]
 const maintainer = [member(Role.maintainer)]
 const owner = [member(Role.owner)]
 const codeReaders = [feature('repository', Role.planner)]
@@ -119,6 +121,9 @@ export type ProjectAbility =
   | 'admin_trigger'
   | 'read_runner'
   | 'admin_runner'
+  | 'read_wiki'
+  | 'create_wiki'
+  | 'admin_wiki'
   | 'read_protected_branch'
   | 'admin_protected_branch'
   | 'read_container_image'
@@ -173,6 +178,9 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   admin_trigger: { allow: maintainer, never: [archived, off('builds')] },
   read_runner: { allow: maintainer, never: [off('builds')] },
   admin_runner: { allow: maintainer, never: [archived, off('builds')] },
+  read_wiki: { allow: [feature('wiki')], never: [off('wiki'), foreignJob] },
+  create_wiki: { allow: wikiWriters, never: [archived, off('wiki'), anyJob] },
+  admin_wiki: { allow: wikiKeepers, never: [archived, off('wiki'), anyJob] },
   read_protected_branch: { allow: codeReaders, never: [off('repository')] },
   admin_protected_branch: { allow: maintainer, never: [archived, off('repository')] },
   /** Where the registry is switched off its endpoints answer 404, which is theirs to say. */

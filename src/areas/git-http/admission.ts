@@ -1,31 +1,36 @@
 import {
   accountProblem,
-  decide,
   enter,
   enterByLogin,
+  group,
   isTokenUsable,
   noteTokenUse,
   project,
   type Actor,
   type Entrance,
+  type GroupSubject,
   type Login,
   type ProjectSubject,
 } from '../../access/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Service } from '../../git/index.ts'
+import { containerOfWiki } from './address.ts'
 import { GitRefusal } from './refusal.ts'
+import { codeOf, projectMissing, wikiOf, type Target, type TargetServices, type Wanted } from './target.ts'
 
 export interface Admitted {
   readonly actor: Actor
-  readonly project: ProjectSubject
+  readonly target: Target
   /** Reached by a path that the project had before. */
   readonly moved: boolean
 }
 
-export interface AdmissionServices {
+export interface AdmissionServices extends TargetServices {
   readonly db: Database
   readonly log: Logger
+  readonly plan: Plan
   readonly externalUrl: () => string
   readonly matchesPassword: (password: string, digest: string) => Promise<boolean>
 }
@@ -36,7 +41,9 @@ const scopes = {
   'git-receive-pack': ['api', 'write_repository'],
 } as const
 
-/** Who asks, for which project, and whether that is allowed: one statement. Throws the refusal in git's words. */
+type Found = Entrance<ProjectSubject | GroupSubject, never> & { readonly wanted: Wanted | undefined }
+
+/** Who asks, for what, and whether that is allowed: one statement for code. Throws the refusal in git's words. */
 export async function admit(
   services: AdmissionServices,
   login: Login | 'unreadable' | undefined,
@@ -44,29 +51,52 @@ export async function admit(
   service: Service,
 ): Promise<Admitted> {
   if (login === 'unreadable') throw denied(services)
-  const lookup = { id: fullPath, secretDigest: undefined }
-  const entrance: Entrance<ProjectSubject, never> =
-    login === undefined
-      ? await enter(services.db, project, { kind: 'none', digest: undefined, sudo: undefined }, lookup)
-      : await enterByLogin(services.db, project, login, lookup, services.matchesPassword)
+  const entrance = await find(services, login, fullPath)
   const actor = checkActor(services, entrance, service)
-  const { subject } = entrance
+  const { wanted } = entrance
   if (actor.user === null) {
     // Asking for credentials tells nothing about what there is.
-    const open = subject !== undefined && decide(actor, 'download_code', subject).allowed
+    const open = wanted?.mayDownload(actor).allowed === true
     if (!open || service === 'git-receive-pack') throw denied(services)
   }
-  if (subject === undefined) throw missing()
-  if (service === 'git-upload-pack') mustDownload(actor, subject)
-  else mustUpload(actor, subject)
-  return { actor, project: subject, moved: entrance.redirect }
+  if (wanted === undefined) throw new GitRefusal(404, projectMissing)
+  if (service === 'git-upload-pack') mustDownload(actor, wanted)
+  else mustUpload(actor, wanted)
+  const target = await wanted.target(wanted.mayUpload(actor).allowed)
+  if (target === undefined) throw new GitRefusal(404, 'A repository for this wiki does not exist yet.')
+  return { actor, target, moved: entrance.redirect }
 }
 
-function checkActor(
-  services: AdmissionServices,
-  { actor, token }: Entrance<ProjectSubject, never>,
-  service: Service,
-): Actor {
+/** `a/b.wiki` is the wiki of the project or group `a/b`; only where there is none, a project of that very name. */
+async function find(services: AdmissionServices, login: Login | undefined, fullPath: string): Promise<Found> {
+  const container = containerOfWiki(fullPath)
+  if (container !== undefined) {
+    const inProject = await enterFor<ProjectSubject>(services, project, login, container)
+    if (inProject.subject !== undefined) {
+      return { ...inProject, wanted: wikiOf(services, inProject.subject, inProject.visible) }
+    }
+    const inGroup = await enterFor<GroupSubject>(services, group, login, container)
+    if (inGroup.subject !== undefined && services.plan !== 'free') {
+      return { ...inGroup, wanted: wikiOf(services, inGroup.subject, inGroup.visible) }
+    }
+  }
+  const entrance = await enterFor<ProjectSubject>(services, project, login, fullPath)
+  return { ...entrance, wanted: entrance.subject && codeOf(services, entrance.subject) }
+}
+
+function enterFor<Subject>(
+  { db, matchesPassword }: AdmissionServices,
+  kind: typeof project | typeof group,
+  login: Login | undefined,
+  fullPath: string,
+): Promise<Entrance<Subject, never>> {
+  const lookup = { id: fullPath, secretDigest: undefined }
+  return login === undefined
+    ? enter(db, kind, { kind: 'none', digest: undefined, sudo: undefined }, lookup)
+    : enterByLogin(db, kind, login, lookup, matchesPassword)
+}
+
+function checkActor(services: AdmissionServices, { actor, token }: Found, service: Service): Actor {
   if (actor === undefined || (token !== undefined && !isTokenUsable(token, new Date())))
     throw denied(services)
   if (token !== undefined) noteTokenUse(services, token)
@@ -82,28 +112,23 @@ function checkActor(
   return actor
 }
 
-function mustDownload(actor: Actor, subject: ProjectSubject): void {
-  const { allowed, hidden } = decide(actor, 'download_code', subject)
-  if (hidden) throw missing()
+function mustDownload(actor: Actor, { mayDownload, subject, words }: Wanted): void {
+  const { allowed, hidden } = mayDownload(actor)
+  if (hidden) throw new GitRefusal(404, words.missing)
   if (allowed) return
-  if (actor.job !== null && actor.job.projectId !== subject.id) throw missing()
-  throw new GitRefusal(403, 'You are not allowed to download code from this project.')
+  if (actor.job !== null && actor.job.projectId !== subject.id) throw new GitRefusal(404, words.missing)
+  throw new GitRefusal(403, words.download)
 }
 
-function mustUpload(actor: Actor, subject: ProjectSubject): void {
-  const { allowed, hidden } = decide(actor, 'upload_code', subject)
-  if (hidden) throw missing()
+function mustUpload(actor: Actor, { mayUpload, subject, words }: Wanted): void {
+  const { allowed, hidden } = mayUpload(actor)
+  if (hidden) throw new GitRefusal(404, words.missing)
   if (allowed) return
   if (actor.job !== null) throw new GitRefusal(403, 'You are not allowed to upload code.')
-  if (subject.archived) throw new GitRefusal(403, "You can't push code to an archived project.")
-  throw new GitRefusal(403, 'You are not allowed to push code to this project.')
-}
-
-function missing(): GitRefusal {
-  return new GitRefusal(
-    404,
-    "The project you were looking for could not be found or you don't have permission to view it.",
-  )
+  if (subject.kind === 'project' && subject.archived) {
+    throw new GitRefusal(403, "You can't push code to an archived project.")
+  }
+  throw new GitRefusal(403, words.upload)
 }
 
 function denied({ externalUrl }: AdmissionServices): GitRefusal {

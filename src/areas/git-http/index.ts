@@ -1,21 +1,25 @@
 import type { FastifyInstance } from 'fastify'
 import type { ProjectSubject } from '../../access/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import type { WikiHosting } from '../wikis/index.ts'
 import { matchesPassword } from '../users/index.ts'
 import { mountGit } from './routes.ts'
 
 export { drain } from './body.ts'
 export { readLogin } from './login.ts'
 
-/** Git over HTTP, under the addresses of projects: `/group/project.git`. */
+/** Git over HTTP, under the addresses of projects and wikis: `/group/project.git`, `/group/project.wiki.git`. */
 export function gitHttp(services: {
   db: Database
   log: Logger
+  plan: Plan
   externalUrl: () => string
   places: RepositoryPlaces
   door: RefDoor<ProjectSubject>
+  wikis: WikiHosting
 }): { mount: (server: FastifyInstance) => void } {
   return { mount: (server) => mountGit(server, { ...services, matchesPassword }) }
 }

@@ -68,12 +68,12 @@ async function serve(
   const header = request.headers['git-protocol']
   const version = parseProtocol(Array.isArray(header) ? header.join(':') : header)
   if (call === 'info/refs') {
-    const body = await advertise(services, admitted.project, service, version)
+    const body = await advertise(admitted.target, service, version)
     return reply.headers({ ...fresh, 'content-type': `application/x-${service}-advertisement` }).send(body)
   }
   checkContentType(request.raw, `application/x-${service}-request`)
   const headers = { ...fresh, 'content-type': `application/x-${service}-result` }
-  if (service === 'git-upload-pack') await fetch(services, admitted.project, version, request, reply, headers)
+  if (service === 'git-upload-pack') await fetch(services, admitted.target, version, request, reply, headers)
   else await push(services, admitted, fullPath, request, reply, headers)
   return undefined
 }

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ProjectSubject } from '../../access/index.ts'
 import {
   advertiseRefs,
   GitError,
@@ -13,82 +12,74 @@ import {
 } from '../../git/index.ts'
 import { requestFacts } from '../../kernel/endpoint/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
-import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { AdmissionServices, Admitted } from './admission.ts'
 import { drain, readBody } from './body.ts'
 import { GitRefusal } from './refusal.ts'
+import type { Target } from './target.ts'
 
-export interface GitServices extends AdmissionServices {
-  readonly places: RepositoryPlaces
-  readonly door: RefDoor<ProjectSubject>
-}
+export type GitServices = AdmissionServices
 
 const messagePrefix = 'Guildhall: '
 
 type Headers = Readonly<Record<string, string>>
 
-export async function advertise(
-  { places }: GitServices,
-  project: ProjectSubject,
-  service: Service,
-  version: ProtocolVersion,
-): Promise<Buffer> {
-  const repository = await places.open(project)
-  const refs = await listRefs(repository, project.refsVersion).catch(async (error: unknown) => {
+export async function advertise(target: Target, service: Service, version: ProtocolVersion): Promise<Buffer> {
+  const repository = await target.open()
+  const refs = await listRefs(repository, target.refsVersion).catch(async (error: unknown) => {
     if (await repositoryExists(repository)) throw error
-    throw new GitRefusal(404, 'A repository for this project does not exist yet.')
+    throw new GitRefusal(404, target.absent)
   })
   return advertiseRefs(repository, service, { refs, version, http: true })
 }
 
 /** Answers a fetch; git's answer goes straight to the socket. */
 export async function fetch(
-  { places, log }: GitServices,
-  project: ProjectSubject,
+  { log }: GitServices,
+  target: Target,
   version: ProtocolVersion,
   request: FastifyRequest,
   reply: FastifyReply,
   headers: Headers,
 ): Promise<void> {
-  const repository = await places.open(project)
+  const repository = await target.open()
   const input = readBody(request.raw)
   const { signal } = requestFacts(request, reply)
   await streaming({ request, reply, headers, input, log }, async (output) => {
     const { complaint } = await uploadPack(repository, input, output, {
       version,
       statelessRpc: true,
-      refs: () => listRefs(repository, project.refsVersion),
+      refs: () => listRefs(repository, target.refsVersion),
       signal,
     })
-    if (complaint !== undefined) log.info({ project: project.id, complaint }, 'a fetch ended early')
+    if (complaint !== undefined) log.info({ ...target.label, complaint }, 'a fetch ended early')
   })
 }
 
 /** Takes a push in. What is refused the client is told within the answer, whose status is 200 all the same. */
 export async function push(
   services: GitServices,
-  { actor, project, moved }: Admitted,
+  { actor, target, moved }: Admitted,
   askedPath: string,
   request: FastifyRequest,
   reply: FastifyReply,
   headers: Headers,
 ): Promise<void> {
-  const { places, door, log, externalUrl } = services
-  await places.open(project)
+  const { log, externalUrl } = services
+  await target.open()
   const input = readBody(request.raw)
   const { signal } = requestFacts(request, reply)
   await streaming({ request, reply, headers, input, log }, async (output) => {
     try {
-      const { problem } = await door.receive({ actor, project, via: 'git' }, input, output, {
+      const { problem } = await target.receive(actor, input, output, {
         signal,
         messagePrefix,
-        ...(moved && { afterwards: async () => movedNotice(askedPath, project.fullPath, externalUrl()) }),
+        ...(moved && { afterwards: async () => movedNotice(askedPath, target.fullPath, externalUrl()) }),
       })
-      if (problem !== undefined) log.info({ project: project.id, problem }, 'a push failed')
+      if (problem !== undefined) log.info({ ...target.label, problem }, 'a push failed')
     } catch (error) {
       if (error instanceof GitError && error.failure === 'aborted') throw error
       // The client was told: its answer is whole.
-      log.error({ err: error, project: project.id }, 'a push could not be taken in')
+      log.error({ err: error, ...target.label }, 'a push could not be taken in')
     }
   })
 }

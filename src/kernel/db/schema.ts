@@ -469,6 +469,33 @@ export interface Users {
   username: string;
 }
 
+export interface WikiPages {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  slug: string;
+  wiki_id: number;
+}
+
+export interface WikiRefUpdates {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  state: Generated<string>;
+  updates: Json;
+  user_id: number | null;
+  wiki_id: number;
+}
+
+export interface Wikis {
+  created_at: Generated<Timestamp>;
+  default_branch: string;
+  empty: Generated<boolean>;
+  id: Generated<number>;
+  namespace_id: number | null;
+  project_id: number | null;
+  refs_version: Generated<number>;
+  storage: Generated<string>;
+}
+
 export interface DB {
   application_settings: ApplicationSettings;
   ci_job_artifacts: CiJobArtifacts;
@@ -505,4 +532,7 @@ export interface DB {
   routes: Routes;
   signing_keys: SigningKeys;
   users: Users;
+  wiki_pages: WikiPages;
+  wiki_ref_updates: WikiRefUpdates;
+  wikis: Wikis;
 }

@@ -4,6 +4,7 @@ import { networkSettings } from './network.ts'
 import { projectSettings } from './projects.ts'
 import { registrySettings } from './registry.ts'
 import { runnerSettings } from './runners.ts'
+import { renderingSettings } from './rendering.ts'
 import { tokenSettings } from './tokens.ts'
 import { userSettings } from './users.ts'
 
@@ -16,6 +17,7 @@ export const catalogue = {
   ...runnerSettings,
   ...tokenSettings,
   ...userSettings,
+  ...renderingSettings,
 } as const
 
 export type SettingName = keyof typeof catalogue

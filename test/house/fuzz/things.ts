@@ -28,6 +28,8 @@ export async function makeThings(world: World): Promise<Things> {
   const runner = await make('/user/runners', { runner_type: 'project_type', project_id: id(project) })
   const trigger = await make(`${path}/triggers`, { description: 'x' })
   await make(`${path}/repository/tags`, { tag_name: 'v1', ref: 'main' })
+  for (const place of [path, `/groups/${id(group)}`])
+    await make(`${place}/wikis`, { title: 'page', content: 'x' })
   const token = await make(`/users/${user.id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })
   const container = await make(`${path}/registry/protection/repository/rules`, {
     repository_path_pattern: `${project['path_with_namespace']}/x`,
@@ -62,6 +64,10 @@ export async function makeThings(world: World): Promise<Things> {
     'commits :sha': 'main',
     'files :file_path': '.gitlab-ci.yml',
     'archive.:format': 'zip',
+    'wikis :slug': 'page',
+    'wiki_versions :slug': 'page',
+    'wiki_diffs :slug': 'page',
+    'wiki_attachments :path': 'page.md',
   }
 }
 

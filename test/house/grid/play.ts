@@ -59,5 +59,6 @@ function send(row: Row, request: Request, stage: Stage, { client }: Caller): Pro
     return encodeURIComponent(value)
   })
   const query = request.query === undefined ? '' : `?${request.query}`
-  return client.request(row.method, path + query, request.body, request.headers)
+  const address = request.base === undefined ? path + query : `${request.base}/api/v4${path}${query}`
+  return client.request(row.method, address, request.body, request.headers)
 }

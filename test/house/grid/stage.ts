@@ -113,6 +113,8 @@ export interface Request {
   readonly query?: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** Another service on the same data. */
+  readonly base?: string
   /** Another place than the shared stage's. */
   readonly stage?: Stage
 }

@@ -52,6 +52,10 @@ export const hotEndpoints: readonly HotEndpoint[] = [
         headers,
       ),
   },
+  get('/projects/:id/wikis', ({ project }) => `/projects/${id(project)}/wikis`),
+  get('/projects/:id/wikis/:slug', ({ project }) => `/projects/${id(project)}/wikis/hot?render_html=true`),
+  get('/groups/:id/wikis', ({ group }) => `/groups/${id(group)}/wikis`),
+  get('/groups/:id/wikis/:slug', ({ group }) => `/groups/${id(group)}/wikis/hot`),
   get('/projects/:id/triggers', ({ project }) => `/projects/${id(project)}/triggers`),
   get('/groups/:id/variables', ({ group }) => `/groups/${id(group)}/variables`),
   get('/projects/:id/protected_branches', ({ project }) => `/projects/${id(project)}/protected_branches`),
@@ -107,6 +111,8 @@ export async function makeThings(world: World): Promise<Things> {
   await world.member({ project }, 'developer')
   expectStatus(await world.root.post(`${path}/variables`, { key: 'HOT', value: 'x' }), 201)
   expectStatus(await world.root.post(`${path}/protected_branches`, { name: 'hot' }), 201)
+  for (const place of [path, `/groups/${id(group)}`])
+    expectStatus(await world.root.post(`${place}/wikis`, { title: 'hot', content: 'x' }), 201)
   return {
     world,
     project,

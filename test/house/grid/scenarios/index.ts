@@ -14,6 +14,7 @@ import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
 import { userScenarios } from './users.ts'
 import { variableScenarios } from './variables.ts'
+import { wikiScenarios } from './wikis.ts'
 
 export const scenarios: Scenarios = {
   ...ciLintScenarios,
@@ -33,4 +34,5 @@ export const scenarios: Scenarios = {
   ...triggerScenarios,
   ...userScenarios,
   ...variableScenarios,
+  ...wikiScenarios,
 }

@@ -1,0 +1,112 @@
+import type { Readable, Writable } from 'node:stream'
+import {
+  decide,
+  type Actor,
+  type Decision,
+  type GroupSubject,
+  type ProjectSubject,
+} from '../../access/index.ts'
+import type { PushResult, Repository } from '../../git/index.ts'
+import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import type { HostedWiki, WikiHosting } from '../wikis/index.ts'
+
+/** What a git client fetches from and pushes to: the code of a project, or a wiki. */
+export interface Target {
+  /** For the log. */
+  readonly label: Readonly<Record<string, unknown>>
+  /** Of the project or group, as it is called now. */
+  readonly fullPath: string
+  readonly refsVersion: number
+  /** What is told while there is no repository. */
+  readonly absent: string
+  open(): Promise<Repository>
+  receive(
+    actor: Actor,
+    input: Readable,
+    output: Writable,
+    options: {
+      signal?: AbortSignal
+      messagePrefix: string
+      afterwards?: () => Promise<readonly string[]>
+    },
+  ): Promise<PushResult>
+}
+
+/** A kind of target before anybody was let in: what its rules are, and how it refuses. */
+export interface Wanted {
+  readonly subject: ProjectSubject | GroupSubject
+  readonly mayDownload: (actor: Actor) => Decision
+  readonly mayUpload: (actor: Actor) => Decision
+  readonly words: { readonly missing: string; readonly download: string; readonly upload: string }
+  /** Undefined: there is no repository, and the caller is none who makes one. */
+  readonly target: (mayWrite: boolean) => Promise<Target | undefined>
+}
+
+export const projectMissing =
+  "The project you were looking for could not be found or you don't have permission to view it."
+
+export interface TargetServices {
+  readonly places: RepositoryPlaces
+  readonly door: RefDoor<ProjectSubject>
+  readonly wikis: WikiHosting
+}
+
+export function codeOf({ places, door }: TargetServices, project: ProjectSubject): Wanted {
+  const target: Target = {
+    label: { project: project.id },
+    fullPath: project.fullPath,
+    refsVersion: project.refsVersion,
+    absent: 'A repository for this project does not exist yet.',
+    open: () => places.open(project),
+    receive: (actor, input, output, options) =>
+      door.receive({ actor, project, via: 'git' }, input, output, options),
+  }
+  return {
+    subject: project,
+    mayDownload: (actor) => decide(actor, 'download_code', project),
+    mayUpload: (actor) => decide(actor, 'upload_code', project),
+    words: {
+      missing: projectMissing,
+      download: 'You are not allowed to download code from this project.',
+      upload: 'You are not allowed to push code to this project.',
+    },
+    target: async () => target,
+  }
+}
+
+/** `visible`: whether the caller may know of the group; members of what lies in it do, which only the database knows. */
+export function wikiOf(
+  { wikis }: TargetServices,
+  subject: ProjectSubject | GroupSubject,
+  visible: boolean,
+): Wanted {
+  const may = (actor: Actor, ability: 'read_wiki' | 'create_wiki'): Decision =>
+    subject.kind === 'project'
+      ? decide(actor, ability, subject, visible)
+      : decide(actor, ability, subject, visible)
+  return {
+    subject,
+    mayDownload: (actor) => may(actor, 'read_wiki'),
+    mayUpload: (actor) => may(actor, 'create_wiki'),
+    words: {
+      missing: 'The wiki you were looking for could not be found.',
+      download: 'You are not allowed to download files from this wiki.',
+      upload: "You are not allowed to write to this project's wiki.",
+    },
+    async target(mayWrite) {
+      const wiki = await wikis.of(subject, { make: mayWrite })
+      return wiki && hosted(subject, wiki)
+    },
+  }
+}
+
+function hosted({ kind, id, fullPath }: ProjectSubject | GroupSubject, wiki: HostedWiki): Target {
+  return {
+    label: { wikiOf: `${kind} ${id}` },
+    fullPath: `${fullPath}.wiki`,
+    refsVersion: wiki.refsVersion,
+    absent: 'A repository for this wiki does not exist yet.',
+    open: () => wiki.open(),
+    receive: (actor, input, output, options) => wiki.receive(actor, input, output, options),
+  }
+}

@@ -1,0 +1,80 @@
+import type { Actor } from '../../access/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Language, LinkPlaces, Renderer, RenderSettings } from '../../rendering/index.ts'
+import type { Settings, SettingValues } from '../../settings/index.ts'
+import { resolveReferences, type ReferenceServices } from './references.ts'
+
+/** The place that the key of the asset proxy is sealed for. */
+export const proxyKeyContext = 'application_settings.asset_proxy_secret_key'
+
+export interface TextServices extends ReferenceServices {
+  readonly renderer: Renderer
+  readonly settings: Settings
+  readonly cipher: Cipher
+}
+
+export interface TextToRender {
+  readonly text: string
+  readonly language: Language
+  /** Who will read it; without one references stay text. */
+  readonly reader?: Actor | undefined
+  /** Full path of the project that the text belongs to. */
+  readonly project?: string | undefined
+  readonly links?: LinkPlaces | undefined
+  /** A page of a wiki. */
+  readonly wiki?: boolean
+  readonly readFile?: ((path: string) => Promise<string | undefined>) | undefined
+}
+
+/** Texts as readers see them: by the instance's settings, with what they may see linked. For every area. */
+export class Texts {
+  readonly #services: TextServices
+
+  constructor(services: TextServices) {
+    this.#services = services
+  }
+
+  render({ text, language, reader, project, links, wiki = false, readFile }: TextToRender): Promise<string> {
+    const { renderer, settings, cipher, externalUrl } = this.#services
+    const context = {
+      baseUrl: externalUrl(),
+      links,
+      wikiLinks: wiki,
+      hideFrontMatter: wiki,
+      settings: renderSettings(settings.values, cipher),
+    }
+    return renderer.render(
+      { text, language, context },
+      {
+        readFile,
+        ...(reader !== undefined && {
+          resolve: (candidates) => resolveReferences(this.#services, reader, project, candidates),
+        }),
+      },
+    )
+  }
+}
+
+function renderSettings(values: SettingValues, cipher: Cipher): RenderSettings {
+  const { asset_proxy_enabled, asset_proxy_url, asset_proxy_secret_key, asset_proxy_allowlist } = values
+  const { umlrender_enabled, umlrender_url, diagramrender_enabled, diagramrender_url } = values
+  const formats = Object.entries(values.diagramrender_formats)
+    .filter(([, on]) => on)
+    .map(([name]) => name)
+  return {
+    version: values.local_markdown_version,
+    asciidocMaxIncludes: values.asciidoc_max_includes,
+    ...(asset_proxy_enabled &&
+      asset_proxy_url !== null &&
+      asset_proxy_secret_key !== null && {
+        assetProxy: {
+          url: asset_proxy_url,
+          key: cipher.open(asset_proxy_secret_key, proxyKeyContext),
+          allowed: asset_proxy_allowlist,
+        },
+      }),
+    ...(umlrender_enabled && umlrender_url !== null && { uml: umlrender_url }),
+    ...(diagramrender_enabled &&
+      diagramrender_url !== null && { diagrams: { url: diagramrender_url, formats } }),
+  }
+}
