@@ -8,13 +8,14 @@ import * as projectLists from './0006-project-lists.ts'
 import * as triggers from './0007-triggers.ts'
 import * as variablesOfGroups from './0008-variables-of-groups.ts'
 import * as accessMarks from './0009-access-marks.ts'
-import * as pipelineBlocks from './0037-pipeline-blocks.ts'
+import * as downstream from './0010-downstream.ts'
 import * as testReports from './0013-test-reports.ts'
 import * as jobQueue from './0017-job-queue.ts'
 import * as registrationTokens from './0018-registration-tokens.ts'
 import * as containerRules from './0021-container-rules.ts'
 import * as containerRegistry from './0022-container-registry.ts'
 import * as wikis from './0025-wikis.ts'
+import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -27,11 +28,12 @@ export const migrations: MigrationList = {
   '0007-triggers': triggers,
   '0008-variables-of-groups': variablesOfGroups,
   '0009-access-marks': accessMarks,
-  '0037-pipeline-blocks': pipelineBlocks,
+  '0010-downstream': downstream,
   '0013-test-reports': testReports,
   '0017-job-queue': jobQueue,
   '0018-registration-tokens': registrationTokens,
   '0021-container-rules': containerRules,
   '0022-container-registry': containerRegistry,
   '0025-wikis': wikis,
+  '0037-pipeline-blocks': pipelineBlocks,
 }

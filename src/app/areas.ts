@@ -17,7 +17,7 @@ import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
 import { wikis } from '../areas/wikis/index.ts'
 import { variables } from '../areas/variables/index.ts'
-import { jobs } from '../areas/jobs/index.ts'
+import { artifactFiles, jobs } from '../areas/jobs/index.ts'
 import { pipelines } from '../areas/pipelines/index.ts'
 import { runners } from '../areas/runners/index.ts'
 import type { Area } from './area.ts'
@@ -26,7 +26,7 @@ import type { Services } from './services.ts'
 
 /** Every area of the service. */
 export function areas(services: Services): Area[] {
-  const pipelineArea = pipelines({ ...services, refProtection })
+  const pipelineArea = pipelines({ ...services, refProtection, artifactFile: artifactFiles(services) })
   const jobArea = jobs({ ...services, refProtection, process: pipelineArea.process })
   const markdownArea = markdown(services)
   const wikiArea = wikis({ ...services, texts: markdownArea.texts })

@@ -422,7 +422,7 @@ describe('acting', () => {
       (found) => found[0]?.['status'] === 'failed',
     )
     expect(bridges).toMatchObject([
-      { name: 'down', failure_reason: 'downstream_pipeline_creation_failed', downstream_pipeline: null },
+      { name: 'down', failure_reason: 'downstream_bridge_project_not_found', downstream_pipeline: null },
     ])
     expect(((await world.root.get(`${path}/jobs`)).body as Json[]).map(({ name }) => name)).toEqual(['test'])
   })

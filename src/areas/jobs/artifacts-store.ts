@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Blobs } from '../../blobs/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { unavailable } from '../../kernel/errors/index.ts'
 import { enqueue } from '../../tasks/index.ts'
@@ -46,6 +46,19 @@ export function ofRef(ref: string, name: string): Read<ArchiveRow> {
     join ci_jobs j on j.pipeline_id = p.id and j.name = ${name} and not j.retried and j.status = 'success' ${archive}
     where p.project_id = subject.id and p.ref = ${ref} and p.status = 'success' and p.source <> 'parent_pipeline'
     order by p.iid desc limit 1`)
+}
+
+/** What the job of this name in a pipeline has made. */
+export async function archiveOf(
+  db: Reader,
+  pipelineId: number,
+  name: string,
+): Promise<{ digest: string } | undefined> {
+  const result = await sql<{ digest: string }>`
+    select a.digest from ci_jobs j join ci_job_artifacts a on a.job_id = j.id and a.file_type = 'archive'
+    where j.pipeline_id = ${pipelineId} and j.name = ${name} and j.kind = 'build' and not j.retried
+      and (a.expire_at is null or a.expire_at > now())`.execute(db)
+  return result.rows[0]
 }
 
 /** For a running job, which `actor` names: the archive of another job, and whether it may have it. */

@@ -97,6 +97,8 @@ export interface JobRow {
   readonly runner_manager: RunnerManagerRow | null
   readonly artifacts_expire_at: string | null
   readonly tag_list: readonly string[]
+  /** Of a trigger job. */
+  readonly downstream: (PipelineSummaryRow & { readonly project_path: string }) | null
 }
 
 export interface JobSurroundings {
@@ -132,6 +134,9 @@ export function job(
     runner: row.runner === null ? null : runnerReference(row.runner, now),
     runner_manager: row.runner_manager === null ? null : runnerManager(row.runner_manager, now),
     archived: false,
-    downstream_pipeline: null,
+    downstream_pipeline:
+      row.downstream === null
+        ? null
+        : pipelineSummary(row.downstream, { fullPath: row.downstream.project_path }, externalUrl),
   }
 }

@@ -4,6 +4,14 @@ import { countedRows, rows, windowOf, type PageInput, type Read } from '../../ke
 import { basicUserJson } from '../users/index.ts'
 import type { JobRow } from './entities.ts'
 
+/** The pipeline that a trigger job started. */
+const downstream = sql`
+  case when j.kind = 'bridge' then (
+    select json_build_object('id', d.id, 'iid', d.iid, 'project_id', d.project_id, 'sha', d.sha, 'ref', d.ref,
+      'status', d.status, 'source', d.source, 'name', d.name, 'created_at', d.created_at,
+      'updated_at', d.updated_at, 'project_path', dp.full_path)
+    from ci_pipelines d join projects dp on dp.id = d.project_id where d.source_job_id = j.id limit 1) end`
+
 /** All of a job that its JSON shows, for a job under the alias `j`. */
 const columns = sql`
   j.id, j.kind, j.status, j.stage, j.name, j.ref, j.tag, j.coverage, j.allow_failure, j.created_at, j.queued_at,
@@ -18,7 +26,8 @@ const columns = sql`
   case when r.id is not null then json_build_object('id', r.id, 'description', r.description, 'paused', r.paused,
     'runner_type', r.runner_type, 'name', r.name, 'contacted_at', r.contacted_at, 'created_at', r.created_at) end
     as runner,
-  case when m.id is not null then to_json(m) end as runner_manager, j.artifacts_expire_at, j.tag_list`
+  case when m.id is not null then to_json(m) end as runner_manager, j.artifacts_expire_at, j.tag_list,
+  ${downstream} as downstream`
 
 const joins = sql`
   join ci_pipelines p on p.id = j.pipeline_id left join users u on u.id = j.user_id

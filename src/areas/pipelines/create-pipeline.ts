@@ -42,6 +42,8 @@ export interface PipelineRequest {
   readonly payload?: string
   /** Values for what the configuration takes; looked at where the feature is on. */
   readonly inputs?: Readonly<Record<string, unknown>> | undefined
+  /** A trigger job starts it: the inputs are those of its configuration. */
+  readonly fromBridge?: boolean
   /** Of a child pipeline, in place of the project's configuration. */
   readonly child?: ChildConfig
   /** The trigger whose token asked for it, or the job whose token did. */
@@ -112,9 +114,10 @@ export class PipelineCreator {
   async create({ payload, ...given }: PipelineRequest): Promise<PipelineOutcome> {
     const { places, db, refProtection, settings } = this.#services
     const { project, ref, tag, variables = [] } = given
+    const takesInputs = given.fromBridge === true || settings.flags.ci_inputs_for_pipelines
     const request: PipelineRequest = {
       ...given,
-      inputs: settings.flags.ci_inputs_for_pipelines ? given.inputs : undefined,
+      inputs: takesInputs ? given.inputs : undefined,
       variables: payload === undefined ? variables : [...variables, payloadVariable(payload)],
     }
 
@@ -140,10 +143,10 @@ export class PipelineCreator {
   }
 
   /** As many pipelines a minute as the instance lets one user start for one commit. */
-  async #checkRate({ project, actor, sha, child }: PipelineRequest): Promise<string | undefined> {
+  async #checkRate({ project, actor, sha, fromBridge }: PipelineRequest): Promise<string | undefined> {
     const { db, settings } = this.#services
     const limit = settings.values.pipeline_limit_per_project_user_sha
-    if (limit === 0 || child !== undefined || actor.user === null) return undefined
+    if (limit === 0 || fromBridge === true || actor.user === null) return undefined
     const recent = await countRecent(db.reader, { projectId: project.id, userId: actor.user.id, sha })
     return recent < limit ? undefined : 'Too many pipelines created in the last minute. Try again later.'
   }

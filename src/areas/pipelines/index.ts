@@ -6,6 +6,7 @@ import type { Settings } from '../../settings/index.ts'
 import type { Events, Task } from '../../tasks/index.ts'
 import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
 import { PipelineCreator } from './create-pipeline.ts'
+import { Downstream, type ArtifactFile } from './downstream.ts'
 import { onPush } from './on-push.ts'
 import { PipelineProcess } from './process-pipeline.ts'
 import type { AddressServices } from './predefined.ts'
@@ -34,6 +35,7 @@ export {
   type PipelineRow,
   type PipelineSummaryRow,
 } from './entities.ts'
+export type { ArtifactFile } from './downstream.ts'
 export { findRef, type FoundRef } from './find-ref.ts'
 export { gather } from './compile-pipeline.ts'
 export { runRefusal } from './lint.ts'
@@ -67,6 +69,7 @@ export interface PipelineServices {
   readonly externalUrl: () => string
   readonly images: AddressServices['images']
   readonly refProtection: RefProtection
+  readonly artifactFile: ArtifactFile
 }
 
 /** Pipelines of projects; `creator` and `process` are for other areas that start or move them. */
@@ -85,7 +88,7 @@ export function pipelines(services: PipelineServices): {
       ...writingEndpoints(services, creator, process),
       ...lintEndpoints(services),
     ],
-    tasks: pipelineTasks(services, process),
+    tasks: pipelineTasks(services, process, new Downstream({ ...services, process }, creator)),
     creator,
     process,
   }

@@ -5,6 +5,7 @@ import type { Database, Tx } from '../../kernel/db/index.ts'
 import { enqueue, type Events, type News } from '../../tasks/index.ts'
 import { ciSettings } from './ci-settings.ts'
 import type { Inserted, NewPipelineRow } from './create-store.ts'
+import { livingChildren } from './downstream-store.ts'
 import { advance, type MachineJob } from './machine.ts'
 import * as store from './process-store.ts'
 import { danglingSources, isRetriedByItself } from './rules.ts'
@@ -23,6 +24,8 @@ export const taskNames = {
   startDelayed: 'ci:start-delayed-job',
   grantResource: 'ci:grant-resource',
   runBridge: 'ci:run-bridge',
+  follow: 'ci:follow-pipeline',
+  cancel: 'ci:cancel-pipeline',
   cancelRedundant: 'ci:cancel-redundant-pipeline',
   removeFiles: 'ci:remove-job-files',
 } as const
@@ -78,10 +81,18 @@ export class PipelineProcess {
     return this.end(job, { to: 'failed', reason, exitCode: null, coverage: null }, from)
   }
 
-  /** Cancels what can be canceled of a pipeline, or of these jobs of it; `force` ends what is being canceled. */
+  /**
+   * Cancels what can be canceled of a pipeline, or of these jobs of it, and the child pipelines of what it cancels;
+   * `children`: those of all jobs, whether these had ended or not.
+   */
   async cancel(
     pipelineId: number,
-    options: { ids?: readonly number[]; interruptibleOnly?: boolean; canceledBy?: number } = {},
+    options: {
+      ids?: readonly number[]
+      interruptibleOnly?: boolean
+      canceledBy?: number
+      children?: boolean
+    } = {},
   ): Promise<void> {
     await this.#db.transaction(async (tx) => {
       const pipeline = await store.lockPipeline(tx, pipelineId)
@@ -90,6 +101,8 @@ export class PipelineProcess {
       for (const { resource_group, status } of canceled) {
         if (status === 'canceled') await this.#freeResource(tx, pipeline.project_id, resource_group)
       }
+      if (canceled.length > 0 || options.children === true)
+        await this.#cancelChildren(tx, pipelineId, canceled, options)
       if (options.canceledBy !== undefined && canceled.length > 0) {
         await tx
           .updateTable('ci_pipelines as p')
@@ -166,15 +179,16 @@ export class PipelineProcess {
 
     const after = step.pipeline
     const startedAt = earliest(jobs)
+    const status = after.status === before.status ? undefined : after.status
     if (
       after.status !== before.status ||
       after.hasWarnings !== before.has_warnings ||
       after.coverage !== before.coverage ||
       (before.started_at === null && startedAt !== null)
     ) {
-      await store.changePipeline(tx, before.id, after, startedAt)
+      const { followed } = await store.changePipeline(tx, before.id, after, startedAt)
+      if (followed && status !== undefined) await enqueue(tx, taskNames.follow, { pipeline: before.id })
     }
-    const status = after.status === before.status ? undefined : after.status
     await this.#announce(tx, before, status, [...changed, ...moved])
   }
 
@@ -236,6 +250,22 @@ export class PipelineProcess {
       } else if (status === 'pending' && kind === 'bridge') {
         await enqueue(tx, taskNames.runBridge, { job: id })
       }
+    }
+  }
+
+  async #cancelChildren(
+    tx: Tx,
+    pipelineId: number,
+    canceled: readonly Changed[],
+    { ids, interruptibleOnly = false, canceledBy }: Parameters<PipelineProcess['cancel']>[1] & object,
+  ): Promise<void> {
+    const whole = ids === undefined && !interruptibleOnly
+    const bridges = whole ? undefined : canceled.map(({ id }) => id)
+    for (const child of await livingChildren(tx, pipelineId, bridges)) {
+      await enqueue(tx, taskNames.cancel, {
+        pipeline: child,
+        ...(canceledBy !== undefined && { by: canceledBy }),
+      })
     }
   }
 

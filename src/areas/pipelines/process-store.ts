@@ -99,23 +99,26 @@ export async function moveJobs(
   return rows
 }
 
-/** `startedAt`: of the first job that ran. */
+/** `startedAt`: of the first job that ran. `followed`: a trigger job may want to know. */
 export async function changePipeline(
   tx: Tx,
   id: number,
   state: PipelineState,
   startedAt: Date | null,
-): Promise<void> {
+): Promise<{ followed: boolean }> {
   const { status } = state
   const finished = status === 'success' || status === 'failed' || status === 'canceled'
   const still = finished || status === 'manual' || status === 'skipped'
-  await sql`
+  const { rows } = await sql<{ followed: boolean }>`
     update ci_pipelines p set status = ${status}, has_warnings = ${state.hasWarnings},
       coverage = ${state.coverage}::double precision,
       duration = case when ${still} then ${state.duration}::integer else p.duration end,
       started_at = coalesce(p.started_at, ${startedAt}::timestamptz),
       finished_at = case when ${finished} then now() end, updated_at = now()
-    where p.id = ${id}`.execute(tx)
+    where p.id = ${id}
+    returning p.source_job_id is not null
+      or exists (select from ci_jobs m where m.mirrors_pipeline_id = p.id) as followed`.execute(tx)
+  return rows[0]!
 }
 
 export interface EndedJob {

@@ -132,7 +132,7 @@ export function writingEndpoints(
       async handle({ rows, request }) {
         const row = rows[0]!
         requireUnmodified(request, new Date(row.updated_at))
-        await process.cancel(row.id)
+        await process.cancel(row.id, { children: true })
         await db.transaction(async (tx) => {
           const files = await store.remove(tx, row.id)
           if (files.jobs.length > 0) await enqueue(tx, taskNames.removeFiles, files)

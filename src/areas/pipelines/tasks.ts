@@ -1,11 +1,16 @@
 import { sql } from 'kysely'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Task } from '../../tasks/index.ts'
+import type { Downstream } from './downstream.ts'
 import { taskNames, type PipelineProcess } from './process-pipeline.ts'
 import { lockPipeline, moveJobs } from './process-store.ts'
 
 /** Work that pipelines leave for later: delayed jobs, resource groups, trigger jobs, redundant pipelines. */
-export function pipelineTasks({ db }: { db: Database }, process: PipelineProcess): Task[] {
+export function pipelineTasks(
+  { db }: { db: Database },
+  process: PipelineProcess,
+  downstream: Downstream,
+): Task[] {
   return [
     {
       name: taskNames.startDelayed,
@@ -16,7 +21,18 @@ export function pipelineTasks({ db }: { db: Database }, process: PipelineProcess
       run: (payload) =>
         grantResource(db, process, payload as { project: number; job?: number; group?: string }),
     },
-    { name: taskNames.runBridge, run: (payload) => runBridge(db, process, (payload as { job: number }).job) },
+    { name: taskNames.runBridge, run: (payload) => downstream.run((payload as { job: number }).job) },
+    {
+      name: taskNames.follow,
+      run: (payload) => downstream.follow((payload as { pipeline: number }).pipeline),
+    },
+    {
+      name: taskNames.cancel,
+      run: async (payload) => {
+        const { pipeline, by } = payload as { pipeline: number; by?: number }
+        await process.cancel(pipeline, by === undefined ? {} : { canceledBy: by })
+      },
+    },
     {
       name: taskNames.cancelRedundant,
       run: (payload) => cancelRedundant(db, process, payload as { pipeline: number; by: number }),
@@ -78,16 +94,6 @@ async function grantResource(
       changed: waiting.rows.length === 0 ? [] : await moveJobs(tx, [{ job: next, status: 'pending' }]),
     }
   })
-}
-
-/** Downstream pipelines are not made yet: a trigger job says so instead of waiting for ever. */
-async function runBridge(db: Database, process: PipelineProcess, id: number): Promise<void> {
-  const job = await findJob(db, id, 'pending')
-  if (job !== undefined) {
-    await process.drop({ id, pipelineId: job.pipeline_id }, 'downstream_pipeline_creation_failed', [
-      'pending',
-    ])
-  }
 }
 
 /** Cancels what a newer commit of the ref has made superfluous, as far as the old pipeline allows. */
