@@ -9,6 +9,7 @@ import * as triggers from './0007-triggers.ts'
 import * as variablesOfGroups from './0008-variables-of-groups.ts'
 import * as accessMarks from './0009-access-marks.ts'
 import * as downstream from './0010-downstream.ts'
+import * as pipelineSchedules from './0011-pipeline-schedules.ts'
 import * as testReports from './0013-test-reports.ts'
 import * as jobQueue from './0017-job-queue.ts'
 import * as registrationTokens from './0018-registration-tokens.ts'
@@ -29,6 +30,7 @@ export const migrations: MigrationList = {
   '0008-variables-of-groups': variablesOfGroups,
   '0009-access-marks': accessMarks,
   '0010-downstream': downstream,
+  '0011-pipeline-schedules': pipelineSchedules,
   '0013-test-reports': testReports,
   '0017-job-queue': jobQueue,
   '0018-registration-tokens': registrationTokens,

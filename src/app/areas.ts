@@ -19,6 +19,7 @@ import { wikis } from '../areas/wikis/index.ts'
 import { variables } from '../areas/variables/index.ts'
 import { artifactFiles, jobs } from '../areas/jobs/index.ts'
 import { pipelines } from '../areas/pipelines/index.ts'
+import { pipelineSchedules } from '../areas/pipeline-schedules/index.ts'
 import { runners } from '../areas/runners/index.ts'
 import type { Area } from './area.ts'
 import { refProtection } from './ref-protection.ts'
@@ -49,6 +50,7 @@ export function areas(services: Services): Area[] {
     wikiArea,
     pipelineArea,
     ciSimulation({ ...services, refProtection }),
+    pipelineSchedules({ ...services, refProtection, creator: pipelineArea.creator }),
     triggers({ ...services, creator: pipelineArea.creator }),
     jobArea,
     testReports(services),

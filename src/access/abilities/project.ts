@@ -117,6 +117,9 @@ export type ProjectAbility =
   | 'admin_job'
   | 'read_cicd_variables'
   | 'admin_cicd_variables'
+  | 'read_pipeline_schedule'
+  | 'create_pipeline_schedule'
+  | 'admin_pipeline_schedule'
   | 'read_trigger'
   | 'admin_trigger'
   | 'read_runner'
@@ -174,6 +177,10 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   admin_job: { allow: maintainer, never: [archived, off('builds')] },
   read_cicd_variables: { allow: maintainer, never: [off('builds')] },
   admin_cicd_variables: { allow: maintainer, never: [archived, off('builds')] },
+  read_pipeline_schedule: { allow: [publicJobs, member(Role.reporter)], never: [off('builds')] },
+  /** What is there is changed by its owner alone: the area looks at that. */
+  create_pipeline_schedule: { allow: developer, never: [archived, off('builds')] },
+  admin_pipeline_schedule: { allow: maintainer, never: [archived, off('builds')] },
   read_trigger: { allow: maintainer, never: [off('builds')] },
   admin_trigger: { allow: maintainer, never: [archived, off('builds')] },
   read_runner: { allow: maintainer, never: [off('builds')] },

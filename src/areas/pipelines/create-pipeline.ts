@@ -48,6 +48,9 @@ export interface PipelineRequest {
   readonly child?: ChildConfig
   /** The trigger whose token asked for it, or the job whose token did. */
   readonly triggerId?: number
+  readonly schedule?: { readonly id: number; readonly description: string }
+  /** Whoever wrote the variables down was allowed to. */
+  readonly vettedVariables?: boolean
   readonly upstream?: Upstream
   /** Of the event that causes it: asked for again, nothing more is made. */
   readonly eventKey?: string
@@ -162,7 +165,8 @@ export class PipelineCreator {
     const { facts, variables } = await projectFacts(db.reader, cipher, project.id, { protectedRef })
     const { configPath } = ciSettings(project)
     const { upstream = null } = request
-    const about = { source, ref, tag, sha, beforeSha, protected: protectedRef, upstream }
+    const scheduleDescription = request.schedule?.description ?? null
+    const about = { source, ref, tag, sha, beforeSha, protected: protectedRef, upstream, scheduleDescription }
     const given = (request.variables ?? []).map(({ key, value, variable_type, raw = false }) => ({
       key,
       value,
@@ -267,6 +271,7 @@ function pipelineRow(
     failureReason: refused?.failureReason ?? null,
     eventKey: request.eventKey ?? null,
     triggerId: request.triggerId ?? null,
+    scheduleId: request.schedule?.id ?? null,
     sourceJobId: request.upstream?.job_id ?? null,
     cancelOnNewCommit: compiled?.autoCancel.onNewCommit ?? 'conservative',
     cancelOnJobFailure: compiled?.autoCancel.onJobFailure ?? 'none',

@@ -19,6 +19,7 @@ export interface NewPipelineRow {
   readonly failureReason: string | null
   readonly eventKey: string | null
   readonly triggerId: number | null
+  readonly scheduleId: number | null
   readonly sourceJobId: number | null
   readonly cancelOnNewCommit: string
   readonly cancelOnJobFailure: string
@@ -51,7 +52,8 @@ export class AlreadyCreated extends Error {}
 
 /**
  * Everything of a new pipeline in one statement: the project's counter, the pipeline with the status that its jobs
- * make, its variables and jobs, and the news for runners that something waits.
+ * make, its variables and jobs, and the news for runners that something waits. A trigger or schedule that was deleted
+ * meanwhile is left out.
  */
 export async function insertPipeline(
   tx: Tx,
@@ -75,11 +77,13 @@ export async function insertPipeline(
     ), pipeline as (
       insert into ci_pipelines (project_id, iid, user_id, status, source, ref, tag, sha, before_sha, protected, name,
         yaml_errors, failure_reason, event_key, has_warnings, cancel_on_new_commit, cancel_on_job_failure, trigger_id,
-        source_job_id, finished_at)
+        schedule_id, source_job_id, finished_at)
       select ${row.projectId}, counter.iid, ${row.userId}, ${status}, ${row.source}, ${row.ref}, ${row.tag}, ${row.sha},
         ${row.beforeSha}, ${row.protected}, ${row.name}, ${row.yamlErrors}, ${row.failureReason}, ${row.eventKey},
         ${row.state.hasWarnings}, ${row.cancelOnNewCommit}, ${row.cancelOnJobFailure},
-        ${row.triggerId}::bigint, ${row.sourceJobId}::bigint,
+        (select t.id from ci_triggers t where t.id = ${row.triggerId}::bigint for key share),
+        (select d.id from ci_pipeline_schedules d where d.id = ${row.scheduleId}::bigint for key share),
+        ${row.sourceJobId}::bigint,
         case when ${finished} then now() end
       from counter returning id, iid, project_id
     ), variable as (

@@ -207,6 +207,8 @@ export class Downstream {
       sha,
       beforeSha: row.pipeline.before_sha,
       variables: variables.forwarded,
+      // They come from the configuration, not from people.
+      vettedVariables: true,
       child: {
         bridge,
         artifact: (asked) => this.#services.artifactFile(row.pipeline.id, asked, largest),

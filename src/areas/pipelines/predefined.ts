@@ -27,6 +27,8 @@ export interface PipelineFacts {
   readonly protected: boolean
   /** The job whose token started it. */
   readonly upstream: Upstream | null
+  /** Of the schedule that started it. */
+  readonly scheduleDescription?: string | null
 }
 
 /** Where jobs reach the service. */
@@ -69,6 +71,9 @@ export function predefinedVariables(
     }),
     CI_CONFIG_PATH: configPath,
     CI_PIPELINE_SOURCE: pipeline.source,
+    ...((pipeline.scheduleDescription ?? null) !== null && {
+      CI_PIPELINE_SCHEDULE_DESCRIPTION: pipeline.scheduleDescription!,
+    }),
     ...(pipeline.source === 'trigger' && { CI_PIPELINE_TRIGGERED: 'true' }),
     ...(pipeline.upstream && upstreamVariables(pipeline.upstream)),
     CI_COMMIT_SHA: pipeline.sha,

@@ -25,13 +25,12 @@ export function checkVariables(
     actor,
     project,
     variables = [],
-    child,
+    vettedVariables = false,
   }: {
     readonly actor: Actor
     readonly project: ProjectSubject
     readonly variables?: readonly { readonly key: string; readonly value: string }[]
-    /** What a child pipeline is given comes from the configuration, not from people. */
-    readonly child?: object | undefined
+    readonly vettedVariables?: boolean
   },
   reserved: readonly string[] = [],
 ): string | undefined {
@@ -43,7 +42,7 @@ export function checkVariables(
     seen.add(key)
   }
   if (twice.size > 0) return `Duplicate variable name${twice.size === 1 ? '' : 's'}: ${[...twice].join(', ')}`
-  if (child === undefined && !may(actor, 'set_pipeline_variables', project))
+  if (!vettedVariables && !may(actor, 'set_pipeline_variables', project))
     return 'Insufficient permissions to set pipeline variables'
   if (variables.some(({ key }) => !/^\w{1,255}$/.test(key))) {
     return "Variable key can contain only letters, digits and '_'."

@@ -131,6 +131,7 @@ export class HandOut {
       beforeSha: pipeline.before_sha,
       protected: job.protected,
       upstream: pipeline.upstream,
+      scheduleDescription: pipeline.schedule_description,
     }
     const expanded = jobVariables({
       job,

@@ -51,6 +51,8 @@ export interface HandedJob {
     readonly created_at: string
     /** Of the trigger that started it. */
     readonly trigger_hint: string | null
+    /** Of the schedule that started it. */
+    readonly schedule_description: string | null
     /** The job whose token started it. */
     readonly upstream: Upstream | null
   }
@@ -76,7 +78,9 @@ export async function findHandedJob(db: Reader, id: number): Promise<HandedJob |
       select j.id, j.name, j.stage, j.stage_index, j.status, j.project_id, j.user_id, j.ref, j.tag, j.protected,
         j.definition, j.timeout, j.run_when, j.queued_at, j.started_at, j.manual_variables,
         json_build_object('id', p.id, 'iid', p.iid, 'sha', p.sha, 'before_sha', p.before_sha, 'source', p.source,
-          'name', p.name, 'created_at', p.created_at, 'trigger_hint', t.token_hint, 'upstream',
+          'name', p.name, 'created_at', p.created_at, 'trigger_hint', t.token_hint,
+          'schedule_description', (select d.description from ci_pipeline_schedules d where d.id = p.schedule_id),
+          'upstream',
           case when s.id is not null then
             json_build_object('job_id', s.id, 'pipeline_id', s.pipeline_id, 'project_id', s.project_id) end) as pipeline,
         coalesce((

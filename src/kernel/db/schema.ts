@@ -63,12 +63,14 @@ export interface CiJobs {
   definition: Json;
   erased_at: Timestamp | null;
   exit_code: number | null;
+  failure_message: string | null;
   failure_reason: string | null;
   finished_at: Timestamp | null;
   id: Generated<number>;
   interruptible: Generated<boolean>;
   kind: Generated<string>;
   manual_variables: Json | null;
+  mirrors_pipeline_id: number | null;
   name: string;
   needs: string[] | null;
   pipeline_id: number;
@@ -120,6 +122,7 @@ export interface CiPipelines {
   project_id: number;
   protected: Generated<boolean>;
   ref: string;
+  schedule_id: number | null;
   sha: string;
   source: string;
   source_job_id: number | null;
@@ -130,6 +133,29 @@ export interface CiPipelines {
   updated_at: Generated<Timestamp>;
   user_id: number | null;
   yaml_errors: string | null;
+}
+
+export interface CiPipelineSchedules {
+  active: Generated<boolean>;
+  created_at: Generated<Timestamp>;
+  cron: string;
+  cron_timezone: Generated<string>;
+  description: string;
+  id: Generated<number>;
+  next_run_at: Timestamp | null;
+  owner_id: number | null;
+  project_id: number;
+  ref: string;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface CiPipelineScheduleVariables {
+  id: Generated<number>;
+  key: string;
+  raw: Generated<boolean>;
+  schedule_id: number;
+  secret: string;
+  variable_type: Generated<string>;
 }
 
 export interface CiPipelineVariables {
@@ -501,6 +527,8 @@ export interface DB {
   ci_job_artifacts: CiJobArtifacts;
   ci_jobs: CiJobs;
   ci_pipeline_blocks: CiPipelineBlocks;
+  ci_pipeline_schedule_variables: CiPipelineScheduleVariables;
+  ci_pipeline_schedules: CiPipelineSchedules;
   ci_pipeline_variables: CiPipelineVariables;
   ci_pipelines: CiPipelines;
   ci_runner_managers: CiRunnerManagers;

@@ -5,6 +5,7 @@ import { containerRegistryScenarios } from './container-registry.ts'
 import { groupScenarios } from './groups.ts'
 import { instanceScenarios } from './instance.ts'
 import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
+import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
 import { projectScenarios } from './projects.ts'
 import { protectedBranchScenarios } from './protected-branches.ts'
 import { repositoryScenarios } from './repository.ts'
@@ -24,6 +25,7 @@ export const scenarios: Scenarios = {
   ...instanceScenarios,
   ...jobScenarios,
   ...pipelineScenarios,
+  ...pipelineScheduleScenarios,
   ...projectScenarios,
   ...projectMemberScenarios,
   ...protectedBranchScenarios,
