@@ -1,4 +1,12 @@
-import { endpoint, instance, may, project, type Actor, type ProjectSubject } from '../../access/index.ts'
+import {
+  endpoint,
+  find,
+  instance,
+  may,
+  project,
+  type Actor,
+  type ProjectSubject,
+} from '../../access/index.ts'
 import { forbidden, notFound, recordNotFound, unauthorized } from '../../kernel/errors/index.ts'
 import {
   Answer,
@@ -142,8 +150,11 @@ export function artifactEndpoints({ db, blobs }: JobServices): Endpoint[] {
         if (actor.job === null) throw unauthorized()
         const row = rows[0]
         if (row === undefined) throw recordNotFound()
-        if (row.project_id !== actor.job.projectId) throw forbidden()
-        return download(stored(row))
+        if (row.project_id === actor.job.projectId) return download(stored(row))
+        // What a job needs of another project it gets as far as its token leads.
+        const of = await find<ProjectSubject>(db.reader, project, actor, String(row.project_id))
+        if (of === undefined || !may(actor, 'read_job', of)) throw forbidden()
+        return download(readable(actor, of, row))
       },
     }),
   ]

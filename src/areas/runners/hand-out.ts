@@ -7,7 +7,7 @@ import {
   project as projectKind,
   type ProjectSubject,
 } from '../../access/index.ts'
-import type { Cache, Variable } from '../../ci/index.ts'
+import { expandText, type Cache, type Variable } from '../../ci/index.ts'
 import type { Blobs } from '../../blobs/index.ts'
 import {
   branchRef,
@@ -35,6 +35,7 @@ import {
   type PipelineProcess,
 } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
+import { crossDependencies } from './cross-dependencies.ts'
 import { dependenciesOf, missingFeature } from './hand-out-rules.ts'
 import type { Handed } from './job-queue.ts'
 import { findHandedJob, type EarlierJob, type HandedJob, type SealedVariable } from './job-row.ts'
@@ -110,8 +111,8 @@ export class HandOut {
     const project = entered.subject
     if (!may(entered.actor, 'run_job', project)) return { reason: 'builds_disabled' }
     if (missingFeature(job.definition, features) !== undefined) return { reason: 'runner_unsupported' }
-    const dependencies = dependenciesOf(job)
-    if (dependencies === 'missing') return { reason: 'missing_dependency_failure' }
+    const earlier = dependenciesOf(job)
+    if (earlier === 'missing') return { reason: 'missing_dependency_failure' }
 
     const repository = places.of(project)
     const settings = ciSettings(project)
@@ -133,7 +134,7 @@ export class HandOut {
       upstream: pipeline.upstream,
       scheduleDescription: pipeline.schedule_description,
     }
-    const expanded = jobVariables({
+    const known = {
       job,
       token,
       externalUrl: externalUrl(),
@@ -149,10 +150,21 @@ export class HandOut {
         commits.get(pipeline.sha),
         settings.configPath,
       ),
-      dotenv: await this.#dotenv(dependencies),
       ofProject,
       given: [...job.pipeline_variables, ...(job.manual_variables ?? [])].map((sealed) => this.#open(sealed)),
-    })
+    }
+    const dotenv = await this.#dotenv(earlier)
+    let expanded = jobVariables({ ...known, dotenv })
+    if ('error' in expanded) return { reason: 'unknown_failure' }
+    let dependencies = earlier
+    if (job.definition.crossNeeds.length > 0) {
+      const { variables } = expanded
+      const actor = { ...entered.actor, job: { id: job.id, projectId: project.id, pipelineId: pipeline.id } }
+      const cross = await crossDependencies(db.reader, actor, job, (text) => expandText(text, variables))
+      if (cross === 'missing') return { reason: 'missing_dependency_failure' }
+      dependencies = [...earlier, ...cross]
+      expanded = jobVariables({ ...known, dotenv: [...dotenv, ...(await this.#dotenv(cross))] })
+    }
     if ('error' in expanded) return { reason: 'unknown_failure' }
     const ref = job.tag ? tagRef(job.ref) : branchRef(job.ref)
     const parts = {

@@ -27,6 +27,12 @@ export async function makeThings(world: World): Promise<Things> {
   const job = id((jobs.body as Json[])[0]!)
   const runner = await make('/user/runners', { runner_type: 'project_type', project_id: id(project) })
   const trigger = await make(`${path}/triggers`, { description: 'x' })
+  const schedule = await make(`${path}/pipeline_schedules`, {
+    description: 'x',
+    ref: 'main',
+    cron: '0 1 * * *',
+  })
+  await make(`${path}/pipeline_schedules/${id(schedule)}/variables`, { key: 'KEY', value: 'x' })
   await make(`${path}/repository/tags`, { tag_name: 'v1', ref: 'main' })
   for (const place of [path, `/groups/${id(group)}`])
     await make(`${place}/wikis`, { title: 'page', content: 'x' })
@@ -56,6 +62,7 @@ export async function makeThings(world: World): Promise<Things> {
     'jobs :id': job,
     'artifacts :ref_name': 'main',
     'triggers :trigger_id': id(trigger),
+    'pipeline_schedules :pipeline_schedule_id': id(schedule),
     'ref :ref': 'main',
     'runners :id': id(runner),
     'runners :runner_id': id(runner),

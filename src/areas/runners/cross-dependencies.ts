@@ -1,0 +1,79 @@
+import { sql } from 'kysely'
+import { find, may, project as projectKind, type Actor, type ProjectSubject } from '../../access/index.ts'
+import type { Reader } from '../../kernel/db/index.ts'
+import type { EarlierJob, HandedJob } from './job-row.ts'
+
+const columns = sql`
+  j.id, j.name, j.stage_index, j.status, true as makes_archive, false as lost, a.filename, a.size, d.digest as dotenv`
+const artifacts = sql`
+  join ci_job_artifacts a on a.job_id = j.id and a.file_type = 'archive'
+    and (a.expire_at is null or a.expire_at > now())
+  left join ci_job_artifacts d on d.job_id = j.id and d.file_type = 'dotenv'`
+
+/**
+ * The jobs of other pipelines whose artifacts a job gets: of the newest successful pipeline of a ref, or of a pipeline
+ * that has the same parent somewhere. `missing` where one of them is not there, or not for this job. `expand` puts
+ * variables into a text; `actor` is the job's user with no more rights than the job's token.
+ */
+export async function crossDependencies(
+  db: Reader,
+  actor: Actor,
+  { definition, pipeline }: HandedJob,
+  expand: (text: string) => string,
+): Promise<readonly EarlierJob[] | 'missing'> {
+  const found: EarlierJob[] = []
+  for (const need of definition.crossNeeds) {
+    if (!need.artifacts) continue
+    const job =
+      need.project === undefined
+        ? await ofPipeline(db, Number(expand(need.pipeline ?? '')), pipeline.id, expand(need.job))
+        : await ofProject(db, actor, expand(need.project), expand(need.ref ?? ''), expand(need.job))
+    if (job === undefined) return 'missing'
+    found.push(job)
+  }
+  return found
+}
+
+async function ofProject(
+  db: Reader,
+  actor: Actor,
+  path: string,
+  ref: string,
+  name: string,
+): Promise<EarlierJob | undefined> {
+  const project = await find<ProjectSubject>(db, projectKind, actor, path.toLowerCase())
+  if (project === undefined || !may(actor, 'read_job', project)) return undefined
+  const { rows } = await sql<EarlierJob>`
+    select ${columns} from (
+      select p.id from ci_pipelines p
+      where p.project_id = ${project.id} and p.ref = ${ref} and p.status = 'success'
+        and p.source <> 'parent_pipeline'
+      order by p.iid desc limit 1) p
+    join ci_jobs j on j.pipeline_id = p.id and j.name = ${name} and not j.retried and j.status = 'success'
+    ${artifacts}`.execute(db)
+  return rows[0]
+}
+
+async function ofPipeline(
+  db: Reader,
+  id: number,
+  ownId: number,
+  name: string,
+): Promise<EarlierJob | undefined> {
+  if (!Number.isSafeInteger(id) || id === ownId) return undefined
+  const { rows } = await sql<EarlierJob>`
+    with recursive up as (
+      select p.id as origin, p.id, p.source, p.source_job_id from ci_pipelines p where p.id in (${id}, ${ownId})
+      union all
+      select up.origin, p.id, p.source, p.source_job_id
+      from up join ci_jobs b on b.id = up.source_job_id join ci_pipelines p on p.id = b.pipeline_id
+      where up.source = 'parent_pipeline'
+    )
+    select ${columns} from ci_jobs j ${artifacts}
+    where j.pipeline_id = ${id} and j.name = ${name} and not j.retried and j.status = 'success'
+      and exists (
+        select from up one join up other on other.id = one.id
+        where one.origin = ${id} and other.origin = ${ownId}
+          and one.source <> 'parent_pipeline')`.execute(db)
+  return rows[0]
+}
