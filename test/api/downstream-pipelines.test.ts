@@ -328,3 +328,94 @@ describe('a pipeline of another project', () => {
     })
   })
 })
+
+describe('artifacts of elsewhere', () => {
+  const archive = async (): Promise<Uint8Array<ArrayBuffer>> => {
+    const zip = new ZipFile()
+    zip.addBuffer(Buffer.from('hello'), 'x.txt')
+    zip.end()
+    return new Uint8Array(await buffer(zip.outputStream))
+  }
+  const about = { artifact_type: 'archive', artifact_format: 'zip' }
+  const dependencies = (payload: Json): string[] =>
+    (payload['dependencies'] as Json[]).map(({ name }) => name as string)
+
+  test('a job gets those of the newest successful pipeline of another project that it may read', async () => {
+    const config = { make: { script, artifacts: { paths: ['x.txt'] } } }
+    const [open, shut] = [
+      await projects.make(config, { visibility: 'internal' }),
+      await projects.make(config),
+    ]
+    for (const source of [open, shut]) {
+      const runner = await RawRunner.forProject(world, source.project)
+      await source.run(world.root)
+      const job = await runner.take()
+      expect((await job.upload(await archive(), about)).status).toBe(201)
+      await job.end('success')
+    }
+    const needing = (project: string, job = 'make') => ({
+      use: {
+        script,
+        needs: [{ project, ref: '$BRANCH', job, artifacts: true }],
+        variables: { BRANCH: 'main' },
+      },
+    })
+    const ci = await projects.make(needing(pathOf(open)))
+    const runner = await RawRunner.forProject(world, ci.project)
+    await ci.run(world.root)
+    const job = await runner.take()
+    expect(dependencies(job.payload)).toEqual(['make'])
+    const { id } = (job.payload['dependencies'] as Json[])[0]!
+    expect((await job.download(id as number)).status).toBe(200)
+
+    // What is private no job of another project reaches.
+    for (const [project, name] of [
+      [pathOf(shut), 'make'],
+      [pathOf(open), 'none'],
+    ] as const) {
+      const other = await projects.make(needing(project, name))
+      const its = await RawRunner.forProject(world, other.project)
+      const pipeline = await other.run(world.root)
+      expect((await its.ask()).status).toBe(204)
+      expect(await jobs(pipeline)).toMatchObject([{ failure_reason: 'missing_dependency_failure' }])
+    }
+  })
+
+  test('a child pipeline gets those of its parent, and of no other pipeline', async () => {
+    const child = `
+mine: {script: [x], needs: [{pipeline: $PARENT, job: make}]}
+foreign: {stage: deploy, script: [x], needs: [{pipeline: '$OTHER', job: make}]}
+`
+    const ci = await projects.make({
+      make: { stage: 'build', script, artifacts: { paths: ['x.txt'] } },
+      down: {
+        variables: { PARENT: '$CI_PIPELINE_ID' },
+        trigger: { include: 'child.yml', forward: { pipeline_variables: true } },
+      },
+    })
+    await ci.push({ 'child.yml': child }, { options: ['ci.skip'] })
+    const runner = await RawRunner.forProject(world, ci.project)
+    const run = async (body: Json = {}) => {
+      const pipeline = await ci.run(world.root, body)
+      const job = await runner.take()
+      expect((await job.upload(await archive(), about)).status).toBe(201)
+      await job.end('success')
+      return bridge(pipeline, 'success')
+    }
+    const foreign = async (of: Json) =>
+      (await jobs(of['downstream_pipeline'] as Json)).find(({ name }) => name === 'foreign')
+    const first = await run({ variables: [{ key: 'OTHER', value: '0' }] })
+    const taken = await runner.take()
+    expect([taken.payload['job_info'].name, dependencies(taken.payload)]).toEqual(['mine', ['make']])
+    await taken.end('success')
+    expect((await runner.ask({ last_update: 'before' })).status).toBe(204)
+
+    const other = String((first['pipeline'] as Json)['id'])
+    const second = await run({ variables: [{ key: 'OTHER', value: other }] })
+    await (await runner.take()).end('success')
+    expect((await runner.ask({ last_update: 'before' })).status).toBe(204)
+    for (const of of [first, second]) {
+      expect(await foreign(of)).toMatchObject({ failure_reason: 'missing_dependency_failure' })
+    }
+  })
+})
