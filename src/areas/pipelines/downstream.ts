@@ -15,7 +15,7 @@ import type { CreatorServices, GivenVariable, PipelineCreator, PipelineOutcome }
 import { followedStatus, hierarchyProblem } from './downstream-rules.ts'
 import * as store from './downstream-store.ts'
 import { bridgeVariables, type BridgeVariables } from './downstream-variables.ts'
-import { predefinedVariables } from './predefined.ts'
+import { addressesFor, predefinedVariables } from './predefined.ts'
 import { cancelJobs, latestJobs, reopenSkipped } from './process-store.ts'
 import { skippedAfter } from './rules.ts'
 import { pipelineSecretContext, projectFacts } from './variable-source.ts'
@@ -167,7 +167,14 @@ export class Downstream {
     const variables = bridgeVariables(row, {
       project,
       externalUrl: externalUrl(),
-      predefined: predefinedVariables(externalUrl(), project, facts, about, commit, configPath),
+      predefined: predefinedVariables(
+        addressesFor(this.#services, project),
+        project,
+        facts,
+        about,
+        commit,
+        configPath,
+      ),
       ofProject,
       given: row.variables.map(({ secret, ...rest }): GivenVariable => ({
         ...rest,
