@@ -3,6 +3,7 @@ import { ConfigError } from '../kernel/config/index.ts'
 import { EmbeddedPostgresError } from '../kernel/db/embedded/index.ts'
 import { doctorCommand } from './doctor.ts'
 import { migrateCommand } from './migrate.ts'
+import { registryCommand } from './registry.ts'
 import { runnerCommand } from './runner.ts'
 import { serveCommand } from './serve.ts'
 import { Trouble } from './trouble.ts'
@@ -23,6 +24,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     runnerCommand,
     userCommand,
     tokenCommand,
+    registryCommand,
     doctorCommand,
   ]) {
     program.addCommand(command())

@@ -1,9 +1,0 @@
-package oidc
-
-type (
-	Option func()
-	Source struct{}
-)
-
-func WithSkipIfUnsupportedCloud(bool) Option { return func() {} }
-func NewSource(...Option) *Source            { return nil }

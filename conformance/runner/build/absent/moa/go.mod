@@ -1,3 +1,0 @@
-module gitlab.com/gitlab-org/moa
-
-go 1.26

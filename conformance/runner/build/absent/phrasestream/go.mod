@@ -1,3 +1,0 @@
-module gitlab.com/ajwalker/phrasestream
-
-go 1.26

@@ -1,3 +1,0 @@
-module gitlab.com/gitlab-org/gitlab-runner/helpers/runner_wrapper/api
-
-go 1.26

@@ -1,3 +1,0 @@
-module gitlab.com/gitlab-org/step-runner
-
-go 1.26
