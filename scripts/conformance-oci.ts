@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { chmod, cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { freePort, Service } from '../bench/service.ts'
+
+/**
+ * Runs the conformance suite of the OCI distribution specification against a service of its own, in all four
+ * workflows. The suite is built from the Go module proxy, pinned by `conformance/oci/go.sum`. Where there is no Go, or
+ * the proxy does not have the suite, it says so and is skipped; `--required` makes that a failure.
+ */
+const suite = 'github.com/opencontainers/distribution-spec/conformance'
+const source = path.resolve(import.meta.dirname, '../conformance/oci')
+const token = 'root-token-of-the-conformance-suite'
+
+interface Ended {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** What a command printed is shown, or kept where it is not yet known whether anybody wants it. */
+function run(
+  command: string,
+  args: readonly string[],
+  options: { cwd: string; env?: Record<string, string>; show?: boolean },
+): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd: options.cwd,
+      env: { ...process.env, ...options.env },
+      stdio: options.show === true ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        output += chunk.toString()
+      })
+    }
+    child.on('error', (error) => resolve({ code: null, output: error.message }))
+    child.on('close', (code) => resolve({ code, output }))
+  })
+}
+
+function skip(reason: string): void {
+  console.log(`OCI conformance suite skipped: ${reason}`)
+  if (process.argv.includes('--required')) process.exitCode = 1
+}
+
+async function call(service: Service, address: string, body: object): Promise<void> {
+  const response = await fetch(`${service.url}/api/v4${address}`, {
+    method: 'POST',
+    headers: { 'private-token': token, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`${address}: ${response.status} ${await response.text()}`)
+}
+
+async function main(): Promise<void> {
+  await using stack = new AsyncDisposableStack()
+  const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-conformance-'))
+  stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
+  // The database may run as another user, who has to pass through.
+  await chmod(directory, 0o711)
+  const build = path.join(directory, 'build')
+  await cp(source, build, { recursive: true })
+
+  if ((await run('go', ['version'], { cwd: build })).code !== 0) {
+    skip('there is no Go here')
+    return
+  }
+  const binary = path.join(directory, 'conformance.test')
+  const fetched = await run('go', ['mod', 'download', suite], { cwd: build, env: { GOFLAGS: '-mod=mod' } })
+  if (fetched.code !== 0) {
+    skip(`it cannot be fetched.\n${fetched.output.trim()}`)
+    return
+  }
+  const built = await run('go', ['test', '-c', '-o', binary, suite], {
+    cwd: build,
+    env: { GOFLAGS: '-mod=mod' },
+  })
+  if (built.code !== 0) throw new Error(`the suite cannot be built:\n${built.output}`)
+
+  const service = stack.use(
+    new Service(await freePort(), { directory, environment: { ROOT_TOKEN: token, ROLES: 'web' } }),
+  )
+  await service.ready()
+  await call(service, '/projects', { name: 'conformance', path: 'conformance' })
+  const { code } = await run(binary, [], {
+    cwd: directory,
+    show: true,
+    env: {
+      OCI_ROOT_URL: service.url,
+      OCI_NAMESPACE: 'root/conformance/one',
+      OCI_CROSSMOUNT_NAMESPACE: 'root/conformance/two',
+      OCI_USERNAME: 'root',
+      OCI_PASSWORD: token,
+      OCI_TEST_PULL: '1',
+      OCI_TEST_PUSH: '1',
+      OCI_TEST_CONTENT_DISCOVERY: '1',
+      OCI_TEST_CONTENT_MANAGEMENT: '1',
+      OCI_HIDE_SKIPPED_WORKFLOWS: '0',
+      OCI_DEBUG: '0',
+      OCI_REPORT_DIR: 'none',
+    },
+  })
+  process.exitCode = code ?? 1
+}
+
+await main()
