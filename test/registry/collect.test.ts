@@ -108,10 +108,10 @@ describe('garbage collection', () => {
 
   test('takes nothing from those who push the same content meanwhile', { timeout: 120_000 }, async () => {
     const name = `${project.path_with_namespace}/busy`
-    let pushing = true
+    const state = { pushing: true }
     const collecting = (async () => {
       let collected = 0
-      while (pushing) {
+      while (state.pushing) {
         await age()
         collected += (await collect(services(), 24)).blobs
       }
@@ -138,7 +138,7 @@ describe('garbage collection', () => {
       }
     }
     await Promise.all([push(1), push(2), push(3)]).finally(() => {
-      pushing = false
+      state.pushing = false
     })
     expect(await collecting).toBeGreaterThan(0)
   })
