@@ -147,10 +147,13 @@ export async function enterByLogin<Subject>(
  * What the answer of a statement hangs on, in SQL: it is another text as soon as the caller's row or token, the
  * subject's row, one of the caller's memberships, the tree or the day is another.
  */
-const marks = sql`(
-  coalesce(actor.version, '') || ' ' || coalesce(subject.version, '') || ' '
-  || (select coalesce(sum(m.version), 0) from access_marks m where m.user_id in (0, actor.id))
-  || ' ' || (now() at time zone 'utc')::date)`
+function marksOf({ version }: AnyKind): RawBuilder<unknown> {
+  if (version === null) return sql`null`
+  return sql`(
+    coalesce(actor.version, '') || ' ' || coalesce(${version}, '') || ' '
+    || (select coalesce(sum(m.version), 0) from access_marks m where m.user_id in (0, actor.id))
+    || ' ' || (now() at time zone 'utc')::date)`
+}
 
 function sources(
   kind: AnyKind,
@@ -158,7 +161,7 @@ function sources(
   lookup: Lookup,
   membership: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  const subject = kind.find?.(lookup) ?? sql`select 0::bigint as id, null::text as version`
+  const subject = kind.find?.(lookup) ?? sql`select 0::bigint as id`
   return sql`
     from (select) one
     left join lateral (${actor}) actor on true
@@ -170,7 +173,8 @@ function sources(
 export interface Found<Subject, Row> {
   readonly entrance: Entrance<Subject, Row>
   readonly role: number
-  readonly marks: string
+  /** Null where nothing is remembered. */
+  readonly marks: string | null
   readonly passwordDigest: string | undefined
 }
 
@@ -182,7 +186,7 @@ async function enterFrom<Subject, Row>(
   read?: Read<Row>,
 ): Promise<Found<Subject, Row>> {
   const [found] = await db.rows(sql<Record<string, unknown>>`
-    select to_json(actor) as actor, to_json(subject) as subject, membership.role, ${marks} as marks,
+    select to_json(actor) as actor, to_json(subject) as subject, membership.role, ${marksOf(kind)} as marks,
       coalesce(subject.id is not null and ${kind.visible}, false) as visible,
       ${read === undefined ? sql`null` : sql`case when subject.id is not null and ${kind.visible} then ${read.sql} end`} as loaded
     ${sources(kind, actor, lookup, membershipSource(kind))}`)
@@ -204,7 +208,7 @@ async function enterFrom<Subject, Row>(
       loaded: loaded<Row>(row['loaded']),
     },
     role,
-    marks: row['marks'] as string,
+    marks: row['marks'] as string | null,
     // Only a login by password has one; it is not proven yet.
     passwordDigest: (known?.['password_digest'] as string | null | undefined) ?? undefined,
   }
@@ -216,7 +220,7 @@ export async function readAgain<Row>(
   kind: AnyKind,
   credentials: Credentials,
   lookup: Lookup,
-  before: { readonly role: number; readonly marks: string },
+  before: { readonly role: number; readonly marks: string | null },
   read: Read<Row> | undefined,
   extent: 'single' | undefined,
 ): Promise<Loaded<Row> | undefined> {
@@ -225,7 +229,7 @@ export async function readAgain<Row>(
   const statement = sql<{ current: boolean; loaded: unknown }>`
     select current, ${read === undefined ? sql`null` : sql`case when current then ${read.sql} end`} as loaded
     ${sources(kind, actorSource(credentials), lookup, membership)}
-    left join lateral (select ${marks} = ${before.marks} as current offset 0) marked on true`
+    left join lateral (select ${marksOf(kind)} = ${before.marks} as current offset 0) marked on true`
   const [found] = await db.rows(statement, extent)
   return found?.current === true ? loaded<Row>(found.loaded) : undefined
 }

@@ -19,6 +19,7 @@ function possibleProjects(image: string): string[] {
 /** The project of an image that is named by its path: the longest prefix that is a project (completions, 6.6). */
 export const imageProject: AccessKind<'project', ProjectSubject, ProjectAbility> = {
   ...project,
+  version: null,
   find({ id = '' }) {
     return sql`
       select found.*, false as redirect from (
@@ -34,6 +35,7 @@ export const imageProject: AccessKind<'project', ProjectSubject, ProjectAbility>
 /** The project of a repository of images, found by the repository's id. */
 export const imageRepository: AccessKind<'project', ProjectSubject, ProjectAbility> = {
   ...project,
+  version: null,
   find({ id = '' }) {
     return sql`
       select p.id, p.namespace_id, n.kind as namespace_kind, n.traversal_ids as line, p.name, p.path, p.full_path,

@@ -7,7 +7,7 @@ import type { AnyKind, Lookup } from './subjects.ts'
 
 type Remembered = Pick<Awaited<ReturnType<typeof enterMarked<unknown, never>>>, 'entrance' | 'role' | 'marks'>
 
-/** Callers at subjects that are remembered, of a few kilobytes each. */
+/** Callers at subjects of a kind that are remembered, of a few kilobytes each. */
 const remembered = 10_000
 
 /**
@@ -18,7 +18,7 @@ const remembered = 10_000
  */
 export class Entrances {
   readonly #db: Statements
-  readonly #known = new LruMap<string, Remembered>(remembered)
+  readonly #known = new Map<AnyKind, LruMap<string, Remembered>>()
 
   constructor(db: Statements) {
     this.#db = db
@@ -31,16 +31,16 @@ export class Entrances {
     read: Read<Row> | undefined,
     extent: 'single' | undefined,
   ): Promise<Entrance<Subject, Row>> {
-    // Runners and jobs are their own credentials and change with every call.
-    if (lookup.secretDigest !== undefined) return this.#find<Subject, Row>(kind, credentials, lookup, read)
-    const key = `${kind.name} ${credentials.kind} ${credentials.digest ?? ''} ${lookup.id ?? ''}`
-    const known = this.#known.get(key)
+    if (kind.version === null) return this.#find<Subject, Row>(kind, credentials, lookup, read)
+    const memory = this.#memoryOf(kind)
+    const key = `${credentials.kind} ${credentials.digest ?? ''} ${lookup.id ?? ''}`
+    const known = memory.get(key)
     if (known !== undefined) {
       const rows = await readAgain(this.#db, kind, credentials, lookup, known, read, extent)
       if (rows !== undefined) return { ...(known.entrance as Entrance<Subject, never>), loaded: rows }
-      this.#known.delete(key)
+      memory.delete(key)
     }
-    return this.#find<Subject, Row>(kind, credentials, lookup, read, key)
+    return this.#find<Subject, Row>(kind, credentials, lookup, read, (found) => memory.set(key, found))
   }
 
   async #find<Subject, Row>(
@@ -48,7 +48,7 @@ export class Entrances {
     credentials: Credentials,
     lookup: Lookup,
     read?: Read<Row>,
-    key?: string,
+    remember?: (found: Remembered) => void,
   ): Promise<Entrance<Subject, Row>> {
     const { entrance, role, marks } = await enterMarked<Subject, Row>(
       this.#db,
@@ -59,9 +59,16 @@ export class Entrances {
     )
     const { actor, subject, visible, redirect } = entrance
     // A stranger's guesses are not remembered.
-    if (key !== undefined && actor !== undefined && subject !== undefined && visible && !redirect) {
-      this.#known.set(key, { entrance: { ...entrance, loaded: { rows: [], total: undefined } }, role, marks })
+    if (remember !== undefined && actor !== undefined && subject !== undefined && visible && !redirect) {
+      remember({ entrance: { ...entrance, loaded: { rows: [], total: undefined } }, role, marks })
     }
     return entrance
+  }
+
+  /** Kinds may have the same name and find by other ids. */
+  #memoryOf(kind: AnyKind): LruMap<string, Remembered> {
+    const known = this.#known.get(kind) ?? new LruMap<string, Remembered>(remembered)
+    this.#known.set(kind, known)
+    return known
   }
 }

@@ -88,11 +88,13 @@ export interface AccessKind<Name extends string, Subject, Ability extends string
   Subject,
   Ability
 > {
-  /**
-   * A select of the columns of `subject`, or null when there is nothing to find. Among them `version`: another text
-   * whenever one of the rows is another; null where nothing is remembered.
-   */
+  /** A select of the columns of `subject`, or null when there is nothing to find. */
   readonly find: ((lookup: Lookup) => RawBuilder<unknown>) | null
+  /**
+   * What makes an entrance to the subject outdated, in SQL: another text as soon as one of the rows that `find` brought
+   * is another. Null: it is found anew each time.
+   */
+  readonly version: RawBuilder<unknown> | null
   /** The caller's memberships here, as a row source `effective_memberships(...)`, or null. */
   readonly memberships: RawBuilder<unknown> | null
   /** Whether the caller may know of the subject, in SQL; what a `read` brings hangs on it. */
@@ -131,6 +133,7 @@ export const project: AccessKind<'project', ProjectSubject, ProjectAbility> = {
           from routes r join projects p on p.id = r.project_id join namespaces n on n.id = p.namespace_id
           where r.path_key = ${by.path}`
   },
+  version: sql`subject.version`,
   memberships: sql`effective_memberships(subject.line, subject.id)`,
   visible: visibleByLevel,
   subject: projectFromRow,
@@ -173,6 +176,7 @@ export const group: AccessKind<'group', GroupSubject, GroupAbility> = {
           select ${groupColumns} from routes r join namespaces n on n.id = r.namespace_id
           where r.path_key = ${by.path} and not r.redirect and n.kind = 'group'`
   },
+  version: sql`subject.version`,
   memberships: sql`effective_memberships(subject.line, null)`,
   // A member of a project or subgroup inside may see the groups above it.
   visible: sql`(${visibleByLevel} or exists (
@@ -198,6 +202,7 @@ export const group: AccessKind<'group', GroupSubject, GroupAbility> = {
 export const instance: AccessKind<'instance', InstanceSubject, InstanceAbility> = {
   name: 'instance',
   find: null,
+  version: sql`''`,
   memberships: null,
   visible: sql`true`,
   subject: () => ({ kind: 'instance' }),
@@ -208,10 +213,11 @@ export const runner: AccessKind<'runner', RunnerSubject, RunnerAbility> = {
   name: 'runner',
   find: (lookup) => sql`
     select r.id, r.runner_type, r.namespace_id, r.tag_list, r.run_untagged, r.paused, r.access_level,
-      r.maximum_timeout, r.contacted_at, null::text as version
+      r.maximum_timeout, r.contacted_at
     from ci_runners r
     where r.token_digest = ${lookup.secretDigest ?? null}
       and (r.token_expires_at is null or r.token_expires_at > now())`,
+  version: null,
   memberships: null,
   visible: sql`true`,
   subject: (row) => ({
@@ -232,11 +238,11 @@ export const runner: AccessKind<'runner', RunnerSubject, RunnerAbility> = {
 export const job: AccessKind<'job', JobSubject, JobAbility> = {
   name: 'job',
   find: (lookup) => sql`
-    select j.id, j.project_id, j.pipeline_id, j.status, j.erased_at is not null as erased,
-      null::text as version
+    select j.id, j.project_id, j.pipeline_id, j.status, j.erased_at is not null as erased
     from ci_jobs j
     where j.token_digest = ${lookup.secretDigest ?? null}
       and j.id = ${/^\d{1,15}$/.test(lookup.id ?? '') ? Number(lookup.id) : null}`,
+  version: null,
   memberships: null,
   visible: sql`true`,
   subject: (row) => ({
