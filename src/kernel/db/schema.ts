@@ -31,6 +31,11 @@ export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface AccessMarks {
+  user_id: number;
+  version: number;
+}
+
 export interface ApplicationSettings {
   name: string;
   updated_at: Generated<Timestamp>;
@@ -102,6 +107,7 @@ export interface CiPipelineBlocks {
   created_at: Generated<Timestamp>;
   live: number;
   project_id: number;
+  size: number;
 }
 
 export interface CiPipelines {
@@ -166,6 +172,14 @@ export interface CiPipelineVariables {
   raw: Generated<boolean>;
   secret: string;
   variable_type: Generated<string>;
+}
+
+export interface CiRegistrationTokens {
+  id: Generated<number>;
+  namespace_id: number | null;
+  project_id: number | null;
+  token_digest: string;
+  updated_at: Generated<Timestamp>;
 }
 
 export interface CiRunnerManagers {
@@ -523,6 +537,7 @@ export interface Wikis {
 }
 
 export interface DB {
+  access_marks: AccessMarks;
   application_settings: ApplicationSettings;
   ci_job_artifacts: CiJobArtifacts;
   ci_jobs: CiJobs;
@@ -531,6 +546,7 @@ export interface DB {
   ci_pipeline_schedules: CiPipelineSchedules;
   ci_pipeline_variables: CiPipelineVariables;
   ci_pipelines: CiPipelines;
+  ci_registration_tokens: CiRegistrationTokens;
   ci_runner_managers: CiRunnerManagers;
   ci_runner_projects: CiRunnerProjects;
   ci_runners: CiRunners;
