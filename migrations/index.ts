@@ -16,6 +16,9 @@ import * as registrationTokens from './0018-registration-tokens.ts'
 import * as containerRules from './0021-container-rules.ts'
 import * as containerRegistry from './0022-container-registry.ts'
 import * as wikis from './0025-wikis.ts'
+import * as sharesAndMemberSets from './0028-shares-and-member-sets.ts'
+import * as requestsAndInvitations from './0029-requests-and-invitations.ts'
+import * as acceptedInvitations from './0030-accepted-invitations.ts'
 import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 
 /** In the order they run. A released migration is never edited. */
@@ -37,5 +40,8 @@ export const migrations: MigrationList = {
   '0021-container-rules': containerRules,
   '0022-container-registry': containerRegistry,
   '0025-wikis': wikis,
+  '0028-shares-and-member-sets': sharesAndMemberSets,
+  '0029-requests-and-invitations': requestsAndInvitations,
+  '0030-accepted-invitations': acceptedInvitations,
   '0037-pipeline-blocks': pipelineBlocks,
 }

@@ -3,7 +3,7 @@ import { recordNotFound } from '../kernel/errors/index.ts'
 import type { ProjectAbility } from './abilities/project.ts'
 import { isAdministrator, type Actor } from './actor.ts'
 import { Role } from './levels.ts'
-import { project, type AccessKind, type ProjectSubject } from './subjects.ts'
+import { project, projectColumns, type AccessKind, type ProjectSubject } from './subjects.ts'
 
 /** Names that an image may have below its project. */
 const deepest = 2
@@ -23,9 +23,7 @@ export const imageProject: AccessKind<'project', ProjectSubject, ProjectAbility>
   find({ id = '' }) {
     return sql`
       select found.*, false as redirect from (
-        select p.id, p.namespace_id, n.kind as namespace_kind, n.traversal_ids as line, p.name, p.path, p.full_path,
-          p.visibility, p.archived, p.default_branch, p.creator_id, p.storage, p.refs_version, p.repository_empty,
-          p.settings, p.feature_levels
+        select ${projectColumns}
         from routes r join projects p on p.id = r.project_id join namespaces n on n.id = p.namespace_id
         where r.path_key = any (${possibleProjects(id)}::text[]) and not r.redirect
         order by length(r.path_key) desc limit 1) found`
@@ -38,9 +36,7 @@ export const imageRepository: AccessKind<'project', ProjectSubject, ProjectAbili
   version: null,
   find({ id = '' }) {
     return sql`
-      select p.id, p.namespace_id, n.kind as namespace_kind, n.traversal_ids as line, p.name, p.path, p.full_path,
-        p.visibility, p.archived, p.default_branch, p.creator_id, p.storage, p.refs_version, p.repository_empty,
-        p.settings, p.feature_levels, false as redirect
+      select ${projectColumns}, false as redirect
       from container_repositories c join projects p on p.id = c.project_id join namespaces n on n.id = p.namespace_id
       where c.id = ${/^\d{1,15}$/.test(id) ? Number(id) : null}`
   },

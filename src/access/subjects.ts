@@ -179,11 +179,7 @@ export const group: AccessKind<'group', GroupSubject, GroupAbility> = {
   version: sql`subject.version`,
   memberships: sql`effective_memberships(subject.line, null)`,
   // A member of a project or subgroup inside may see the groups above it.
-  visible: sql`(${visibleByLevel} or exists (
-    select from members m left join projects p on p.id = m.project_id
-    join namespaces n on n.id = coalesce(m.namespace_id, p.namespace_id)
-    where m.user_id = actor.id and m.state = 'active' and n.traversal_ids @> array[subject.id]
-      and (m.expires_at is null or m.expires_at > (now() at time zone 'utc')::date)))`,
+  visible: sql`(${visibleByLevel} or is_member_inside(actor.id, subject.id))`,
   subject: (row, role) => ({
     kind: 'group',
     id: row['id'] as number,

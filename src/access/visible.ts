@@ -14,38 +14,22 @@ export function actorRow(actor: Actor): RawBuilder<unknown> {
     ${user?.external ?? true}::boolean as external) actor`
 }
 
-const active = sql`m.user_id = actor.id and m.state = 'active'
-  and (m.expires_at is null or m.expires_at > (now() at time zone 'utc')::date)`
-
-/** Ids of projects of which the caller is a member, directly or through a group, from this level on. */
+/** Ids of projects of which the caller is a member in any way, from this level on. */
 export function memberProjects(minimum: number = Role.guest): RawBuilder<unknown> {
   return sql`
-    select m.project_id from members m
-    where ${active} and m.project_id is not null and m.access_level >= ${minimum}
-    union
-    select inside.id from members m
-    join namespaces below on below.traversal_ids @> array[m.namespace_id]
-    join projects inside on inside.namespace_id = below.id
-    where ${active} and m.namespace_id is not null and m.access_level >= ${minimum}`
+    select reachable.project_id from reachable_projects(actor.id) reachable
+    where reachable.access_level >= ${minimum}`
 }
 
-/** Ids of groups of which the caller is a member, directly or through a group above, from this level on. */
+/** Ids of groups of which the caller is a member in any way, from this level on. */
 export function memberGroups(minimum: number = Role.guest): RawBuilder<unknown> {
   return sql`
-    select below.id from members m
-    join namespaces below on below.traversal_ids @> array[m.namespace_id]
-    where ${active} and m.namespace_id is not null and below.kind = 'group' and m.access_level >= ${minimum}`
+    select reachable.group_id from reachable_groups(actor.id) reachable where reachable.access_level >= ${minimum}`
 }
 
 /** Ids of groups that the caller may see for being a member: those, and all that lie above what he is a member of. */
 export function knownGroups(): RawBuilder<unknown> {
-  return sql`
-    ${memberGroups()}
-    union
-    select unnest(inner_most.traversal_ids) from members m
-    left join projects inside on inside.id = m.project_id
-    join namespaces inner_most on inner_most.id = coalesce(m.namespace_id, inside.namespace_id)
-    where ${active}`
+  return sql`select known.group_id from known_groups(actor.id) known`
 }
 
 /**
@@ -62,14 +46,38 @@ function visibleParts(visibility: RawBuilder<unknown>, member: RawBuilder<unknow
   ]
 }
 
-/** Conditions on a project `p`. */
-export function visibleProjectParts(): RawBuilder<unknown>[] {
-  return visibleParts(sql`p.visibility`, sql`p.id in (${memberProjects()})`)
+/** What a list is put together from: conditions of which a row meets at most one, and the tables that they refer to. */
+export interface Parts {
+  readonly given: RawBuilder<unknown>
+  readonly parts: readonly RawBuilder<unknown>[]
 }
 
-/** Conditions on a group `n`. */
-export function visibleGroupParts(): RawBuilder<unknown>[] {
-  return visibleParts(sql`n.visibility`, sql`n.id in (${knownGroups()})`)
+/**
+ * As an array, so that an index finds the rows: of a set the planner knows nothing and may compare everything with
+ * everything.
+ */
+function collected(ids: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`mine (id) as materialized (${ids})`
+}
+
+const isMine = (id: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`${id} = any (array(select mine.id from mine))`
+
+/** Conditions on a project `p`. With a level: those in which the caller has at least that one. */
+export function visibleProjectParts(level?: number): Parts {
+  const mine = isMine(sql`p.id`)
+  return {
+    given: collected(memberProjects(level)),
+    parts: level === undefined ? visibleParts(sql`p.visibility`, mine) : [mine],
+  }
+}
+
+/** Conditions on a group `n`. With a level: those in which the caller has at least that one. */
+export function visibleGroupParts(level?: number): Parts {
+  const mine = isMine(sql`n.id`)
+  return level === undefined
+    ? { given: collected(knownGroups()), parts: visibleParts(sql`n.visibility`, mine) }
+    : { given: collected(memberGroups(level)), parts: [mine] }
 }
 
 /** Whether the caller may see project `p`, in lists that something else already keeps small. */

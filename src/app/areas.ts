@@ -1,5 +1,8 @@
 import { ciSimulation } from '../areas/ci-simulation/index.ts'
 import { markdown } from '../areas/markdown/index.ts'
+import { accessRequests } from '../areas/access-requests/index.ts'
+import { billableMembers } from '../areas/billable-members/index.ts'
+import { invitations } from '../areas/invitations/index.ts'
 import { members } from '../areas/members/index.ts'
 import { containerRegistry } from '../areas/container-registry/index.ts'
 import { containerRules } from '../areas/container-rules/index.ts'
@@ -21,6 +24,7 @@ import { artifactFiles, jobs } from '../areas/jobs/index.ts'
 import { pipelines } from '../areas/pipelines/index.ts'
 import { pipelineSchedules } from '../areas/pipeline-schedules/index.ts'
 import { runners } from '../areas/runners/index.ts'
+import { shares } from '../areas/shares/index.ts'
 import type { Area } from './area.ts'
 import { refProtection } from './ref-protection.ts'
 import type { Services } from './services.ts'
@@ -39,6 +43,10 @@ export function areas(services: Services): Area[] {
     users({ ...services, beforeRemoval: removeRepositoriesBelow }),
     tokens(services),
     members(services),
+    shares(services),
+    accessRequests(services),
+    invitations(services),
+    billableMembers(services),
     variables(services),
     protectedBranches(services),
     repository(services),

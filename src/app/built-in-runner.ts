@@ -13,7 +13,6 @@ export interface BuiltInRunnerOptions {
   readonly url: string
   readonly dataDirectory: string
   readonly concurrency: number
-  readonly isolation: 'none' | 'bwrap'
   /** Seconds that stopping may take. */
   readonly shutdownTimeout: number
 }
@@ -26,7 +25,7 @@ const reportTime = 15
  * by a token that is new at every start.
  */
 export async function startBuiltInRunner(options: BuiltInRunnerOptions): Promise<AsyncDisposable> {
-  const { db, log, url, dataDirectory, concurrency, isolation, shutdownTimeout } = options
+  const { db, log, url, dataDirectory, concurrency, shutdownTimeout } = options
   const nodeId = await readNodeId(path.join(dataDirectory, 'node-id'))
   const directory = path.join(dataDirectory, 'runner')
   await mkdir(directory, { recursive: true, mode: 0o711 })
@@ -36,7 +35,6 @@ export async function startBuiltInRunner(options: BuiltInRunnerOptions): Promise
     token: await ensureBuiltInRunner(db, nodeId),
     systemId: `b_${nodeId}`,
     concurrency,
-    isolation,
     directory,
     log,
     signal: stopping.signal,

@@ -45,7 +45,6 @@ export function runnerCommand(): Command {
         token,
         systemId: systemId(directory),
         concurrency: config.runnerConcurrency,
-        isolation: config.runnerIsolation,
         directory,
         log: createLogger(config.logLevel),
         signal: stop.signal,

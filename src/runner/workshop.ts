@@ -1,10 +1,10 @@
-import { chmod, mkdir, realpath } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, chmod, mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { takeHostLock } from './host-lock.ts'
 import { checkReachable, removeLeftovers, removeTree } from './job-folder.ts'
 import type { Settings } from './options.ts'
 import { OutputPipes } from './output-pipe.ts'
-import { findTool, openSandbox, type Sandbox } from './sandbox.ts'
 
 /** The places and tools all jobs of a runner share. */
 export interface Workshop extends AsyncDisposable {
@@ -12,12 +12,10 @@ export interface Workshop extends AsyncDisposable {
   caches: string
   shell: string
   pipes: OutputPipes
-  sandbox: Sandbox | undefined
 }
 
 /** Makes the folders and clears what a crash left. Throws when another runner works there. */
-export async function openWorkshop(settings: Settings): Promise<Workshop> {
-  const { directory, user, path: searched } = settings
+export async function openWorkshop({ directory, user, path: searched }: Settings): Promise<Workshop> {
   await mkdir(directory, { recursive: true, mode: 0o711 })
   const root = await realpath(directory)
   const lock = await takeHostLock(`directory ${root}`)
@@ -34,17 +32,12 @@ export async function openWorkshop(settings: Settings): Promise<Workshop> {
     if (user !== undefined) await checkReachable(jobs)
     await Promise.all([removeLeftovers(jobs), removeLeftovers(pipes)])
     const outputPipes = new OutputPipes(pipes)
-    const [shell, sandbox] = await Promise.all([
-      findShell(searched),
-      openSandbox(settings, root),
-      outputPipes.prepare(),
-    ])
+    const [shell] = await Promise.all([findShell(searched), outputPipes.prepare()])
     return {
       jobs,
       caches,
       shell,
       pipes: outputPipes,
-      sandbox,
       async [Symbol.asyncDispose]() {
         await outputPipes.settle()
         await removeTree(pipes)
@@ -59,8 +52,17 @@ export async function openWorkshop(settings: Settings): Promise<Workshop> {
 
 async function findShell(searched: string): Promise<string> {
   for (const name of ['bash', 'sh']) {
-    const file = await findTool(name, searched)
-    if (file !== undefined) return file
+    for (const folder of searched.split(':')) {
+      const file = path.join(folder, name)
+      if (path.isAbsolute(file) && (await isExecutable(file))) return file
+    }
   }
   throw new Error(`no bash or sh in ${searched}`)
+}
+
+async function isExecutable(file: string) {
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
 }

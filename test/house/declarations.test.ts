@@ -141,7 +141,8 @@ describe('every endpoint', () => {
     const fitting: Readonly<Record<string, readonly number[]>> = {
       GET: [200, 204],
       POST: [200, 201, 202, 204],
-      PUT: [200, 202, 204],
+      // 201: an access request that is approved makes a member.
+      PUT: [200, 201, 202, 204],
       PATCH: [200, 202, 204],
       DELETE: [200, 202, 204],
     }

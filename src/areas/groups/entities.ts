@@ -12,6 +12,7 @@ import {
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
 import { Project, projectEntity, type ProjectRow } from '../projects/index.ts'
+import { SharedWith, type SharedWithRow } from '../shares/index.ts'
 import {
   protectionKind,
   ProtectionDefaults,
@@ -45,21 +46,23 @@ export const Group = Fields(groupFields)
 
 export const GroupDetail = Fields({
   ...groupFields,
-  shared_with_groups: ListOf(
-    Fields({
-      group_id: Id(),
-      group_name: Text(),
-      group_full_path: Text(),
-      group_access_level: Int(),
-      expires_at: Nullable(Text()),
-    }),
-  ),
+  shared_with_groups: ListOf(SharedWith),
   runners_token: Optional(Nullable(Text({ description: 'For Owners' }))),
   ...settingFields('detail'),
   shared_runners_minutes_limit: Optional(Nullable(Int())),
   extra_shared_runners_minutes_limit: Optional(Nullable(Int())),
   projects: Optional(ListOf(Project)),
   shared_projects: Optional(ListOf(Project)),
+})
+
+/** A group as lists of groups of a project show it. */
+export const ProjectGroup = Fields({
+  id: Id(),
+  web_url: Text(),
+  name: Text(),
+  avatar_url: Nullable(Text()),
+  full_name: Text(),
+  full_path: Text(),
 })
 
 /** A group as answers need it, with the level of the caller. */
@@ -77,7 +80,9 @@ export interface GroupRow {
   readonly created_at: string
   readonly role: number
   /** Only where they are wanted. */
+  readonly shared_with_groups?: readonly SharedWithRow[]
   readonly projects?: readonly ProjectRow[] | null
+  readonly shared_projects?: readonly ProjectRow[] | null
 }
 
 /** What a group's entity hangs on besides its row. */
@@ -120,14 +125,27 @@ export function group(
 export function groupDetail(row: GroupRow, context: EntityContext): Record<string, unknown> {
   const { actor, paid } = context
   const subject = { ...row, kind: 'group' as const, parentId: row.parent_id, fullPath: row.full_path }
-  const projects = row.projects?.map((project) => projectEntity(project, 'full', context))
+  const embedded = (rows: GroupRow['projects']) =>
+    rows?.map((project) => projectEntity(project, 'full', context))
+  const projects = embedded(row.projects)
   return {
     ...group(row, context),
-    shared_with_groups: [],
+    shared_with_groups: row.shared_with_groups ?? [],
     runners_token: may(actor, 'admin_group', { ...subject, settings: { ...row.settings } })
       ? null
       : undefined,
     ...(paid && { shared_runners_minutes_limit: null, extra_shared_runners_minutes_limit: null }),
-    ...(projects !== undefined && { projects, shared_projects: [] }),
+    ...(projects !== undefined && { projects, shared_projects: embedded(row.shared_projects) ?? [] }),
+  }
+}
+
+export function projectGroup(row: GroupRow, externalUrl: string): Record<string, unknown> {
+  return {
+    id: row.id,
+    web_url: `${externalUrl}/groups/${row.full_path}`,
+    name: row.name,
+    avatar_url: null,
+    full_name: row.line_name,
+    full_path: row.full_path,
   }
 }

@@ -78,13 +78,12 @@ export function visibleGroups(
   params: GroupFilter & { readonly pagination: string; readonly cursor?: string | undefined },
   input: PageInput,
 ): Read<ListedGroup> {
-  const level = levelAsked(params)
   const keyset = wantsKeyset(params, params.order_by === 'name' && params.sort === 'asc')
   const source: MergedSource = {
     columns: sql`${groupColumns}, place.more`,
     table: sql`namespaces n`,
     id: sql`n.id`,
-    parts: level === undefined ? visibleGroupParts() : [sql`n.id in (${memberGroups(level)})`],
+    ...visibleGroupParts(levelAsked(params)),
     filter: keyset ? sql`${filterOf(params)} and ${behindCursor(params.cursor)}` : filterOf(params),
     key: orderKey(params),
     descending: isDescending(params),

@@ -20,6 +20,7 @@ import * as entities from './entities.ts'
 import { Group, GroupDetail, type EntityContext, type GroupRow } from './entities.ts'
 import { cursorBehind, groupsWhere, listParams, visibleGroups } from './listing.ts'
 import { settingParams } from './settings.ts'
+import { sharingEndpoints } from './sharing.ts'
 import * as store from './store.ts'
 import { deleteGroup, updateGroup } from './update.ts'
 
@@ -54,6 +55,8 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
   }
 
   return [
+    ...sharingEndpoints(services, { detail, listed }),
+
     endpoint({
       method: 'GET',
       path: '/groups/:id',

@@ -3,6 +3,7 @@ import { actorRow, groupLevels, Role, type Actor } from '../../access/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { embeddedProjects } from '../projects/index.ts'
+import { sharedWith } from '../shares/index.ts'
 import type { GroupRow } from './entities.ts'
 import type { StoredSettings } from './settings.ts'
 
@@ -14,11 +15,16 @@ export const groupColumns = sql`
     from unnest(n.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
   access.role`
 
+const detailColumns = sql`
+  ${groupColumns}, ${sharedWith('group', sql`n.id`, sql`access.role`)} as shared_with_groups`
+
 /** The group that is the subject, read together with the caller's access. */
 export function ofSubject(withProjects: boolean): Read<GroupRow> {
-  const projects: RawBuilder<unknown> = withProjects ? sql`, ${embeddedProjects()} as projects` : sql``
+  const projects: RawBuilder<unknown> = withProjects
+    ? sql`, ${embeddedProjects('own')} as projects, ${embeddedProjects('shared')} as shared_projects`
+    : sql``
   return rows(
-    sql`select ${groupColumns} ${projects} from namespaces n ${groupLevels} where n.id = subject.id`,
+    sql`select ${detailColumns} ${projects} from namespaces n ${groupLevels} where n.id = subject.id`,
   )
 }
 
@@ -26,7 +32,7 @@ export function ofSubject(withProjects: boolean): Read<GroupRow> {
 export async function read(db: Reader, actor: Actor, id: number): Promise<GroupRow> {
   const { rows: found } = await sql<{ group: GroupRow }>`
     select to_json(r) as group from (
-      select ${groupColumns} from ${actorRow(actor)} join namespaces n on n.id = ${id} ${groupLevels}) r`.execute(
+      select ${detailColumns} from ${actorRow(actor)} join namespaces n on n.id = ${id} ${groupLevels}) r`.execute(
     db,
   )
   return found[0]!.group

@@ -33,6 +33,7 @@ export const Member = Fields({
   created_at: Timestamp(),
   created_by: Nullable(Fields(creator)),
   expires_at: Nullable(DateOnly({ description: 'The membership ends at 00:00 UTC of this day' })),
+  is_using_seat: Optional(Flag({ description: 'Paid plans, with `show_seat_info`' })),
   membership_state: Optional(OneOf(['active', 'awaiting'], { description: 'Paid plans' })),
 })
 
@@ -49,6 +50,8 @@ export interface MemberRow extends BasicUserRow {
   readonly expires_at: string | null
   readonly membership_state: string
   readonly created_by: BasicUserRow | null
+  /** Only where it is wanted. */
+  readonly is_using_seat?: boolean
 }
 
 /** What a member looks like here; `paid` shows whether the membership waits for a seat. */
@@ -59,6 +62,7 @@ export function memberEntity({ externalUrl, paid }: { externalUrl: () => string;
     created_at: row.created_at,
     created_by: row.created_by && basicUser(row.created_by, externalUrl()),
     expires_at: row.expires_at,
+    ...(paid && row.is_using_seat !== undefined && { is_using_seat: row.is_using_seat }),
     ...(paid && { membership_state: row.membership_state }),
   })
 }

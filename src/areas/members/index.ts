@@ -3,8 +3,28 @@ import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import { readingEndpoints } from './routes/reading.ts'
+import { stateEndpoints } from './routes/states.ts'
 import { writingEndpoints } from './routes/writing.ts'
+import { levelsWithoutSeat } from './rules.ts'
 import { removeExpired } from './store.ts'
+
+export { addOne, addSeveral } from './add.ts'
+export { memberEntity, Member } from './entities.ts'
+export { accessLevel, day, expiresAt } from './params.ts'
+export { placeColumn, placeOf, requireAdministration, type Place } from './place.ts'
+export {
+  circumstancesOf,
+  faultsOf,
+  levelsWithoutSeat,
+  mostAtOnce,
+  refuseAbove,
+  refuseFaults,
+  sentence,
+  tooManyNamed,
+  unauthorizedText,
+  type Wish,
+} from './rules.ts'
+export { candidates, isLocked, lockMember, lockOwners, put, remove, removeBelow } from './store.ts'
 
 interface Services {
   readonly db: Database
@@ -20,12 +40,11 @@ export function members({ db, externalUrl, plan }: Services): {
   tasks: Task[]
   schedules: Schedule[]
 } {
-  const services = { db, externalUrl, paid: plan !== 'free' }
+  const services = { db, externalUrl, paid: plan !== 'free', freeUpTo: levelsWithoutSeat(plan) }
   return {
-    endpoints: (['group', 'project'] as const).flatMap((kind) => [
-      ...readingEndpoints(kind, services),
-      ...writingEndpoints(kind, services),
-    ]),
+    endpoints: (['group', 'project'] as const)
+      .flatMap((kind) => [...readingEndpoints(kind, services), ...writingEndpoints(kind, services)])
+      .concat(stateEndpoints(services)),
     // Access ends with the day itself; this only tidies up.
     tasks: [{ name: expiry, run: () => removeExpired(db.writer) }],
     schedules: [{ task: expiry, pattern: '10 0 * * *' }],

@@ -3,6 +3,7 @@ import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/ind
 import { basicUserJson } from '../users/index.ts'
 import type { MemberRow } from './entities.ts'
 import { placeColumn, type Place } from './place.ts'
+import { pageOfRows, pageOfUsers } from './sets.ts'
 
 /*
  * Reads of memberships, made in the statement that finds out about the caller: `subject` is the group or project.
@@ -12,6 +13,13 @@ const shown = sql`u.id, u.username, u.public_email, u.name, u.state`
 
 const creator = (id: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select ${basicUserJson('c')} from users c where c.id = ${id}) as created_by`
+
+/** Whether a user takes a seat of the top-level group; guests take none where `freeUpTo` is their level. */
+function seat(freeUpTo: number | undefined): RawBuilder<unknown> {
+  if (freeUpTo === undefined) return sql``
+  return sql`, u.state = 'active' and u.kind = 'human' and exists (
+    select from seat_memberships(subject.line[1]) s where s.user_id = u.id and s.access_level > ${freeUpTo}) as is_using_seat`
+}
 
 const columns = sql`
   ${shown}, m.access_level, m.created_at, m.expires_at, m.state as membership_state,
@@ -24,24 +32,33 @@ export interface Filters {
   readonly user_ids?: readonly number[] | undefined
   readonly skip_users?: readonly number[] | undefined
   readonly state?: 'active' | 'awaiting' | undefined
+  /** Tell who takes a seat: all above this level. */
+  readonly seatsAbove?: number | undefined
+}
+
+/** Whether the list has everybody in it. */
+function isWhole({ query, user_ids: only, skip_users: without, state }: Filters): boolean {
+  return searched(query ?? '') === '' && [only, without, state].every((filter) => filter === undefined)
 }
 
 function userConditions({ query, user_ids: only, skip_users: without }: Filters): RawBuilder<unknown> {
-  const text = query === undefined ? '' : searched(query)
+  const text = searched(query ?? '')
   return sql.join(
     [
       sql`true`,
-      ...(text === ''
-        ? []
-        : [
-            sql`(position(lower(${text}) in lower(u.name)) > 0 or position(lower(${text}) in lower(u.username)) > 0
-              or lower(u.public_email) = lower(${text}))`,
-          ]),
+      ...(text === '' ? [] : [matches(text)]),
       ...(only === undefined ? [] : [sql`u.id = any (${only}::bigint[])`]),
       ...(without === undefined ? [] : [sql`u.id <> all (${without}::bigint[])`]),
     ],
     sql` and `,
   )
+}
+
+/** Part of the name or username, or the whole public address. */
+function matches(text: string): RawBuilder<unknown> {
+  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
+  return sql`(u.name ilike ${pattern} or u.username ilike ${pattern}
+    or u.public_email is not null and lower(u.public_email) = lower(${text}))`
 }
 
 function searched(query: string): string {
@@ -50,7 +67,7 @@ function searched(query: string): string {
 
 /** With a query: equal public address, username, name, then the others by name. */
 function order({ query }: Filters, usual: RawBuilder<unknown>): RawBuilder<unknown> {
-  const text = query === undefined ? '' : searched(query)
+  const text = searched(query ?? '')
   return text === ''
     ? usual
     : sql`
@@ -60,9 +77,11 @@ function order({ query }: Filters, usual: RawBuilder<unknown>): RawBuilder<unkno
 
 /** Rows of the place itself. */
 export function direct(kind: Place['kind'], filters: Filters, input: PageInput): Read<MemberRow> {
+  const wanted = sql`${columns} ${seat(filters.seatsAbove)}`
+  if (kind === 'group' && isWhole(filters)) return pageOfRows(wanted, input)
   return page(
     {
-      columns,
+      columns: wanted,
       from: sql`
         from members m join users u on u.id = m.user_id
         where ${placeColumn(kind)} = subject.id and ${unexpired} and ${userConditions(filters)}`,
@@ -78,15 +97,30 @@ export function oneDirect(kind: Place['kind'], userId: number): Read<MemberRow> 
     where m.user_id = ${userId} and ${placeColumn(kind)} = subject.id and ${unexpired}`)
 }
 
+const winnerColumns = sql`
+  ${shown}, w.access_level, w.created_at, w.expires_at, w.state as membership_state,
+  ${creator(sql`w.created_by_id`)}`
+
 /** Everybody who belongs to the place in any way, once. */
 export function all(kind: Place['kind'], filters: Filters, input: PageInput): Read<MemberRow> {
+  const wanted = sql`${winnerColumns} ${seat(filters.seatsAbove)}`
+  if (isWhole(filters)) {
+    const onPage = { of: sql`source`, which: sql`m.user_id in (select chosen.user_id from on_page chosen)` }
+    return pageOfUsers(
+      {
+        sources: sql`select s.namespace_id, s.cap, s.via from ${sourcesOf(kind)} s where ${shownVia}`,
+        project: projectOf(kind),
+        minimalIn: kind === 'group' ? sql`subject.id` : sql`null::bigint`,
+        shown: sql`select ${wanted} ${winners(kind, onPage)}`,
+      },
+      input,
+    )
+  }
+  const which = sql`m.user_id in (select u.id from users u where ${userConditions(filters)})`
   return page(
     {
-      columns: sql`
-        ${shown}, w.access_level, w.created_at, w.expires_at, w.state as membership_state,
-        ${creator(sql`w.created_by_id`)}`,
-      from: sql`
-        from (${winners(kind, filters.state)}) w join users u on u.id = w.user_id where ${userConditions(filters)}`,
+      columns: wanted,
+      from: winners(kind, { of: sourcesOf(kind), which, state: filters.state }),
       order: order(filters, sql`u.id`),
     },
     input,
@@ -94,38 +128,90 @@ export function all(kind: Place['kind'], filters: Filters, input: PageInput): Re
 }
 
 export function oneOfAll(kind: Place['kind'], userId: number): Read<MemberRow> {
-  return rows(sql`
-    select ${shown}, w.access_level, w.created_at, w.expires_at, w.state as membership_state,
-      ${creator(sql`w.created_by_id`)}
-    from (${winners(kind, undefined)}) w join users u on u.id = w.user_id where u.id = ${userId}`)
+  const which = sql`m.user_id = ${userId}`
+  return rows(sql`select ${winnerColumns} ${winners(kind, { of: sourcesOf(kind), which })}`)
+}
+
+function sourcesOf(kind: Place['kind']): RawBuilder<unknown> {
+  return sql`membership_sources(subject.line, ${projectOf(kind)})`
+}
+
+function projectOf(kind: Place['kind']): RawBuilder<unknown> {
+  return kind === 'project' ? sql`subject.id` : sql`null::bigint`
+}
+
+/** Members of a group that was let in are shown to members of the place, to its own, and to all when it is public. */
+const shownVia = sql`(
+  s.via is null or actor.admin or membership.role > 0 or knows_invited(s.via, actor.id))`
+
+interface Wanted {
+  /** Rows of `namespace_id`, `cap` and `via`. */
+  readonly of: RawBuilder<unknown>
+  /** Picks the users, by a condition on `m`. */
+  readonly which: RawBuilder<unknown>
+  readonly state?: Filters['state']
 }
 
 /**
- * One row a user (part 2 completions, 1.6): of a group the row with the highest level, and among equals its own; of a
- * project its own row, but always with the highest level.
+ * `from ...` with one row `w` a user `u` (part 2 completions, 1.6): of a group the row with the highest level, and among
+ * equals its own; of a project its own row, but always with the highest level.
  */
-function winners(kind: Place['kind'], state: Filters['state']): RawBuilder<unknown> {
-  const project = kind === 'project' ? sql`subject.id` : sql`null::bigint`
-  const active = sql`
-    select m.member_id, m.user_id, m.access_level, m.namespace_id, m.project_id, m.expires_at, m.created_by_id,
-      m.created_at, 'active' as state
-    from effective_memberships(subject.line, ${project}) m`
-  // Who waits for a seat has no access, and is in no list of those who have.
-  const awaiting = sql`
-    select m.id, m.user_id, m.access_level, m.namespace_id, m.project_id, m.expires_at, m.created_by_id, m.created_at,
-      m.state
-    from members m
-    where (m.namespace_id = any (subject.line) or m.project_id = ${project}) and m.state = 'awaiting' and ${unexpired}`
-  const source =
-    state === 'active' ? active : state === 'awaiting' ? awaiting : sql`${active} union all ${awaiting}`
-  const own = kind === 'group' ? sql`s.namespace_id = subject.id` : sql`s.project_id = subject.id`
-  const first =
-    kind === 'group'
-      ? sql`s.access_level desc, (${own}) desc nulls last`
-      : sql`(${own}) desc nulls last, s.access_level desc`
+function winners(kind: Place['kind'], { of, which, state }: Wanted): RawBuilder<unknown> {
+  const project = projectOf(kind)
+  const group = kind === 'group'
+  const own = group ? sql`r.via is null and r.namespace_id = subject.id` : sql`r.project_id = subject.id`
+  const minimal = group ? sql`or s.via is null and m.namespace_id = subject.id` : sql``
+  const inState = state === undefined ? sql`true` : sql`m.state = ${state}`
+  const first = group
+    ? sql`r.access_level desc, (${own}) desc nulls last`
+    : sql`(${own}) desc nulls last, r.access_level desc`
   return sql`
-    select distinct on (s.user_id) s.user_id, max(s.access_level) over (partition by s.user_id) as access_level,
-      s.created_at, s.expires_at, s.created_by_id, s.state
-    from (${source}) s
-    order by s.user_id, s.state, ${first}, s.expires_at desc nulls first, s.created_at`
+    from (
+      select distinct on (r.user_id) r.user_id,
+        max(r.access_level) over (partition by r.user_id, r.state) as access_level,
+        r.created_at, r.expires_at, r.created_by_id, r.state
+      from (
+        select m.user_id, least(m.access_level, s.cap) as access_level, m.namespace_id, m.project_id, s.via,
+          m.expires_at, m.created_by_id, m.created_at, m.state
+        from ${of} s join members m on m.namespace_id = s.namespace_id
+        where ${which} and ${unexpired} and (m.access_level > 5 ${minimal}) and ${inState} and ${shownVia}
+        union all
+        select m.user_id, m.access_level, m.namespace_id, m.project_id, null, m.expires_at, m.created_by_id,
+          m.created_at, m.state
+        from members m where m.project_id = ${project} and ${which} and ${unexpired} and ${inState}
+      ) r
+      order by r.user_id, r.state, ${first}, r.expires_at desc nulls first, r.created_at
+    ) w join users u on u.id = w.user_id`
+}
+
+export interface PendingRow {
+  readonly id: number
+  readonly name: string | null
+  readonly username: string | null
+  readonly email: string
+  readonly approved: boolean
+  readonly invited: boolean
+}
+
+/** Users whose memberships wait for a seat of the group that is the subject, each once, and open invitations. */
+export function pending(input: PageInput): Read<PendingRow> {
+  const inside = (alias: string): RawBuilder<unknown> => sql`
+    left join projects p on p.id = ${sql.ref(`${alias}.project_id`)}
+    join namespaces n on n.id = coalesce(${sql.ref(`${alias}.namespace_id`)}, p.namespace_id)
+      and n.traversal_ids @> array[subject.id]`
+  return page(
+    {
+      columns: sql`w.*`,
+      from: sql`
+        from (
+          select min(m.id) as id, u.name, u.username, coalesce(u.public_email, '') as email, false as approved,
+            false as invited
+          from members m ${inside('m')} join users u on u.id = m.user_id
+          where m.state = 'awaiting' and ${unexpired} group by u.id
+          union all
+          select i.id, null, null, i.email, true, true from invitations i ${inside('i')}) w`,
+      order: sql`w.invited, w.id`,
+    },
+    input,
+  )
 }

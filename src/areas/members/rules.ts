@@ -1,4 +1,5 @@
-import { isAssignable, isBelow, mayGrant, roleName, type Actor } from '../../access/index.ts'
+import { isAssignable, isBelow, mayGrant, Role, roleName, type Actor } from '../../access/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
 import { forbidden, invalid } from '../../kernel/errors/index.ts'
 import type { Place } from './place.ts'
 
@@ -24,6 +25,15 @@ export interface Circumstances {
   /** Minimal access can be given here. */
   readonly minimal: boolean
   readonly now: Date
+}
+
+/** Whose highest level anywhere is no higher takes no seat: on the top plan guests are free. */
+export function levelsWithoutSeat(plan: Plan): number {
+  return plan === 'ultimate' ? Role.guest : Role.none
+}
+
+export function circumstancesOf(place: Place, paid: boolean): Circumstances {
+  return { minimal: paid && place.kind === 'group' && place.above.length === 0, now: new Date() }
 }
 
 /** What is wrong with a wish, by attribute. */

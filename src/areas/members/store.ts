@@ -68,7 +68,10 @@ export async function put(
         created_at = case when old.expires_at <= ${today} then now() else old.created_at end,
         updated_at = now()
       where ${replace} or old.expires_at <= ${today}
-      returning *)
+      returning *),
+    -- Who asked to come in has his answer.
+    settled as (
+      delete from access_requests r using m where r.user_id = m.user_id and r.${column} = ${place.id})
     select ${shown} from m join users u on u.id = m.user_id order by u.id`
     .execute(db)
     // Deleted in this very moment.
@@ -119,15 +122,36 @@ export async function remove(tx: Tx, id: number): Promise<void> {
   await tx.deleteFrom('members').where('members.id', '=', id).execute()
 }
 
-/** The direct memberships of a user in everything that lies below a group. */
-export async function removeBelow(tx: Tx, groupId: number, userId: number): Promise<void> {
-  await sql`
+/** Removes the direct memberships of a user in all that lies below a group, and tells how many there were. */
+export async function removeBelow(tx: Tx, groupId: number, userId: number): Promise<number> {
+  const { rows } = await sql`
     delete from members m
     where m.user_id = ${userId} and m.id in (
       select b.id from members b left join projects p on p.id = b.project_id
       join namespaces n on n.id = coalesce(b.namespace_id, p.namespace_id)
       where b.user_id = ${userId} and n.traversal_ids @> array[${groupId}::bigint]
-        and b.namespace_id is distinct from ${groupId})`.execute(tx)
+        and b.namespace_id is distinct from ${groupId})
+    returning 1`.execute(tx)
+  return rows.length
+}
+
+/** Takes back an open request to come in; tells whether there was one. */
+export async function removeRequest(tx: Tx, place: Place, userId: number): Promise<boolean> {
+  const { rows } = await sql`
+    delete from access_requests r
+    where r.user_id = ${userId} and ${placeColumn(place.kind, 'r')} = ${place.id} returning 1`.execute(tx)
+  return rows.length > 0
+}
+
+/** The open invitations that a user has sent, in a project or in a group and all that lies below. */
+export async function removeInvitationsOf(tx: Tx, place: Place, userId: number): Promise<void> {
+  const inside =
+    place.kind === 'project'
+      ? sql`i.project_id = ${place.id}`
+      : sql`exists (
+          select from namespaces n left join projects p on p.id = i.project_id
+          where n.id = coalesce(i.namespace_id, p.namespace_id) and n.traversal_ids @> array[${place.id}::bigint])`
+  await sql`delete from invitations i where i.created_by_id = ${userId} and ${inside}`.execute(tx)
 }
 
 /** Whether the group of a project keeps its projects from having members of their own. */
@@ -145,4 +169,43 @@ export async function removeExpired(db: Writer): Promise<void> {
   await sql`
     delete from members m
     where m.expires_at <= ${today} and (m.namespace_id is null or not ${isLastOwner(line)})`.execute(db)
+}
+
+/**
+ * Gives the state to all direct memberships of a user in a group and all that lies below, and tells how many had
+ * another one.
+ */
+export async function setState(
+  tx: Tx,
+  groupId: number,
+  userId: number,
+  state: 'active' | 'awaiting',
+): Promise<number> {
+  const { rows } = await sql`
+    update members m set state = ${state}, updated_at = now()
+    where m.user_id = ${userId} and m.state <> ${state} and ${unexpired('m')} and m.id in (
+      select b.id from members b left join projects p on p.id = b.project_id
+      join namespaces n on n.id = coalesce(b.namespace_id, p.namespace_id)
+      where b.user_id = ${userId} and n.traversal_ids @> array[${groupId}::bigint])
+    returning 1`.execute(tx)
+  return rows.length
+}
+
+/** The user of a direct membership of a group. */
+export async function userOfMembership(db: Reader, groupId: number, id: number): Promise<number | undefined> {
+  const { rows } = await sql<{ user_id: number }>`
+    select m.user_id from members m left join projects p on p.id = m.project_id
+    join namespaces n on n.id = coalesce(m.namespace_id, p.namespace_id)
+    where m.id = ${id} and n.traversal_ids @> array[${groupId}::bigint] and m.state = 'awaiting'`.execute(db)
+  return rows[0]?.user_id
+}
+
+/** Makes all memberships that wait active, in a group and all that lies below. */
+export async function activateAll(tx: Tx, groupId: number): Promise<void> {
+  await sql`
+    update members m set state = 'active', updated_at = now()
+    where m.state = 'awaiting' and m.id in (
+      select b.id from members b left join projects p on p.id = b.project_id
+      join namespaces n on n.id = coalesce(b.namespace_id, p.namespace_id)
+      where b.state = 'awaiting' and n.traversal_ids @> array[${groupId}::bigint])`.execute(tx)
 }

@@ -24,6 +24,7 @@ import {
   Text,
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
+import { SharedWith } from '../shares/index.ts'
 import { basicUser, BasicUser } from '../users/index.ts'
 import { levelFields, levelNames, type FeatureLevels } from './feature-levels.ts'
 import type { ProjectRow } from './rows.ts'
@@ -109,15 +110,7 @@ const fullFields = {
   open_issues_count: Int(),
   description_html: Text(),
   updated_at: Timestamp(),
-  shared_with_groups: ListOf(
-    Fields({
-      group_id: Id(),
-      group_name: Text(),
-      group_full_path: Text(),
-      group_access_level: Int(),
-      expires_at: Nullable(Text()),
-    }),
-  ),
+  shared_with_groups: ListOf(SharedWith),
   security_and_compliance_enabled: Optional(Flag()),
   ...settingFields('everyone'),
   restrict_user_defined_variables: Optional(Flag()),
@@ -267,7 +260,7 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
     open_issues_count: 0,
     description_html: paragraph(row.description),
     updated_at: row.updated_at,
-    shared_with_groups: [],
+    shared_with_groups: row.shared_with_groups,
     security_and_compliance_enabled: paid ? open('security_and_compliance') : undefined,
     ...shownSettings(settings, { maintainers, paid }),
     ...(maintainers && {

@@ -2,6 +2,7 @@ import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Task } from '../../tasks/index.ts'
 import { removalTask } from './deletion.ts'
 import { listEndpoints } from './list-routes.ts'
+import { sharingEndpoints } from './sharing.ts'
 import { projectEndpoints, type ProjectServices } from './routes.ts'
 
 export { removeRepositoriesBelow } from './deletion.ts'
@@ -13,7 +14,7 @@ export { embeddedProjects } from './store.ts'
 /** Projects: what holds a repository, its pipelines and their settings. */
 export function projects(services: ProjectServices): { endpoints: Endpoint[]; tasks: Task[] } {
   return {
-    endpoints: [...projectEndpoints(services), ...listEndpoints(services)],
+    endpoints: [...projectEndpoints(services), ...listEndpoints(services), ...sharingEndpoints(services)],
     tasks: [removalTask(services)],
   }
 }

@@ -84,9 +84,24 @@ export function listEndpoints(services: ProjectServices): Endpoint[] {
         ...listParams,
         include_subgroups: Optional(Flag({ description: 'Those of groups below it too' })),
         include_ancestor_groups: Optional(Flag({ description: 'Those of groups above it too' })),
+        with_shared: Flag({ default: true, description: 'Those that the group was let into too' }),
       }),
       answers: ListOf(AnyProject),
       read: ({ params, page }) => projectsWhere(inGroup(params), params, page),
+      handle: async (call) => listed(services, call.rows, call),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/groups/:id/projects/shared',
+      summary: 'List the projects that a group was let into',
+      on: group,
+      may: 'read_group',
+      anonymous: true,
+      paged: true,
+      params: Fields(listParams),
+      answers: ListOf(AnyProject),
+      read: ({ params, page }) => projectsWhere(sharedWithGroup, params, page),
       handle: async (call) => listed(services, call.rows, call),
     }),
   ]
@@ -100,13 +115,19 @@ function inNamespaceOf(user: string) {
   return sql`p.namespace_id = (select home.id from namespaces home where home.kind = 'user' and home.owner_id = ${owner})`
 }
 
+const sharedWithGroup = sql`p.id = any (array(
+  select s.project_id from project_shares s
+  where s.group_id = subject.id and (s.expires_at is null or s.expires_at > (now() at time zone 'utc')::date)))`
+
 function inGroup(params: {
+  with_shared?: boolean | undefined
   include_subgroups?: boolean | undefined
   include_ancestor_groups?: boolean | undefined
 }) {
   const below = params.include_subgroups === true ? sql`or n.traversal_ids @> array[subject.id]` : sql``
   const above = params.include_ancestor_groups === true ? sql`or p.namespace_id = any (subject.line)` : sql``
-  return sql`(p.namespace_id = subject.id ${below} ${above})`
+  const shared = params.with_shared === true ? sql`or ${sharedWithGroup}` : sql``
+  return sql`(p.namespace_id = subject.id ${below} ${above} ${shared})`
 }
 
 /** The link to the next page repeats the filter that it does not replace. */

@@ -79,7 +79,7 @@ export function visibleProjects(
     columns: sql`${projectColumns}, place.more`,
     table: sql`projects p`,
     id: sql`p.id`,
-    parts: partsFor(params),
+    ...visibleProjectParts(levelAsked(params)),
     filter: filterOf(params),
     key: orderKey(params),
     descending: isDescending(params),
@@ -88,11 +88,6 @@ export function visibleProjects(
   if (wantsKeyset(params, params.order_by === 'id')) return mergedRows(source, input)
   refuseDeepOffset(input, 'Project')
   return mergedPage(source, input)
-}
-
-function partsFor(params: ProjectFilter): Condition[] {
-  const level = levelAsked(params)
-  return level === undefined ? visibleProjectParts() : [sql`p.id in (${memberProjects(level)})`]
 }
 
 /** The level that the caller must have in what is listed; undefined: he only has to see it. */

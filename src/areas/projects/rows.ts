@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { projectLevels } from '../../access/index.ts'
+import { sharedWith, type SharedWithRow } from '../shares/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 
 /** A project as answers need it: its own columns, those of its namespace, and the levels of the caller. */
@@ -35,6 +36,7 @@ export interface ProjectRow {
   readonly project_access: number | null
   readonly group_access: number | null
   readonly role: number
+  readonly shared_with_groups: readonly SharedWithRow[]
 }
 
 /** Columns of `ProjectRow`, over `projects p` joined as `projectJoins` says. */
@@ -47,6 +49,7 @@ export const projectColumns = sql`
   n.id as namespace_id, n.kind as namespace_kind, n.name as namespace_name, n.path as namespace_path,
   n.full_path as namespace_full_path, n.parent_id as namespace_parent_id,
   (select ${basicUserJson('u')} from users u where u.id = n.owner_id) as owner,
-  access.project_access, access.group_access, access.role`
+  access.project_access, access.group_access, access.role,
+  ${sharedWith('project', sql`p.id`, sql`access.role`)} as shared_with_groups`
 
 export const projectJoins = sql`join namespaces n on n.id = p.namespace_id ${projectLevels}`

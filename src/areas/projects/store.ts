@@ -189,10 +189,16 @@ export async function repositoriesBelow(
   return found
 }
 
-/** At most 100 projects of the group that is the subject, as one JSON value of `ProjectRow`s; newest first. */
-export function embeddedProjects(): RawBuilder<unknown> {
+/** At most 100 projects of the group that is the subject, or shared with it, as one JSON value of `ProjectRow`s; newest first. */
+export function embeddedProjects(which: 'own' | 'shared'): RawBuilder<unknown> {
+  const chosen =
+    which === 'own'
+      ? sql`p.namespace_id = subject.id`
+      : sql`p.id in (
+          select s.project_id from project_shares s
+          where s.group_id = subject.id and (s.expires_at is null or s.expires_at > (now() at time zone 'utc')::date))`
   return sql`(
     select coalesce(json_agg(r), '[]'::json) from (
       select ${projectColumns} from projects p ${projectJoins}
-      where p.namespace_id = subject.id and ${projectVisible} order by p.created_at desc, p.id desc limit 100) r)`
+      where ${chosen} and ${projectVisible} order by p.created_at desc, p.id desc limit 100) r)`
 }

@@ -56,6 +56,7 @@ export async function createUser(tx: Tx, user: NewUser): Promise<{ id: number; n
     returning id`.execute(tx)
   const namespaceId = rows[0]!.id
   await claimPath(tx, user.username, { namespaceId }).catch(whenTaken)
+  await sql`select accept_invitations(${id}, ${user.email})`.execute(tx)
   return { id, namespaceId }
 }
 

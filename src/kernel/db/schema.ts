@@ -36,6 +36,14 @@ export interface AccessMarks {
   version: number;
 }
 
+export interface AccessRequests {
+  id: Generated<number>;
+  namespace_id: number | null;
+  project_id: number | null;
+  requested_at: Generated<Timestamp>;
+  user_id: number;
+}
+
 export interface ApplicationSettings {
   name: string;
   updated_at: Generated<Timestamp>;
@@ -369,6 +377,34 @@ export interface Events {
   user_id: number | null;
 }
 
+export interface GroupShares {
+  access_level: number;
+  created_at: Generated<Timestamp>;
+  expires_at: string | null;
+  group_id: number;
+  id: Generated<number>;
+  shared_id: number;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface Invitations {
+  access_level: number;
+  created_at: Generated<Timestamp>;
+  created_by_id: number | null;
+  email: string;
+  expires_at: string | null;
+  id: Generated<number>;
+  namespace_id: number | null;
+  project_id: number | null;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface MemberBlocks {
+  block: number;
+  namespace_id: number;
+  users: string;
+}
+
 export interface Members {
   access_level: number;
   created_at: Generated<Timestamp>;
@@ -380,6 +416,13 @@ export interface Members {
   state: Generated<string>;
   updated_at: Generated<Timestamp>;
   user_id: number;
+}
+
+export interface MemberSpans {
+  live: number;
+  namespace_id: number;
+  shift: number;
+  span: number;
 }
 
 export interface Namespaces {
@@ -443,6 +486,16 @@ export interface Projects {
   visibility: Generated<number>;
 }
 
+export interface ProjectShares {
+  access_level: number;
+  created_at: Generated<Timestamp>;
+  expires_at: string | null;
+  group_id: number;
+  id: Generated<number>;
+  project_id: number;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface ProtectedBranchAccessLevels {
   access_level: number | null;
   action: string;
@@ -497,6 +550,7 @@ export interface Users {
   id: Generated<number>;
   kind: Generated<string>;
   last_activity_on: string | null;
+  last_sign_in_at: Timestamp | null;
   name: string;
   note: string | null;
   password_digest: string | null;
@@ -538,6 +592,7 @@ export interface Wikis {
 
 export interface DB {
   access_marks: AccessMarks;
+  access_requests: AccessRequests;
   application_settings: ApplicationSettings;
   ci_job_artifacts: CiJobArtifacts;
   ci_jobs: CiJobs;
@@ -565,10 +620,15 @@ export interface DB {
   container_tags: ContainerTags;
   container_uploads: ContainerUploads;
   events: Events;
+  group_shares: GroupShares;
+  invitations: Invitations;
+  member_blocks: MemberBlocks;
+  member_spans: MemberSpans;
   members: Members;
   namespaces: Namespaces;
   personal_access_tokens: PersonalAccessTokens;
   project_counters: ProjectCounters;
+  project_shares: ProjectShares;
   projects: Projects;
   protected_branch_access_levels: ProtectedBranchAccessLevels;
   protected_branches: ProtectedBranches;

@@ -19,6 +19,7 @@ export { apiPrefix, createServer, mountEndpoints, requestFacts, send } from './s
 export {
   countLimit,
   keysetParams,
+  largestPage,
   readCursor,
   refuseDeepOffset,
   wantsKeyset,

@@ -3,6 +3,8 @@ import type { Read } from './endpoint.ts'
 import { countLimit, type PageInput } from './pagination.ts'
 
 export interface MergedSource {
+  /** Common table expressions that the parts refer to: `mine as materialized (...)`. */
+  readonly given?: RawBuilder<unknown>
   /** Columns of the answer, over `detail`; `place.more` tells whether another row follows. */
   readonly columns: RawBuilder<unknown>
   /** `projects p`: what the parts are looked for in. */
@@ -37,6 +39,7 @@ export function mergedPage<Row>(source: MergedSource, { limit, offset }: PageInp
   return {
     kind: 'page',
     sql: sql`(
+      ${given(source)}
       select json_build_object('rows', coalesce(json_agg(r.detail order by r.at), '[]'::json), 'total',
         case
           when count(*) between 1 and ${limit} or ${offset}::int = 0 and count(*) = 0 then ${offset}::int + count(*)
@@ -52,9 +55,14 @@ export function mergedRows<Row>(source: MergedSource, { limit }: PageInput): Rea
   return {
     kind: 'rows',
     sql: sql`(
+      ${given(source)}
       select json_build_object('rows', coalesce(json_agg(r.detail order by r.at), '[]'::json))
       from (${details(source, places)}) r)`,
   }
+}
+
+function given({ given: tables }: MergedSource): RawBuilder<unknown> {
+  return tables === undefined ? sql`` : sql`with ${tables}`
 }
 
 /** Ids in order, each with its number on the page. */

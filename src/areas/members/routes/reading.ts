@@ -1,5 +1,14 @@
 import { endpoint, group, project } from '../../../access/index.ts'
-import { Fields, Id, ListOf, OneOf, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Flag,
+  Id,
+  ListOf,
+  OneOf,
+  Optional,
+  Text,
+  type Endpoint,
+} from '../../../kernel/endpoint/index.ts'
 import { Member, memberEntity } from '../entities.ts'
 import * as lists from '../lists.ts'
 import type { Place } from '../place.ts'
@@ -7,15 +16,18 @@ import type { Place } from '../place.ts'
 const filters = {
   query: Optional(Text({ description: 'Part of the name or username, or a whole public e-mail address' })),
   user_ids: Optional(ListOf(Id(), { commaSeparated: true, description: 'Only these users' })),
+  show_seat_info: Flag({ default: false, description: 'Paid plans: with `is_using_seat`' }),
 }
 
 export function readingEndpoints(
   kind: Place['kind'],
-  services: { externalUrl: () => string; paid: boolean },
+  services: { externalUrl: () => string; paid: boolean; freeUpTo: number },
 ): Endpoint[] {
   const on = kind === 'group' ? group : project
   const may = kind === 'group' ? 'read_group_member' : 'read_project_member'
   const member = memberEntity(services)
+  const seats = (params: { show_seat_info: boolean }) =>
+    services.paid && params.show_seat_info ? { seatsAbove: services.freeUpTo } : {}
 
   return [
     endpoint({
@@ -30,7 +42,7 @@ export function readingEndpoints(
         skip_users: Optional(ListOf(Id(), { commaSeparated: true, description: 'All but these users' })),
       }),
       answers: ListOf(Member),
-      read: ({ params, page }) => lists.direct(kind, params, page),
+      read: ({ params, page }) => lists.direct(kind, { ...params, ...seats(params) }, page),
       handle: async ({ rows }) => rows.map(member),
     }),
 
@@ -47,7 +59,7 @@ export function readingEndpoints(
         state: Optional(OneOf(['awaiting', 'active'], { description: 'State of the membership' })),
       }),
       answers: ListOf(Member),
-      read: ({ params, page }) => lists.all(kind, params, page),
+      read: ({ params, page }) => lists.all(kind, { ...params, ...seats(params) }, page),
       handle: async ({ rows }) => rows.map(member),
     }),
 

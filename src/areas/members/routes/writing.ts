@@ -1,13 +1,10 @@
 import { endpoint, group, project, userOf } from '../../../access/index.ts'
 import type { Database } from '../../../kernel/db/index.ts'
 import {
-  DateTime,
   Either,
   Fields,
   Flag,
   Id,
-  Int,
-  Nullable,
   Optional,
   requireUnmodified,
   Text,
@@ -16,18 +13,10 @@ import {
 import { forbidden, recordNotFound } from '../../../kernel/errors/index.ts'
 import { addOne, addSeveral, type Addition } from '../add.ts'
 import { Member, memberEntity, Outcome } from '../entities.ts'
+import { accessLevel, day, expiresAt } from '../params.ts'
 import { placeOf, requireAdministration, type Place } from '../place.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
-
-const accessLevel = Int({ description: '10, 15, 20, 30, 40 or 50; on paid plans 5 in top-level groups' })
-const expiresAt = Optional(
-  Nullable(DateTime({ description: 'Day on which the membership ends, at 00:00 UTC' })),
-)
-
-function day(moment: Date | null | undefined): string | null {
-  return moment?.toISOString().slice(0, 10) ?? null
-}
 
 interface Services {
   readonly db: Database
@@ -40,10 +29,7 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
   const on = kind === 'group' ? group : project
   const may = kind === 'group' ? 'admin_group_member' : 'admin_project_member'
   const member = memberEntity(services)
-  const circumstances = (place: Place) => ({
-    minimal: paid && place.kind === 'group' && place.above.length === 0,
-    now: new Date(),
-  })
+  const circumstances = (place: Place) => rules.circumstancesOf(place, paid)
 
   return [
     endpoint({
@@ -58,7 +44,7 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
         username: Optional(Text({ description: 'Name of a user, or several' })),
         access_level: accessLevel,
         expires_at: expiresAt,
-        invite_source: Optional(Text()),
+        invite_source: Optional(Text({ description: 'Where the invitation comes from' })),
       }),
       rules: { mutuallyExclusive: [['user_id', 'username']], atLeastOneOf: [['user_id', 'username']] },
       answers: Either(Member, Outcome),
@@ -138,13 +124,20 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
         await db.transaction(async (tx) => {
           await store.lockOwners(tx, place)
           const before = await store.lockMember(tx, place, params.user_id)
-          if (before === undefined) throw recordNotFound()
+          if (before === undefined) {
+            // Who has only asked to come in is told no, or takes it back.
+            if (await store.removeRequest(tx, place, params.user_id)) return
+            throw recordNotFound()
+          }
           if (before.fixed) throw forbidden()
           if (!leaves) rules.refuseAbove(actor, place, before.access_level)
           requireUnmodified(call.request, before.updated_at)
           await store.remove(tx, before.id)
           if (kind === 'group' && params.skip_subresources !== true) {
             await store.removeBelow(tx, place.id, params.user_id)
+          }
+          if (params.skip_subresources !== true) {
+            await store.removeInvitationsOf(tx, place, params.user_id)
           }
         })
       },

@@ -15,6 +15,9 @@ export const groupScenarios: Scenarios = {
   'GET /groups/:id/projects': { '': plain },
   'GET /groups/:id/subgroups': { '': plain },
   'GET /groups/:id/descendant_groups': { '': plain },
+  'GET /groups/:id/invited_groups': { '': plain },
+  'GET /groups/:id/groups/shared': { '': plain },
+  'GET /groups/:id/projects/shared': { '': plain },
   'POST /groups': {
     'top level, can_create_group': (stage) => {
       const path = stage.unique('made')

@@ -1,4 +1,4 @@
-import { roles, type Json } from '../../../world/world.ts'
+import { expectStatus, roles, type Json } from '../../../world/world.ts'
 import { plain, type Place, type Prepare, type Scenario, type Scenarios, type Stage } from '../stage.ts'
 
 const pathOf = (stage: Stage, place: Place): string =>
@@ -31,6 +31,27 @@ async function aboveOf(stage: Stage): Promise<{ path: { user_id: number }; group
   })
 }
 
+async function asked(stage: Stage, place: Place): Promise<{ path: { user_id: number } }> {
+  const person = await stage.world.user()
+  expectStatus(await person.post(`${pathOf(stage, place)}/access_requests`), 201)
+  return { path: { user_id: person.id } }
+}
+
+async function invited(stage: Stage, place: Place): Promise<{ path: { email: string } }> {
+  const email = `${stage.unique('invited')}@example.com`
+  await stage.make(`${pathOf(stage, place)}/invitations`, { email, access_level: roles.guest })
+  return { path: { email } }
+}
+
+/** A member whose membership waits, by its own id. */
+async function waiting(stage: Stage): Promise<{ path: { member_id: number } }> {
+  const { path } = await member(stage, 'group', roles.developer)
+  const { groupPath, world } = stage
+  expectStatus(await world.root.put(`${groupPath}/members/${path.user_id}/state`, { state: 'awaiting' }), 200)
+  const { body } = await world.root.get(`${groupPath}/pending_members`)
+  return { path: { member_id: (body as Json[]).at(-1)!['id'] as number } }
+}
+
 function newMember(access_level: number): Prepare {
   return async (stage) => ({ body: { user_id: (await stage.world.user()).id, access_level } })
 }
@@ -48,7 +69,26 @@ function scenarios(place: Place): Scenarios {
   const at = `/${place}s/:id/members`
   const developer: Prepare = (stage) => ({ path: { user_id: stage.cast.members.developer.id } })
   const change = { access_level: roles.developer }
+  const requests = `/${place}s/:id/access_requests`
+  const invitations = `/${place}s/:id/invitations`
   return {
+    [`GET ${requests}`]: { '': plain },
+    [`POST ${requests}`]: { 'not a member': plain },
+    [`PUT ${requests}/:user_id/approve`]: { asked: (stage) => asked(stage, place) },
+    [`DELETE ${requests}/:user_id`]: { asked: (stage) => asked(stage, place) },
+    [`GET ${invitations}`]: { '': plain },
+    [`POST ${invitations}`]: {
+      'new address': (stage) => ({
+        body: { email: `${stage.unique('new')}@example.com`, access_level: roles.guest },
+      }),
+    },
+    [`PUT ${invitations}/:email`]: {
+      invited: async (stage) => ({
+        ...(await invited(stage, place)),
+        body: { access_level: roles.reporter },
+      }),
+    },
+    [`DELETE ${invitations}/:email`]: { invited: (stage) => invited(stage, place) },
     [`GET ${at}`]: { '': plain },
     [`GET ${at}/all`]: { '': plain },
     [`GET ${at}/:user_id`]: {
@@ -87,5 +127,31 @@ async function leaveOneOwner({ groupPath, world, cast }: Stage): Promise<void> {
   for (const user of [cast.blocked, world.root]) await world.root.delete(`${groupPath}/members/${user.id}`)
 }
 
+const billable: Prepare = (stage) => ({ path: { user_id: stage.cast.members.developer.id } })
+
 export const projectMemberScenarios = scenarios('project')
-export const groupMemberScenarios = scenarios('group')
+export const groupMemberScenarios: Scenarios = {
+  ...scenarios('group'),
+  'PUT /groups/:id/members/:user_id/state': {
+    'top-level group, state differs': async (stage) => ({
+      ...(await member(stage, 'group', roles.developer)),
+      body: { state: 'awaiting' },
+    }),
+  },
+  'GET /groups/:id/pending_members': { '': plain },
+  'PUT /groups/:id/members/:member_id/approve': { 'membership waits': waiting },
+  'POST /groups/:id/members/approve_all': { '': plain },
+  'GET /groups/:id/billable_members': {
+    'top-level group': plain,
+    subgroup: async (stage) => ({
+      stage: await stage.variant('subgroup', async () => undefined, {
+        group: { parent_id: (await aboveOf(stage)).groupId },
+      }),
+    }),
+  },
+  'GET /groups/:id/billable_members/:user_id/memberships': { 'top-level group': billable },
+  'GET /groups/:id/billable_members/:user_id/indirect': { 'top-level group': billable },
+  'DELETE /groups/:id/billable_members/:user_id': {
+    'top-level group': (stage) => member(stage, 'group', roles.developer),
+  },
+}

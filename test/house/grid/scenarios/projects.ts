@@ -33,6 +33,9 @@ async function readable(stage: Stage): Promise<number> {
 export const projectScenarios: Scenarios = {
   'GET /projects': { '': plain },
   'GET /projects/:id': { '': plain },
+  'GET /projects/:id/invited_groups': { '': plain },
+  'GET /projects/:id/groups': { '': plain },
+  'GET /projects/:id/share_locations': { '': plain },
   'POST /projects': {
     'own namespace': newProject,
     'namespace_id of a group, default creation level': {

@@ -1,0 +1,20 @@
+import type { Plan } from '../../kernel/config/index.ts'
+import type { Database } from '../../kernel/db/index.ts'
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import { accessRequestEndpoints } from './routes.ts'
+
+interface Services {
+  readonly db: Database
+  readonly externalUrl: () => string
+  readonly plan: Plan
+}
+
+/** Access requests: users who ask to be let into a group or project. Whoever adds them answers, too. */
+export function accessRequests(services: Services): { endpoints: Endpoint[] } {
+  const paid = services.plan !== 'free'
+  return {
+    endpoints: (['group', 'project'] as const).flatMap((kind) =>
+      accessRequestEndpoints(kind, { ...services, paid }),
+    ),
+  }
+}
