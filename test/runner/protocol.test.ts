@@ -83,7 +83,9 @@ test('the payload has what the stock runner reads', async () => {
     services: [],
     artifacts: [{ paths: ['out/'], artifact_type: 'archive', artifact_format: 'zip', expire_in: '1 week' }],
     cache: [{ key: 'k-protected', paths: ['vendor/'], policy: 'pull-push', when: 'on_success' }],
-    credentials: [],
+    credentials: [
+      { type: 'registry', url: new URL(world.url).host, username: 'gitlab-ci-token', password: job.token },
+    ],
     dependencies: [],
     hooks: [],
   })
