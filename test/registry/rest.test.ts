@@ -76,6 +76,19 @@ describe('repositories', () => {
     expect(full['container_registry_image_prefix']).toBe(`${host}/${project.path_with_namespace}`)
   })
 
+  test('are told apart from projects of the same id', async () => {
+    const path = `${project.path_with_namespace}/web`
+    const id = await repositoryOf(path)
+    // Projects until one has the id of the repository, each remembered by the gate as it is read.
+    let other: Made | undefined
+    while (other === undefined || other.id < id) other = await world.project()
+    for (const address of [`/projects/${id}`, `/registry/repositories/${id}`, `/projects/${id}`]) {
+      await world.root.get(address)
+    }
+    const shown = (await world.root.get(`/registry/repositories/${id}`)).body as Json
+    expect([shown['path'], shown['project_id']]).toEqual([path, project.id])
+  })
+
   test('of all projects of a group are listed', async () => {
     const group = await world.group()
     const inner = await world.group({ parent_id: group.id })
