@@ -1,0 +1,3 @@
+module gitlab.com/gitlab-org/step-runner
+
+go 1.26
