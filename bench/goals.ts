@@ -110,7 +110,14 @@ const goals: readonly Goal[] = [
   },
   { operation: 'discussions page of 5,000 notes', must: 'p99 40 ms', find: notYet },
   { operation: 'members/all of 50,000', must: 'p99 30 ms a page', find: p99(30, 'members-all') },
-  { operation: 'wiki list of 10,000 pages', must: 'p99 60 ms', find: notYet },
+  {
+    operation: 'wiki list of 10,000 pages',
+    must: 'p99 60 ms',
+    find({ wikis }) {
+      const found = wikis?.find(({ what }) => what === 'list of 10000 pages')
+      return found && { figure: `${digits(found.p99, 1)} ms`, holds: found.p99 <= 60 }
+    },
+  },
   { operation: 'settings: read', must: 'p99 5 ms', find: p99(5, 'settings') },
   { operation: 'create a pipeline of 20 jobs', must: 'p99 120 ms', find: p99(120, 'create-pipeline') },
   {

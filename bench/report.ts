@@ -72,6 +72,10 @@ function startCells({ starts, seededIn }: Results): Cells[] {
   ]
 }
 
+function wikiCells({ wikis = [] }: Results): Cells[] {
+  return wikis.map(({ what, p50, p99, times }) => [what, digits(p50, 1), digits(p99, 1), times])
+}
+
 function ciCells({ latencies, idle, compiling, creation }: Results): Cells[] {
   return [
     ...(compiling === undefined
@@ -121,6 +125,7 @@ export async function page(results: Results): Promise<string> {
   ])
   const starts = startCells(results)
   const ci = ciCells(results)
+  const wiki = wikiCells(results)
   const text = `# Benchmarks
 
 The service with data of its own, and the load on it, all on one machine.
@@ -151,6 +156,8 @@ ${endpoints.length === 0 ? '' : `## Endpoints\n\n${table(endpointHead, endpoints
 ${git.length === 0 ? '' : `## Git transfers\n\nSeconds, the best of all tries.\n\n${table(['', 'service', 'bare git, HTTP', 'bare git, folder', 'ratio to HTTP', 'ratio to folder'], git)}`}
 
 ${ci.length === 0 ? '' : `## CI\n\n${table(['', 'figure'], ci, 2)}`}
+
+${wiki.length === 0 ? '' : `## Wikis\n\nMilliseconds, one caller after the other.\n\n${table(['', 'p50', 'p99', 'times'], wiki)}`}
 
 ${remarks.length === 0 ? '' : `## Remarks\n\n${remarks.map((remark) => `- ${remark}`).join('\n')}`}
 `

@@ -17,6 +17,7 @@ import type { Results } from './results.ts'
 import { seed } from './seed.ts'
 import { freePort, Service, type ServiceOptions } from './service.ts'
 import { rootToken, special } from './world.ts'
+import { wikis } from './wikis.ts'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -66,6 +67,11 @@ export class Run {
     if (this.#wants('creation')) {
       await this.#part('creation', async () => {
         this.#results.creation = await creating(bench, git, this.#options.quick ? 10 : 30)
+      })
+    }
+    if (this.#wants('wikis')) {
+      await this.#part('wikis', async () => {
+        this.#results.wikis = await wikis(service, git, this.#options.quick)
       })
     }
     if (this.#wants('create-pipeline')) {
