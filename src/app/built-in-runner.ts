@@ -13,6 +13,7 @@ export interface BuiltInRunnerOptions {
   readonly url: string
   readonly dataDirectory: string
   readonly concurrency: number
+  readonly isolation: 'none' | 'bwrap'
   /** Seconds that stopping may take. */
   readonly shutdownTimeout: number
 }
@@ -25,7 +26,7 @@ const reportTime = 15
  * by a token that is new at every start.
  */
 export async function startBuiltInRunner(options: BuiltInRunnerOptions): Promise<AsyncDisposable> {
-  const { db, log, url, dataDirectory, concurrency, shutdownTimeout } = options
+  const { db, log, url, dataDirectory, concurrency, isolation, shutdownTimeout } = options
   const nodeId = await readNodeId(path.join(dataDirectory, 'node-id'))
   const directory = path.join(dataDirectory, 'runner')
   await mkdir(directory, { recursive: true, mode: 0o711 })
@@ -35,6 +36,7 @@ export async function startBuiltInRunner(options: BuiltInRunnerOptions): Promise
     token: await ensureBuiltInRunner(db, nodeId),
     systemId: `b_${nodeId}`,
     concurrency,
+    isolation,
     directory,
     log,
     signal: stopping.signal,

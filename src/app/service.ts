@@ -147,6 +147,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
         url: bound,
         dataDirectory: config.dataDirectory,
         concurrency: config.runnerConcurrency,
+        isolation: config.runnerIsolation,
         shutdownTimeout: config.shutdownTimeout,
       }),
     )

@@ -45,6 +45,7 @@ export function runnerCommand(): Command {
         token,
         systemId: systemId(directory),
         concurrency: config.runnerConcurrency,
+        isolation: config.runnerIsolation,
         directory,
         log: createLogger(config.logLevel),
         signal: stop.signal,

@@ -66,10 +66,23 @@ async function runInFolder(payload: JobPayload, plainFolder: JobFolder, context:
     debug: isTraced(variables),
     onNews: (news) => control.stop(news),
   })
-  const { pipes, shell, caches } = workshop
+  const { pipes, sandbox, shell, caches } = workshop
   const timeout = job.runner_info?.timeout || 3600
   const hurry = () => upload.hurry()
-  const course = { ...planned, settings, api, user, shell, pipes, caches, trace, control, timeout, hurry }
+  const course = {
+    ...planned,
+    settings,
+    api,
+    user,
+    shell,
+    pipes,
+    sandbox,
+    caches,
+    trace,
+    control,
+    timeout,
+    hurry,
+  }
   upload.start()
   try {
     const failure = planned.failure ?? (await runCourse(course))

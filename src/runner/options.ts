@@ -33,6 +33,8 @@ export interface RunnerOptions {
   /** `PATH` of the jobs. */
   path?: string
   version?: string
+  /** `bwrap`: namespaces of their own for jobs, where it is installed; `none` by default. */
+  isolation?: 'bwrap' | 'none'
 }
 
 export type Settings = Required<Omit<RunnerOptions, 'user'>> & { user: Required<JobUserRange> | undefined }
@@ -45,6 +47,7 @@ export function settingsOf(options: RunnerOptions): Settings {
     checkInterval: 3,
     path: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     version: '0.1.0',
+    isolation: 'none',
     ...options,
     user: userRange(options.user),
   }

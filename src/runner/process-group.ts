@@ -1,12 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import type { JobUser } from './job-user.ts'
 import { discard, type OutputPipes } from './output-pipe.ts'
 import { aborted, wait } from './wait.ts'
 
 export interface GroupSpec {
-  file: string
+  /** A program and what is handed to it. */
+  command: readonly string[]
   cwd: string
   environment: Record<string, string>
   user: JobUser | undefined
@@ -24,12 +26,13 @@ export interface GroupSpec {
  * a signal ended it) once its output is read. Nothing of the group lives on.
  */
 export async function runGroup(spec: GroupSpec): Promise<number> {
-  const { file, cwd, environment, user, input, stop } = spec
+  const { command, cwd, environment, user, input, stop } = spec
+  const [file, ...args] = command
   const pipe = await spec.pipes.take(user)
   let child: ChildProcess
   try {
-    child = spawn(file, [], {
-      argv0: 'bash',
+    child = spawn(file!, args, {
+      ...(args.length === 0 && { argv0: 'bash' }),
       cwd,
       env: environment,
       stdio: [input, pipe.writer, pipe.writer],
@@ -48,7 +51,7 @@ export async function runGroup(spec: GroupSpec): Promise<number> {
   // Taken down before anything is awaited: a child may end at once.
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
 
-  const [code, signal] = await stopped(child, ended, stop, spec.grace)
+  const [code, signal] = await stopped(child, args.length > 0, ended, stop, spec.grace)
   signalGroup(child, 'SIGKILL')
   // A process that left the group may keep the pipe open; without a user of its own it cannot be found.
   await Promise.race([drained, wait(1000)])
@@ -58,6 +61,7 @@ export async function runGroup(spec: GroupSpec): Promise<number> {
 
 async function stopped<T>(
   child: ChildProcess,
+  watched: boolean,
   ended: Promise<T>,
   stop: AbortSignal,
   grace: number,
@@ -69,12 +73,30 @@ async function stopped<T>(
   } finally {
     stopping.off()
   }
-  signalGroup(child, 'SIGTERM')
+  // What watches the shell would end at once, and the shell with it, before it has done what it wants to.
+  if (watched) await signalOthers(child, 'SIGTERM')
+  else signalGroup(child, 'SIGTERM')
   const killing = setTimeout(() => signalGroup(child, 'SIGKILL'), grace * 1000)
   try {
     return await ended
   } finally {
     clearTimeout(killing)
+  }
+}
+
+/** All of the group but the first process. */
+async function signalOthers({ pid: first }: ChildProcess, signal: NodeJS.Signals) {
+  for (const name of await readdir('/proc').catch(() => [])) {
+    const pid = Number(name)
+    if (!Number.isInteger(pid) || pid === first) continue
+    const facts = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
+    // Behind the name, which may hold anything: state, parent, group.
+    if (Number(facts.slice(facts.lastIndexOf(')') + 2).split(' ')[2]) !== first) continue
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // It has ended.
+    }
   }
 }
 

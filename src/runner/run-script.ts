@@ -9,6 +9,7 @@ import type { JobPayload } from './payload.ts'
 import { runGroup } from './process-group.ts'
 import { fitEnvironment, openScript } from './script.ts'
 import { isTrue, scriptConfig } from './sources.ts'
+import type { Sandbox } from './sandbox.ts'
 import type { Trace } from './trace.ts'
 import type { JobVariables } from './variables.ts'
 
@@ -21,6 +22,7 @@ export interface Course {
   user: JobUser | undefined
   shell: string
   pipes: OutputPipes
+  sandbox: Sandbox | undefined
   caches: string
   variables: JobVariables
   trace: Trace
@@ -41,13 +43,13 @@ export interface ScriptRun {
 
 /** Runs a script as the job's user and returns its exit code. */
 export async function runScript(course: Course, run: ScriptRun): Promise<number> {
-  const { job, folder, user, shell, pipes, variables, trace, settings } = course
+  const { job, folder, user, shell, pipes, sandbox, variables, trace, settings } = course
   const all = { ...variables.environment, ...run.environment }
   const { environment, assignments } = fitEnvironment(all)
   const input = await openScript(folder.root, shell, run.script, assignments)
   try {
     return await runGroup({
-      file: shell,
+      command: [...(sandbox?.(folder.root) ?? []), shell],
       // The runner's own folder: the script goes on to the project with the rights of the job.
       cwd: folder.root,
       environment: run.untrusted ? { ...environment, ...scriptConfig(job, all) } : environment,

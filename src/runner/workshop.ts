@@ -1,10 +1,10 @@
-import { constants } from 'node:fs'
-import { access, chmod, mkdir, realpath } from 'node:fs/promises'
+import { chmod, mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { takeHostLock } from './host-lock.ts'
 import { checkReachable, removeLeftovers, removeTree } from './job-folder.ts'
 import type { Settings } from './options.ts'
 import { OutputPipes } from './output-pipe.ts'
+import { findTool, openSandbox, type Sandbox } from './sandbox.ts'
 
 /** The places and tools all jobs of a runner share. */
 export interface Workshop extends AsyncDisposable {
@@ -12,10 +12,12 @@ export interface Workshop extends AsyncDisposable {
   caches: string
   shell: string
   pipes: OutputPipes
+  sandbox: Sandbox | undefined
 }
 
 /** Makes the folders and clears what a crash left. Throws when another runner works there. */
-export async function openWorkshop({ directory, user, path: searched }: Settings): Promise<Workshop> {
+export async function openWorkshop(settings: Settings): Promise<Workshop> {
+  const { directory, user, path: searched } = settings
   await mkdir(directory, { recursive: true, mode: 0o711 })
   const root = await realpath(directory)
   const lock = await takeHostLock(`directory ${root}`)
@@ -32,12 +34,17 @@ export async function openWorkshop({ directory, user, path: searched }: Settings
     if (user !== undefined) await checkReachable(jobs)
     await Promise.all([removeLeftovers(jobs), removeLeftovers(pipes)])
     const outputPipes = new OutputPipes(pipes)
-    const [shell] = await Promise.all([findShell(searched), outputPipes.prepare()])
+    const [shell, sandbox] = await Promise.all([
+      findShell(searched),
+      openSandbox(settings, root),
+      outputPipes.prepare(),
+    ])
     return {
       jobs,
       caches,
       shell,
       pipes: outputPipes,
+      sandbox,
       async [Symbol.asyncDispose]() {
         await outputPipes.settle()
         await removeTree(pipes)
@@ -52,17 +59,8 @@ export async function openWorkshop({ directory, user, path: searched }: Settings
 
 async function findShell(searched: string): Promise<string> {
   for (const name of ['bash', 'sh']) {
-    for (const folder of searched.split(':')) {
-      const file = path.join(folder, name)
-      if (path.isAbsolute(file) && (await isExecutable(file))) return file
-    }
+    const file = await findTool(name, searched)
+    if (file !== undefined) return file
   }
   throw new Error(`no bash or sh in ${searched}`)
-}
-
-async function isExecutable(file: string) {
-  return access(file, constants.X_OK).then(
-    () => true,
-    () => false,
-  )
 }

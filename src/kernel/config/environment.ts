@@ -112,6 +112,11 @@ export const variables = {
     fallback: 'one a processor',
     parse: (value) => integer(availableParallelism(), [1, 256], '').parse(value),
   } satisfies Variable<number>,
+  RUNNER_ISOLATION: oneOf(
+    ['none', 'bwrap'],
+    'none',
+    '`bwrap`: jobs of the built-in runner see the machine read-only and nothing of one another, where bwrap is installed and may make namespaces.',
+  ),
   SHUTDOWN_TIMEOUT: integer(30, [1, 3600], 'Seconds that requests and jobs may still take after SIGTERM.'),
   LOG_LEVEL: oneOf(logLevels, 'info', 'How much is logged.'),
   METRICS_FROM_ANYWHERE: flag(
@@ -150,6 +155,7 @@ export interface Config {
   readonly plan: Plan
   readonly roles: ReadonlySet<Role>
   readonly runnerConcurrency: number
+  readonly runnerIsolation: 'none' | 'bwrap'
   readonly shutdownTimeout: number
   readonly logLevel: Values['LOG_LEVEL']
   readonly metricsFromAnywhere: boolean
@@ -195,6 +201,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     plan: read('PLAN'),
     roles: new Set(read('ROLES') ?? roles),
     runnerConcurrency: read('RUNNER_CONCURRENCY'),
+    runnerIsolation: read('RUNNER_ISOLATION'),
     shutdownTimeout: read('SHUTDOWN_TIMEOUT'),
     logLevel: read('LOG_LEVEL'),
     metricsFromAnywhere: read('METRICS_FROM_ANYWHERE'),
