@@ -11,6 +11,9 @@ import * as accessMarks from './0009-access-marks.ts'
 import * as downstream from './0010-downstream.ts'
 import * as pipelineSchedules from './0011-pipeline-schedules.ts'
 import * as testReports from './0013-test-reports.ts'
+import * as environments from './0014-environments.ts'
+import * as jobTokens from './0015-job-tokens.ts'
+import * as releases from './0016-releases.ts'
 import * as jobQueue from './0017-job-queue.ts'
 import * as registrationTokens from './0018-registration-tokens.ts'
 import * as containerRules from './0021-container-rules.ts'
@@ -35,6 +38,9 @@ export const migrations: MigrationList = {
   '0010-downstream': downstream,
   '0011-pipeline-schedules': pipelineSchedules,
   '0013-test-reports': testReports,
+  '0014-environments': environments,
+  '0015-job-tokens': jobTokens,
+  '0016-releases': releases,
   '0017-job-queue': jobQueue,
   '0018-registration-tokens': registrationTokens,
   '0021-container-rules': containerRules,

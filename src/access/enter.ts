@@ -53,6 +53,12 @@ function membershipSource(kind: AnyKind): RawBuilder<unknown> {
     : sql`select coalesce(max(m.access_level), 0) as role from ${kind.memberships} m where m.user_id = actor.id`
 }
 
+function openToJob({ openToJob: open }: AnyKind): RawBuilder<unknown> {
+  return open === undefined
+    ? sql`false`
+    : sql`case when actor.job_id is not null then ${open(sql`actor.job_project_id`)} end`
+}
+
 /** One round trip: credentials, subject, role and, where the caller may see the subject, the rows of `read`. */
 export async function enter<Subject, Row = never>(
   db: Statements,
@@ -187,6 +193,7 @@ async function enterFrom<Subject, Row>(
 ): Promise<Found<Subject, Row>> {
   const [found] = await db.rows(sql<Record<string, unknown>>`
     select to_json(actor) as actor, to_json(subject) as subject, membership.role, ${marksOf(kind)} as marks,
+      ${openToJob(kind)} as open_to_job,
       coalesce(subject.id is not null and ${kind.visible}, false) as visible,
       ${read === undefined ? sql`null` : sql`case when subject.id is not null and ${kind.visible} then ${read.sql} end`} as loaded
     ${sources(kind, actor, lookup, membershipSource(kind))}`)
@@ -202,7 +209,7 @@ async function enterFrom<Subject, Row>(
       subject:
         subjectRow === null || subjectRow['id'] === null
           ? undefined
-          : (kind.subject(subjectRow, role) as Subject),
+          : (kind.subject({ ...subjectRow, open_to_job: row['open_to_job'] }, role) as Subject),
       visible: row['visible'] as boolean,
       redirect: subjectRow?.['redirect'] === true,
       loaded: loaded<Row>(row['loaded']),

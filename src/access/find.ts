@@ -16,8 +16,9 @@ export async function find<Subject>(
   id: string,
 ): Promise<Subject | undefined> {
   if (kind.find === null || kind.memberships === null) return undefined
-  const { rows } = await sql<{ subject: Record<string, unknown>; role: number }>`
-    select to_json(subject) as subject, membership.role
+  const open = actor.job === null ? undefined : kind.openToJob?.(sql`${actor.job.projectId}::bigint`)
+  const { rows } = await sql<{ subject: Record<string, unknown>; role: number; open_to_job: boolean }>`
+    select to_json(subject) as subject, membership.role, ${open ?? sql`false`} as open_to_job
     from ${actorRow(actor)}
     join lateral (${kind.find({ id, secretDigest: undefined })}) subject on true
     left join lateral (
@@ -25,7 +26,9 @@ export async function find<Subject>(
     ) membership on true
     where ${kind.visible}`.execute(db)
   const row = rows[0]
-  return row === undefined ? undefined : kind.subject(row.subject, row.role)
+  return row === undefined
+    ? undefined
+    : kind.subject({ ...row.subject, open_to_job: row.open_to_job }, row.role)
 }
 
 /** The group with this id or full path. */

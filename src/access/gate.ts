@@ -107,7 +107,7 @@ export class Gate {
           if ('faults' in params) throw invalidParameters(params.faults)
           break
         case 'subject':
-          if (subject === undefined || !entrance.visible) throw kind.missing()
+          if (subject === undefined || !entrance.visible || isShut(actor, subject)) throw kind.missing()
           if (entrance.redirect) {
             const moved = this.#moved(request.method, 'id' in subject ? subject.id : 0, call)
             if (moved !== undefined) return moved
@@ -180,6 +180,12 @@ export class Gate {
       this.#db.writer,
     )
   }
+}
+
+/** A job does not learn of private projects that do not let it in, whatever its user may see. */
+function isShut(actor: Actor | undefined, subject: AnySubject): boolean {
+  if (actor?.job == null || subject.kind !== 'project') return false
+  return !decide(actor, 'reach_project', subject, true).allowed
 }
 
 /** Where a token is replaced by a new one. */

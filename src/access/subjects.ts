@@ -33,6 +33,8 @@ export interface ProjectSubject {
   readonly features: Readonly<Record<Feature, number>>
   /** The caller's highest role here, inherited or direct; 0 without any. */
   readonly role: number
+  /** The caller is a job of another project that is let in here. */
+  readonly openToJob: boolean
 }
 
 export interface GroupSubject {
@@ -97,6 +99,8 @@ export interface AccessKind<Name extends string, Subject, Ability extends string
   readonly version: RawBuilder<unknown> | null
   /** The caller's memberships here, as a row source `effective_memberships(...)`, or null. */
   readonly memberships: RawBuilder<unknown> | null
+  /** Whether jobs of the project with this id are let in, in SQL; left out: there is nothing to let them into. */
+  readonly openToJob?: (jobProject: RawBuilder<unknown>) => RawBuilder<unknown>
   /** Whether the caller may know of the subject, in SQL; what a `read` brings hangs on it. */
   readonly visible: RawBuilder<unknown>
   readonly subject: (row: Row, role: number) => Subject
@@ -120,6 +124,17 @@ export const projectColumns = sql`
   p.archived, p.default_branch, p.creator_id, p.storage, p.refs_version, p.repository_empty, p.settings,
   p.feature_levels, p.xmin::text || '.' || n.xmin::text as version`
 
+/** Jobs of other projects come in where the project's list names theirs or a group above it, or where it keeps none. */
+function openToJob(jobProject: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    (subject.settings ->> 'ci_inbound_job_token_scope_enabled')::boolean is false
+    or exists (
+      select from ci_job_token_allowlist a
+      where a.project_id = subject.id and (a.target_project_id = ${jobProject} or a.target_namespace_id in (
+        select unnest(jn.traversal_ids) from projects jp join namespaces jn on jn.id = jp.namespace_id
+        where jp.id = ${jobProject}))))`
+}
+
 export const project: AccessKind<'project', ProjectSubject, ProjectAbility> = {
   name: 'project',
   find(lookup) {
@@ -135,6 +150,7 @@ export const project: AccessKind<'project', ProjectSubject, ProjectAbility> = {
   },
   version: sql`subject.version`,
   memberships: sql`effective_memberships(subject.line, subject.id)`,
+  openToJob,
   visible: visibleByLevel,
   subject: projectFromRow,
   missing: () => notFound('Project'),
@@ -160,6 +176,7 @@ export function projectFromRow(row: Row, role: number): ProjectSubject {
     settings: row['settings'] as Record<string, unknown>,
     features: { ...defaultFeatureLevels, ...(row['feature_levels'] as Partial<Record<Feature, number>>) },
     role,
+    openToJob: row['open_to_job'] === true,
   }
 }
 

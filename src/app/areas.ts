@@ -8,11 +8,16 @@ import { containerRegistry } from '../areas/container-registry/index.ts'
 import { containerRules } from '../areas/container-rules/index.ts'
 import { gitHttp } from '../areas/git-http/index.ts'
 import { metadata } from '../areas/metadata/index.ts'
+import { deployments, environments } from '../areas/environments/index.ts'
 import { groups } from '../areas/groups/index.ts'
+import { identityTokens } from '../areas/identity-tokens/index.ts'
+import { jobTokenScope } from '../areas/job-token-scope/index.ts'
 import { namespaces } from '../areas/namespaces/index.ts'
 import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { repository } from '../areas/repository/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
+import { releases } from '../areas/releases/index.ts'
+import { resourceGroups } from '../areas/resource-groups/index.ts'
 import { testReports } from '../areas/test-reports/index.ts'
 import { oci } from '../areas/oci/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
@@ -31,10 +36,18 @@ import type { Services } from './services.ts'
 
 /** Every area of the service. */
 export function areas(services: Services): Area[] {
-  const pipelineArea = pipelines({ ...services, refProtection, artifactFile: artifactFiles(services) })
+  const pipelineArea = pipelines({
+    ...services,
+    refProtection,
+    deployments,
+    artifactFile: artifactFiles(services),
+  })
   const jobArea = jobs({ ...services, refProtection, process: pipelineArea.process })
   const markdownArea = markdown(services)
   const wikiArea = wikis({ ...services, texts: markdownArea.texts })
+  const { process } = pipelineArea
+  const { view } = jobArea
+  const identity = identityTokens(services)
   return [
     metadata(services),
     groups(services),
@@ -62,6 +75,11 @@ export function areas(services: Services): Area[] {
     triggers({ ...services, creator: pipelineArea.creator }),
     jobArea,
     testReports(services),
-    runners({ ...services, process: pipelineArea.process, commits: jobArea.commits, view: jobArea.view }),
+    environments({ ...services, refProtection, process, view }),
+    resourceGroups({ ...services, view }),
+    identity,
+    jobTokenScope(services),
+    releases(services),
+    runners({ ...services, process, commits: jobArea.commits, view, identity: identity.tokens }),
   ]
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import yazl from 'yazl'
 import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'
 import { RawRunner, type RawJob } from '../runner/raw-runner.ts'
-import { startWorld, type Json, type World } from '../world/world.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
 let projects: CiProjects
@@ -238,6 +238,7 @@ describe('artifacts', () => {
     expect((await world.root.get(`${path}/artifacts`)).status).toBe(404)
 
     const other = await withArchive()
+    expectStatus(await world.root.put(`/projects/${other.ci.id}`, { keep_latest_artifact: false }), 200)
     const all = await world.root.delete(`/projects/${other.ci.id}/artifacts`)
     expect([all.status, all.body]).toEqual([202, { message: '202 Accepted' }])
     await until(

@@ -384,7 +384,7 @@ test('the token of a running job reads its own project and pipeline', async () =
   })
   expect(renamed.body).toMatchObject({ name: 'Mine' })
   const other = await projects.make(oneJob)
-  expect((await caller.get(`/projects/${other.id}/pipelines`)).status).toBe(403)
+  expect((await caller.get(`/projects/${other.id}/pipelines`)).status).toBe(404)
 })
 
 test('a canceled job: asked to stop where its runner can, told at once where not', async () => {

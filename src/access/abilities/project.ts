@@ -29,6 +29,15 @@ function off(name: Feature): ProjectCondition {
   }
 }
 
+/** Environments are for Reporters, and for everybody where project and feature are open. */
+const environmentReader: ProjectCondition = {
+  label: 'Reporter or higher, or environments open to everybody',
+  holds(_, subject) {
+    if (subject.role >= Role.reporter) return true
+    return subject.features.environments >= FeatureLevel.enabled && subject.visibility !== Visibility.private
+  },
+}
+
 const archived: ProjectCondition = { label: 'project archived', holds: (_, subject) => subject.archived }
 
 const publicJobs: ProjectCondition = {
@@ -73,16 +82,15 @@ function levelOf(setting: string): ProjectCondition {
 
 const anyJob: ProjectCondition = { label: 'a job', holds: (actor) => actor.job !== null }
 
-/** A job reaches its own project, and others only where everybody may. */
-const foreignJob: ProjectCondition = {
-  label: 'a job of another project, and this one is private',
-  holds: (actor, subject) =>
-    actor.job !== null && actor.job.projectId !== subject.id && subject.visibility === Visibility.private,
+const otherJob: ProjectCondition = {
+  label: 'a job of another project that is not let in',
+  holds: (actor, subject) => actor.job !== null && actor.job.projectId !== subject.id && !subject.openToJob,
 }
 
-const otherJob: ProjectCondition = {
-  label: 'a job of another project',
-  holds: (actor, subject) => actor.job !== null && actor.job.projectId !== subject.id,
+/** A job reaches its own project and those that let it in, and others only where everybody may. */
+const foreignJob: ProjectCondition = {
+  label: 'a job of another project that is not let in, and this one is private',
+  holds: (actor, subject) => subject.visibility === Visibility.private && otherJob.holds(actor, subject),
 }
 
 const developer = [member(Role.developer)]
@@ -127,6 +135,13 @@ export type ProjectAbility =
   | 'read_wiki'
   | 'create_wiki'
   | 'admin_wiki'
+  | 'read_environment'
+  | 'update_environment'
+  | 'destroy_deployment'
+  | 'read_release'
+  | 'update_release'
+  | 'read_resource_group'
+  | 'update_resource_group'
   | 'read_protected_branch'
   | 'admin_protected_branch'
   | 'read_container_image'
@@ -188,6 +203,13 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_wiki: { allow: [feature('wiki')], never: [off('wiki'), foreignJob] },
   create_wiki: { allow: wikiWriters, never: [archived, off('wiki'), anyJob] },
   admin_wiki: { allow: wikiKeepers, never: [archived, off('wiki'), anyJob] },
+  read_environment: { allow: [environmentReader], never: [off('environments'), foreignJob] },
+  update_environment: { allow: developer, never: [archived, off('environments'), otherJob] },
+  destroy_deployment: { allow: maintainer, never: [archived, off('environments'), otherJob] },
+  read_release: { allow: [feature('releases')], never: [off('releases'), foreignJob] },
+  update_release: { allow: developer, never: [archived, off('releases'), otherJob] },
+  read_resource_group: { allow: developer, never: [off('builds')] },
+  update_resource_group: { allow: developer, never: [archived, off('builds')] },
   read_protected_branch: { allow: codeReaders, never: [off('repository')] },
   admin_protected_branch: { allow: maintainer, never: [archived, off('repository')] },
   /** Where the registry is switched off its endpoints answer 404, which is theirs to say. */

@@ -30,10 +30,16 @@ export async function fileOf(
   }
 }
 
+/** No folder, and no link to somewhere else: what it says of its place counts nowhere but here. */
+function isFile({ fileName, externalFileAttributes }: Entry): boolean {
+  const kind = (externalFileAttributes >>> 16) & 0o170000
+  return !fileName.endsWith('/') && (kind === 0 || kind === 0o100000)
+}
+
 function findEntry(zip: ZipFile, wanted: string): Promise<Entry | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Entry | undefined>()
   zip.on('entry', (entry: Entry) => {
-    if (entry.fileName === wanted) resolve(entry)
+    if (entry.fileName === wanted) resolve(isFile(entry) ? entry : undefined)
     else zip.readEntry()
   })
   zip.once('end', () => resolve(undefined))

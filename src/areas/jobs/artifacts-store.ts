@@ -1,9 +1,10 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Blobs } from '../../blobs/index.ts'
 import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { unavailable } from '../../kernel/errors/index.ts'
 import { enqueue } from '../../tasks/index.ts'
+import { isAvailable, isOfKeptSuccess } from './kept.ts'
 
 /** The task that counts the cases of a job's test report. */
 export const summarizeTests = 'ci:summarize-tests'
@@ -29,21 +30,23 @@ export interface ArchiveRow {
 const archiveColumns = sql`
   j.id as job_id, j.id, j.artifact_access, a.filename, a.size, a.digest, a.access`
 
-const archive = sql`
-  left join ci_job_artifacts a on a.job_id = j.id and a.file_type = 'archive'
-    and (a.expire_at is null or a.expire_at > now())`
+/** `keeps`: the instance keeps the artifacts of latest successes. */
+function archive(keeps: boolean): RawBuilder<unknown> {
+  return sql`
+    left join ci_job_artifacts a on a.job_id = j.id and a.file_type = 'archive' and ${isAvailable(keeps)}`
+}
 
 /** Read together with the caller's access: `subject` is the project. */
-export function ofJob(jobId: number): Read<ArchiveRow> {
+export function ofJob(jobId: number, keeps: boolean): Read<ArchiveRow> {
   return rows(sql`
-    select ${archiveColumns} from ci_jobs j ${archive} where j.id = ${jobId} and j.project_id = subject.id`)
+    select ${archiveColumns} from ci_jobs j ${archive(keeps)} where j.id = ${jobId} and j.project_id = subject.id`)
 }
 
 /** Of the job of this name in the newest successful pipeline of a ref. */
-export function ofRef(ref: string, name: string): Read<ArchiveRow> {
+export function ofRef(ref: string, name: string, keeps: boolean): Read<ArchiveRow> {
   return rows(sql`
     select ${archiveColumns} from ci_pipelines p
-    join ci_jobs j on j.pipeline_id = p.id and j.name = ${name} and not j.retried and j.status = 'success' ${archive}
+    join ci_jobs j on j.pipeline_id = p.id and j.name = ${name} and not j.retried and j.status = 'success' ${archive(keeps)}
     where p.project_id = subject.id and p.ref = ${ref} and p.status = 'success' and p.source <> 'parent_pipeline'
     order by p.iid desc limit 1`)
 }
@@ -62,8 +65,10 @@ export async function archiveOf(
 }
 
 /** For a running job, which `actor` names: the archive of another job, and whether it may have it. */
-export function forJob(jobId: number): Read<ArchiveRow & { project_id: number }> {
-  return rows(sql`select ${archiveColumns}, j.project_id from ci_jobs j ${archive} where j.id = ${jobId}`)
+export function forJob(jobId: number, keeps: boolean): Read<ArchiveRow & { project_id: number }> {
+  return rows(
+    sql`select ${archiveColumns}, j.project_id from ci_jobs j ${archive(keeps)} where j.id = ${jobId}`,
+  )
 }
 
 export interface NewArtifact extends StoredArtifact {
@@ -131,24 +136,39 @@ export async function removeOf(tx: Tx, jobId: number): Promise<string[]> {
   return gone.map(({ digest }) => digest)
 }
 
-/** The same for a whole project, a thousand at a time. */
-export async function removeOfProject(db: Database, projectId: number): Promise<string[]> {
-  const { rows: gone } = await sql<{ digest: string }>`
-    delete from ci_job_artifacts a where a.id in (
+/** Lets all artifacts of a project expire now but those of running jobs, a thousand at a time; answers how many. */
+export async function expireOfProject(db: Database, projectId: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update ci_job_artifacts a set expire_at = now() where a.id in (
       select x.id from ci_job_artifacts x join ci_jobs j on j.id = x.job_id
-      where x.project_id = ${projectId} and j.status not in ('running', 'canceling') limit 1000)
-    returning a.digest`.execute(db.writer)
-  return gone.map(({ digest }) => digest)
+      where x.project_id = ${projectId} and (x.expire_at is null or x.expire_at > now())
+        and j.status not in ('running', 'canceling') limit 1000)`.execute(db.writer)
+  return Number(numAffectedRows ?? 0)
 }
 
-/** Removes rows whose time has come, a thousand at a time; locked ones (being kept just now) are left. */
-export async function removeExpired(db: Database): Promise<string[]> {
-  const { rows: gone } = await sql<{ digest: string }>`
-    delete from ci_job_artifacts a where a.id in (
-      select x.id from ci_job_artifacts x where x.expire_at <= now() order by x.expire_at limit 1000
-      for update skip locked)
-    returning a.digest`.execute(db.writer)
-  return gone.map(({ digest }) => digest)
+/**
+ * Removes rows whose time has come, a thousand at a time; locked ones (being kept just now) are left. Those of a latest
+ * success are looked at again an hour later. `looked`: 0 when there are no more.
+ */
+export async function removeExpired(
+  db: Database,
+  keeps: boolean,
+): Promise<{ looked: number; digests: string[] }> {
+  const { rows: found } = await sql<{ looked: number; digests: string[] }>`
+    with due as (
+      select x.id, x.job_id from ci_job_artifacts x
+      where x.expire_at <= now() order by x.expire_at limit 1000 for update skip locked
+    ), judged as (
+      select due.id, ${isOfKeptSuccess(keeps)} as kept from due join ci_jobs j on j.id = due.job_id
+    ), kept as (
+      update ci_job_artifacts a set expire_at = now() + interval '1 hour'
+      from judged where a.id = judged.id and judged.kept
+    ), gone as (
+      delete from ci_job_artifacts a using judged where a.id = judged.id and not judged.kept returning a.digest
+    )
+    select (select count(*) from due) as looked,
+      coalesce((select array_agg(gone.digest) from gone), '{}') as digests`.execute(db.writer)
+  return { looked: found[0]!.looked, digests: found[0]!.digests }
 }
 
 /** Removes content that no artifact refers to any more. */

@@ -22,6 +22,7 @@ export { readDotenv } from './artifact-rules.ts'
 export { summarizeTests } from './artifacts-store.ts'
 export { Commits } from './commits.ts'
 export { Job, type JobRow } from './entities.ts'
+export { isAvailable } from './kept.ts'
 export {
   RunnerManager,
   runnerManager,
@@ -35,7 +36,7 @@ export {
   type RunnerState,
 } from './runner-entities.ts'
 export { JobView, type ShownProject } from './show.ts'
-export { ofRunner as jobsOfRunner } from './store.ts'
+export { isOutdated, jobJson, ofRunner as jobsOfRunner } from './store.ts'
 export { Traces } from './traces.ts'
 
 export interface JobServices {

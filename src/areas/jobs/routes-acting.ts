@@ -1,6 +1,6 @@
 import { endpoint, may, project, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { isCompleted, isPlayable, isRetryable, type Status } from '../../ci/index.ts'
-import { badRequest, forbidden, invalidParameters } from '../../kernel/errors/index.ts'
+import { badRequest, forbidden, invalidParameters, notFound } from '../../kernel/errors/index.ts'
 import {
   Fields,
   Flag,
@@ -11,7 +11,7 @@ import {
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
-import { pipelineSecretContext, skippedAfter } from '../pipelines/index.ts'
+import { ciSettings, pipelineSecretContext, skippedAfter } from '../pipelines/index.ts'
 import * as artifacts from './artifacts-store.ts'
 import { Job, type JobRow } from './entities.ts'
 import type { JobServices } from './index.ts'
@@ -104,6 +104,9 @@ export function actingEndpoints(
         if (row.retried || !isPlayable({ status: row.status as Status, when: row.run_when })) {
           throw badRequest('Unplayable Job')
         }
+        if (ciSettings(project).forwardDeployment && (await store.findOutdated(db.reader, row.id))) {
+          throw badRequest('Unplayable Job')
+        }
         const variables = (params.job_variables_attributes ?? []).map(({ key, value }, index) => {
           if (!/^\w{1,255}$/.test(key))
             throw invalidParameters([`job_variables_attributes[${index}][key] is invalid`])
@@ -152,6 +155,7 @@ export function actingEndpoints(
       params,
       read: ({ params }) => store.one(params.job_id),
       async handle({ project, rows }) {
+        if (rows[0]!.artifacts.length === 0) throw notFound()
         await db.transaction((tx) => artifacts.keep(tx, rows[0]!.id))
         return shown(rows[0]!.id, project)
       },

@@ -32,7 +32,8 @@ type Stored = ArchiveRow & { digest: string; filename: string; size: number }
 export const removeProjectArtifacts = 'ci:remove-project-artifacts'
 
 /** Artifacts as people and jobs fetch them. */
-export function artifactEndpoints({ db, blobs }: JobServices): Endpoint[] {
+export function artifactEndpoints({ db, blobs, settings }: JobServices): Endpoint[] {
+  const keeps = (): boolean => settings.values.keep_latest_artifact
   const download = ({ digest, filename, size }: Stored): Answer =>
     new Answer(
       200,
@@ -74,7 +75,7 @@ export function artifactEndpoints({ db, blobs }: JobServices): Endpoint[] {
       summary: 'Download the artifacts of a job',
       record: true,
       params: Fields({ job_id: Id() }),
-      read: ({ params }) => store.ofJob(params.job_id),
+      read: ({ params }) => store.ofJob(params.job_id, keeps()),
       handle: async ({ actor, project, rows }) => download(readable(actor, project, rows[0]!)),
     }),
     endpoint({
@@ -83,7 +84,7 @@ export function artifactEndpoints({ db, blobs }: JobServices): Endpoint[] {
       summary: 'Get a file of the artifacts of a job',
       record: true,
       params: Fields({ job_id: Id(), '*': path }),
-      read: ({ params }) => store.ofJob(params.job_id),
+      read: ({ params }) => store.ofJob(params.job_id, keeps()),
       handle: ({ actor, project, rows, params }) => single(readable(actor, project, rows[0]!), params['*']),
     }),
     endpoint({
@@ -92,7 +93,7 @@ export function artifactEndpoints({ db, blobs }: JobServices): Endpoint[] {
       summary: 'Download the artifacts of the latest successful job of a ref',
       record: 'Job',
       params: Fields({ job: Text({ description: 'Name of the job' }) }),
-      read: ({ params }) => store.ofRef(params.ref_name, params.job),
+      read: ({ params }) => store.ofRef(params.ref_name, params.job, keeps()),
       handle: async ({ actor, project, rows }) => download(readable(actor, project, rows[0]!)),
     }),
     endpoint({
@@ -101,7 +102,7 @@ export function artifactEndpoints({ db, blobs }: JobServices): Endpoint[] {
       summary: 'Get a file of the artifacts of the latest successful job of a ref',
       record: 'Job',
       params: Fields({ job: Text({ description: 'Name of the job' }), '*': path }),
-      read: ({ params }) => store.ofRef(params.ref_name, params.job),
+      read: ({ params }) => store.ofRef(params.ref_name, params.job, keeps()),
       handle: ({ actor, project, rows, params }) => single(readable(actor, project, rows[0]!), params['*']),
     }),
 
@@ -114,7 +115,7 @@ export function artifactEndpoints({ db, blobs }: JobServices): Endpoint[] {
       record: true,
       params: Fields({ job_id: Id() }),
       answers: null,
-      read: ({ params }) => store.ofJob(params.job_id),
+      read: ({ params }) => store.ofJob(params.job_id, keeps()),
       async handle({ rows }) {
         await db.transaction(async (tx) => {
           await removeFilesLater(tx, { digests: await store.removeOf(tx, rows[0]!.job_id) })
@@ -145,7 +146,7 @@ export function artifactEndpoints({ db, blobs }: JobServices): Endpoint[] {
       params: Fields({ id: Id(), direct_download: Optional(Text()) }),
       answers: Json({ description: 'The bytes' }),
       refuses: { 403: 'The job may not have them', 404: 'There are none, or no more' },
-      read: ({ params }) => store.forJob(params.id),
+      read: ({ params }) => store.forJob(params.id, keeps()),
       async handle({ actor, rows }) {
         if (actor.job === null) throw unauthorized()
         const row = rows[0]

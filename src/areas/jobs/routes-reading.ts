@@ -2,7 +2,6 @@ import { endpoint, instance, may, project } from '../../access/index.ts'
 import { statuses } from '../../ci/index.ts'
 import { forbidden, unauthorized } from '../../kernel/errors/index.ts'
 import {
-  Answer,
   Fields,
   Flag,
   Id,
@@ -20,6 +19,7 @@ import {
 import { readCursor, writeCursor } from '../../kernel/endpoint/pagination.ts'
 import { Bridge, Job } from './entities.ts'
 import type { RateLimits } from './rate-limits.ts'
+import { logAnswer } from './log-answer.ts'
 import type { JobView } from './show.ts'
 import * as store from './store.ts'
 import type { Traces } from './traces.ts'
@@ -103,16 +103,15 @@ export function readingEndpoints(view: JobView, traces: Traces, limits: RateLimi
       may: 'read_job',
       record: true,
       params: Fields({ job_id: Id() }),
+      description: 'Of a part, with the header `Range`: 206.',
       answers: Text({ description: 'text/plain' }),
+      refuses: { 416: 'The log is shorter' },
       read: ({ params }) => store.one(params.job_id),
-      async handle({ actor, project, rows }) {
+      async handle({ actor, project, rows, request }) {
         const { id, debug_trace } = rows[0]!
         if (debug_trace && !may(actor, 'read_job_debug_trace', project)) throw forbidden()
         traces.watch(id)
-        const found = await traces.read(id)
-        const headers = { 'content-type': 'text/plain' }
-        if (found === undefined) return new Answer(200, headers, '')
-        return new Answer(200, { ...headers, 'content-length': String(found.size) }, found.content)
+        return logAnswer(traces, id, request.headers.range)
       },
     }),
 

@@ -3,7 +3,14 @@ import type { Readable } from 'node:stream'
 import { endpoint, job } from '../../access/index.ts'
 import { extractCoverage, failureReasons } from '../../ci/index.ts'
 import type { Blob } from '../../blobs/index.ts'
-import { ApiError, forbidden, invalidParameters, refused, tooLarge } from '../../kernel/errors/index.ts'
+import {
+  ApiError,
+  forbidden,
+  invalidParameters,
+  preconditionFailed,
+  refused,
+  tooLarge,
+} from '../../kernel/errors/index.ts'
 import {
   Answer,
   Fields,
@@ -23,7 +30,7 @@ import { artifactFormats, checkKind, expiryOf, readDotenv } from './artifact-rul
 import * as artifacts from './artifacts-store.ts'
 import type { JobServices } from './index.ts'
 import type { RateLimits } from './rate-limits.ts'
-import { contentRange, requireProcessing, runnerJob } from './runner-facts.ts'
+import { contentRange, requireProcessing, runnerJob, type RunnerJobRow } from './runner-facts.ts'
 import { markDebugTrace } from './store.ts'
 import type { Traces } from './traces.ts'
 
@@ -39,6 +46,9 @@ const token = Optional(Text({ description: 'Token of the job, if not in the head
 /** What the runner of a job calls (completions, 8.4 to 8.7). */
 export function runnerEndpoints(services: JobServices, traces: Traces, limits: RateLimits): Endpoint[] {
   const { db, process, blobs, settings } = services
+  /** Bytes of one artifact. */
+  const limitOf = (job: RunnerJobRow | undefined): number =>
+    (job?.max_artifacts_size ?? settings.values.max_artifacts_size) * 1024 * 1024
   const headers = (id: number, status: string): Record<string, string> => ({
     'job-status': status,
     'x-gitlab-trace-update-interval': String(traces.interval(id)),
@@ -74,10 +84,7 @@ export function runnerEndpoints(services: JobServices, traces: Traces, limits: R
           return plain(200, headers(job.id, job.status))
         }
         if (state !== 'success' && state !== 'failed') return plain(400)
-        // Something of the log was lost on the way: the runner sends it again.
-        if (output?.bytesize !== undefined && (await traces.size(job.id)) < output.bytesize) {
-          throw new ApiError(412, { message: '412 Precondition Failed' })
-        }
+        if (output !== undefined && !(await isWhole(traces, job.id, output))) throw preconditionFailed()
         const ended = await process.end(
           { id: job.id, pipelineId: job.pipelineId },
           {
@@ -140,9 +147,10 @@ export function runnerEndpoints(services: JobServices, traces: Traces, limits: R
       params: Fields({ token, filesize: Optional(Int()), artifact_type: Optional(Text()) }),
       answers: Fields({}),
       status: 200,
-      async handle({ job, params }) {
+      read: runnerJob,
+      async handle({ job, params, rows }) {
         requireProcessing(job)
-        if ((params.filesize ?? 0) > limitOf(settings.values.max_artifacts_size)) throw artifactTooLarge()
+        if ((params.filesize ?? 0) > limitOf(rows[0])) throw artifactTooLarge()
         return {}
       },
     }),
@@ -163,12 +171,13 @@ export function runnerEndpoints(services: JobServices, traces: Traces, limits: R
       }),
       answers: Text(),
       refuses: { 400: 'There is another of this type', 413: 'Too large' },
-      async handle({ job, params, request }) {
+      read: runnerJob,
+      async handle({ job, params, rows, request }) {
         limits.jobCalls.use(job.id)
         requireProcessing(job)
         checkKind(params.artifact_type, params.artifact_format)
         const expireAt = expiryOf(params.expire_in, settings.values.default_artifacts_expire_in, new Date())
-        const limit = limitOf(settings.values.max_artifacts_size)
+        const limit = limitOf(rows[0])
         const file = await takeUpload(request, (content) => blobs.put(content, limit, artifactTooLarge))
         try {
           if (params.artifact_type === 'dotenv') readDotenv(await buffer(blobs.read(file.stored.digest)))
@@ -192,10 +201,6 @@ export function runnerEndpoints(services: JobServices, traces: Traces, limits: R
       },
     }),
   ]
-}
-
-function limitOf(mebibytes: number): number {
-  return mebibytes * 1024 * 1024
 }
 
 const artifactTooLarge = (): Error => tooLarge('file size has reached maximum size limit')
@@ -226,6 +231,22 @@ async function readPiece(body: Readable): Promise<Buffer> {
 
 async function notSatisfiable(traces: Traces, jobId: number): Promise<ApiError> {
   return new ApiError(416, { error: '416 Range Not Satisfiable' }, { range: `0-${await traces.size(jobId)}` })
+}
+
+/**
+ * Whether the log is what the runner says it sent. Something of it lost on the way, it sends that again; one that came
+ * out another is begun anew, once: what differs after that, too, is taken as it is.
+ */
+async function isWhole(
+  traces: Traces,
+  jobId: number,
+  { bytesize, checksum }: { readonly bytesize?: number; readonly checksum?: string },
+): Promise<boolean> {
+  const size = await traces.size(jobId)
+  if (bytesize !== undefined && size < bytesize) return false
+  const sent = /^crc32:([0-9a-f]{1,8})$/i.exec(checksum ?? '')?.[1]
+  if (sent === undefined || (await traces.checksum(jobId)) === Number.parseInt(sent, 16)) return true
+  return !(await traces.restart(jobId))
 }
 
 async function coverageOf(traces: Traces, jobId: number, pattern: string | null): Promise<number | null> {

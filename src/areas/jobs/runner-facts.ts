@@ -7,12 +7,15 @@ import { rows, type Read } from '../../kernel/endpoint/index.ts'
 export interface RunnerJobRow {
   readonly coverage: string | null
   readonly debug_trace: boolean
+  /** MiB that the project allows an archive; null: as the instance says. */
+  readonly max_artifacts_size: number | null
 }
 
 export function runnerJob(): Read<RunnerJobRow> {
   return rows(sql`
-    select j.definition ->> 'coverage' as coverage, j.debug_trace
-    from ci_jobs j where j.id = subject.id`)
+    select j.definition ->> 'coverage' as coverage, j.debug_trace,
+      (p.settings ->> 'max_artifacts_size')::integer as max_artifacts_size
+    from ci_jobs j join projects p on p.id = j.project_id where j.id = subject.id`)
 }
 
 /** Refuses for a job that does not run (any more), which makes its runner stop (completions, 8.4). */

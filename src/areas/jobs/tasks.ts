@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Blobs } from '../../blobs/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import { taskNames, type PipelineProcess } from '../pipelines/index.ts'
 import * as artifacts from './artifacts-store.ts'
@@ -19,17 +20,28 @@ export const jobSchedules: readonly Schedule[] = [
 
 /** Jobs that nobody will end, artifacts whose time has come, files that nothing refers to. */
 export function jobTasks(
-  { db, blobs }: { db: Database; blobs: Blobs },
+  { db, blobs, settings }: { db: Database; blobs: Blobs; settings: Settings },
   process: PipelineProcess,
   traces: Traces,
 ): Task[] {
+  /** Removes rows, and then their content, until there are no more. */
+  async function removeExpired(): Promise<void> {
+    for (;;) {
+      const { looked, digests } = await artifacts.removeExpired(db, settings.values.keep_latest_artifact)
+      if (looked === 0) return
+      await artifacts.removeUnused(db, blobs, digests)
+    }
+  }
   return [
     { name: sweep, run: () => sweepStuckJobs(db, process, traces) },
-    { name: expire, run: () => emptied(() => artifacts.removeExpired(db), db, blobs) },
+    { name: expire, run: removeExpired },
     {
       name: removeProjectArtifacts,
-      run: (payload) =>
-        emptied(() => artifacts.removeOfProject(db, (payload as { project: number }).project), db, blobs),
+      async run(payload) {
+        const { project } = payload as { project: number }
+        while ((await artifacts.expireOfProject(db, project)) > 0) continue
+        await removeExpired()
+      },
     },
     {
       name: taskNames.removeFiles,
@@ -42,15 +54,6 @@ export function jobTasks(
   ]
 }
 
-/** Removes rows, and then their content, until there are no more. */
-async function emptied(remove: () => Promise<string[]>, db: Database, blobs: Blobs): Promise<void> {
-  for (;;) {
-    const digests = await remove()
-    if (digests.length === 0) return
-    await artifacts.removeUnused(db, blobs, digests)
-  }
-}
-
 interface StuckJob {
   readonly id: number
   readonly pipeline_id: number
@@ -58,6 +61,27 @@ interface StuckJob {
   readonly since: Date
   readonly overdue: boolean
 }
+
+/**
+ * What waits for more than an hour, by all that decides who could take it, where nobody could: no runner that was heard
+ * of in the last two hours.
+ */
+const unserved = sql`
+  select w.project_id, w.tag_list, w.protected
+  from (
+    select distinct x.project_id, x.tag_list, x.protected from ci_jobs x
+    where x.status = 'pending' and x.kind = 'build' and x.queued_at < now() - interval '1 hour') w
+  join projects p on p.id = w.project_id join namespaces n on n.id = p.namespace_id
+  where not exists (
+    select from ci_runners r
+    where not r.paused and r.contacted_at > now() - interval '2 hours' and w.tag_list <@ r.tag_list
+      and (r.run_untagged or cardinality(w.tag_list) > 0) and (r.access_level = 'not_protected' or w.protected)
+      and case r.runner_type
+        when 'instance_type' then coalesce((p.settings ->> 'shared_runners_enabled')::boolean, true)
+        when 'group_type' then coalesce((p.settings ->> 'group_runners_enabled')::boolean, true)
+          and r.namespace_id = any (n.traversal_ids)
+        else exists (
+          select from ci_runner_projects rp where rp.runner_id = r.id and rp.project_id = p.id) end)`
 
 /** Ends jobs that ran too long or whose runner is gone, that wait too long, or whose delay was missed. */
 export async function sweepStuckJobs(db: Database, process: PipelineProcess, traces: Traces): Promise<void> {
@@ -68,7 +92,8 @@ export async function sweepStuckJobs(db: Database, process: PipelineProcess, tra
     where j.status in ('running', 'canceling') and coalesce(j.started_at, j.updated_at) < now() - interval '10 minutes'
     union all
     select j.id, j.pipeline_id, j.status, j.queued_at, false from ci_jobs j
-    where j.status = 'pending' and j.queued_at < now() - interval '24 hours'
+    where j.status = 'pending' and j.kind = 'build' and (j.queued_at < now() - interval '24 hours'
+      or j.queued_at < now() - interval '1 hour' and (j.project_id, j.tag_list, j.protected) in (${unserved}))
     union all
     select j.id, j.pipeline_id, j.status, j.scheduled_at, false from ci_jobs j
     where j.status = 'scheduled' and j.scheduled_at < now() - interval '1 hour'`.execute(db.reader)

@@ -1,8 +1,12 @@
-import { mkdir, open, rm, stat, utimes, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, rm, stat, truncate, utimes, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
+import { crc32 } from 'node:zlib'
 
 export type Appended = { readonly size: number; readonly taken: boolean }
+
+/** Bytes at the end, or from `first` to `end`, both included. */
+export type TracePart = { readonly last: number } | { readonly first: number; readonly end: number }
 
 const jobsPerFolder = 10_000
 
@@ -69,13 +73,14 @@ export class Traces {
       await handle.close()
     }
     this.#watched.delete(jobId)
+    await rm(this.#mark(jobId), { force: true })
   }
 
-  /** The log as it is now, with its size, or undefined where there is none. */
+  /** The log, or a part of it, as it is now, with the size of both; undefined where there is none. */
   async read(
     jobId: number,
-    { last = Infinity } = {},
-  ): Promise<{ size: number; content: Readable } | undefined> {
+    part: TracePart = { last: Infinity },
+  ): Promise<{ size: number; first: number; whole: number; content: Readable } | undefined> {
     let handle: FileHandle
     try {
       handle = await open(this.#place(jobId), 'r')
@@ -88,8 +93,39 @@ export class Traces {
       await handle.close()
       return undefined
     }
-    const start = Math.max(0, size - last)
-    return { size: size - start, content: handle.createReadStream({ start, end: size - 1 }) }
+    const start = 'last' in part ? Math.max(0, size - part.last) : part.first
+    const end = 'last' in part ? size - 1 : Math.min(part.end, size - 1)
+    if (start > end) {
+      await handle.close()
+      return undefined
+    }
+    return {
+      size: end - start + 1,
+      first: start,
+      whole: size,
+      content: handle.createReadStream({ start, end }),
+    }
+  }
+
+  /** CRC-32 of the whole log. */
+  async checksum(jobId: number): Promise<number> {
+    const found = await this.read(jobId)
+    let sum = 0
+    if (found !== undefined) for await (const piece of found.content) sum = crc32(piece as Buffer, sum)
+    return sum
+  }
+
+  /** Empties a log that came out wrong; false where that was done before, which a mark beside it tells. */
+  async restart(jobId: number): Promise<boolean> {
+    const mark = this.#mark(jobId)
+    try {
+      await (await open(mark, 'wx', 0o600)).close()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+      throw error
+    }
+    await truncate(this.#place(jobId))
+    return true
   }
 
   watch(jobId: number): void {
@@ -107,6 +143,7 @@ export class Traces {
 
   async remove(jobId: number): Promise<void> {
     await rm(this.#place(jobId), { force: true })
+    await rm(this.#mark(jobId), { force: true })
   }
 
   async #stat(jobId: number): Promise<{ size: number; mtime: Date } | undefined> {
@@ -116,6 +153,10 @@ export class Traces {
       if (isMissing(error)) return undefined
       throw error
     }
+  }
+
+  #mark(jobId: number): string {
+    return `${this.#place(jobId)}.restarted`
   }
 
   #place(jobId: number): string {

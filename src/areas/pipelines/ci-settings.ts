@@ -12,6 +12,8 @@ export interface CiSettings {
   readonly gitStrategy: 'fetch' | 'clone'
   readonly separatedCaches: boolean
   readonly keepLatestArtifact: boolean
+  /** Jobs that would deploy something older than what is there fail. */
+  readonly forwardDeployment: boolean
 }
 
 export const defaultConfigPath = '.gitlab-ci.yml'
@@ -32,6 +34,7 @@ export function ciSettings({
     gitStrategy: settings['build_git_strategy'] === 'clone' ? 'clone' : 'fetch',
     separatedCaches: settings['ci_separated_caches'] !== false,
     keepLatestArtifact: settings['keep_latest_artifact'] !== false,
+    forwardDeployment: settings['ci_forward_deployment_enabled'] !== false,
   }
 }
 

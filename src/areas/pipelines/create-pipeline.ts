@@ -12,6 +12,7 @@ import {
   type Inserted,
   type NewPipelineRow,
 } from './create-store.ts'
+import type { Deployments } from './deployments.ts'
 import { findRef } from './find-ref.ts'
 import type { ChildConfig } from './load-config.ts'
 import { advance, type MachineJob } from './machine.ts'
@@ -79,6 +80,7 @@ export interface CreatorServices extends SourceServices {
   readonly images: AddressServices['images']
   readonly refProtection: RefProtection
   readonly process: PipelineProcess
+  readonly deployments: Deployments
 }
 
 const longestErrors = 100 * 1024
@@ -199,7 +201,7 @@ export class PipelineCreator {
     protectedRef: boolean,
     made: CompiledPipeline | Refused | 'skipped',
   ): Promise<PipelineOutcome> {
-    const { db, cipher, process } = this.#services
+    const { db, cipher, process, deployments } = this.#services
     const jobs = made === 'skipped' || 'refused' in made ? [] : made.jobs
     const first = advance(
       jobs.map((job, id): MachineJob => ({
@@ -227,10 +229,14 @@ export class PipelineCreator {
       variable_type,
       raw,
     }))
+    const environments = jobs.flatMap(({ environment }) => (environment === null ? [] : [environment]))
     const statuses = jobs.map((job, index) => ({ job, status: turned.get(index) ?? 'created' }))
     try {
       return await db.transaction(async (tx) => {
         const inserted: Inserted = await insertPipeline(tx, row, variables, statuses)
+        if (row.deploys) {
+          await deployments.begin(tx, { projectId: row.projectId, pipelineId: inserted.id }, environments)
+        }
         await process.announceNew(tx, request.project, row, inserted)
         const broken = made !== 'skipped' && 'refused' in made ? made.refused : undefined
         return { id: inserted.id, iid: inserted.iid, ...(broken !== undefined && { broken }) }
@@ -275,6 +281,7 @@ function pipelineRow(
     sourceJobId: request.upstream?.job_id ?? null,
     cancelOnNewCommit: compiled?.autoCancel.onNewCommit ?? 'conservative',
     cancelOnJobFailure: compiled?.autoCancel.onJobFailure ?? 'none',
+    deploys: compiled?.jobs.some(({ environment }) => environment !== null) ?? false,
     state: { ...computed, status },
   }
 }

@@ -23,6 +23,8 @@ export interface NewPipelineRow {
   readonly sourceJobId: number | null
   readonly cancelOnNewCommit: string
   readonly cancelOnJobFailure: string
+  /** Some job names an environment. */
+  readonly deploys: boolean
   readonly state: PipelineState
 }
 
@@ -77,13 +79,13 @@ export async function insertPipeline(
     ), pipeline as (
       insert into ci_pipelines (project_id, iid, user_id, status, source, ref, tag, sha, before_sha, protected, name,
         yaml_errors, failure_reason, event_key, has_warnings, cancel_on_new_commit, cancel_on_job_failure, trigger_id,
-        schedule_id, source_job_id, finished_at)
+        schedule_id, source_job_id, deploys, finished_at)
       select ${row.projectId}, counter.iid, ${row.userId}, ${status}, ${row.source}, ${row.ref}, ${row.tag}, ${row.sha},
         ${row.beforeSha}, ${row.protected}, ${row.name}, ${row.yamlErrors}, ${row.failureReason}, ${row.eventKey},
         ${row.state.hasWarnings}, ${row.cancelOnNewCommit}, ${row.cancelOnJobFailure},
         (select t.id from ci_triggers t where t.id = ${row.triggerId}::bigint for key share),
         (select d.id from ci_pipeline_schedules d where d.id = ${row.scheduleId}::bigint for key share),
-        ${row.sourceJobId}::bigint,
+        ${row.sourceJobId}::bigint, ${row.deploys},
         case when ${finished} then now() end
       from counter returning id, iid, project_id
     ), variable as (
@@ -91,6 +93,11 @@ export async function insertPipeline(
       select pipeline.project_id, pipeline.id, v.key, v.secret, v.variable_type, v.raw
       from pipeline, jsonb_to_recordset(${JSON.stringify(variables)}) v
         (key text, secret text, variable_type text, raw boolean)
+    ), resource_group as (
+      insert into ci_resource_groups (project_id, key, process_mode)
+      select pr.id, g.key, coalesce(pr.settings ->> 'resource_group_default_process_mode', 'unordered')
+      from projects pr, unnest(${resourceGroups(jobs)}::text[]) g (key) where pr.id = ${row.projectId}
+      on conflict (project_id, key) do nothing
     ), job as (
       insert into ci_jobs (project_id, pipeline_id, kind, name, stage, stage_index, status, run_when, allow_failure,
         definition, needs, start_in, interruptible, resource_group, tag_list, timeout, artifact_access, ref, tag,
@@ -138,6 +145,12 @@ function jobRow(
     timeout: job.timeout,
     artifact_access: job.artifactAccess,
   }
+}
+
+/** In one order always, so that two pipelines of a project do not wait for one another. */
+function resourceGroups(jobs: readonly { job: CompiledJob }[]): string[] {
+  const names = jobs.flatMap(({ job: { resourceGroup } }) => (resourceGroup === null ? [] : [resourceGroup]))
+  return [...new Set(names)].sort()
 }
 
 /** Whether an event has made its pipeline already. */

@@ -7,6 +7,7 @@ import type { Events, Task } from '../../tasks/index.ts'
 import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
 import { PipelineCreator } from './create-pipeline.ts'
 import { Downstream, type ArtifactFile } from './downstream.ts'
+import type { Deployments } from './deployments.ts'
 import { onPush } from './on-push.ts'
 import { PipelineProcess } from './process-pipeline.ts'
 import type { AddressServices } from './predefined.ts'
@@ -36,6 +37,7 @@ export {
   type PipelineSummaryRow,
 } from './entities.ts'
 export type { ArtifactFile } from './downstream.ts'
+export type { Deployments } from './deployments.ts'
 export { findRef, type FoundRef } from './find-ref.ts'
 export { gather } from './compile-pipeline.ts'
 export { runRefusal } from './lint.ts'
@@ -55,6 +57,7 @@ export { PipelineProcess, taskNames, type JobEvent, type PipelineEvent } from '.
 export type { JobEnd } from './process-store.ts'
 export type { PipelineRef, RefProtection } from './ref-protection.ts'
 export { checkVariables, danglingSources, skippedAfter } from './rules.ts'
+export { processModes, upcomingJobs } from './resource-turn.ts'
 export { find as findPipeline } from './store.ts'
 export { pipelineSecretContext, projectFacts, type StoredVariable } from './variable-source.ts'
 export { pipelineSources } from './words.ts'
@@ -70,6 +73,7 @@ export interface PipelineServices {
   readonly images: AddressServices['images']
   readonly refProtection: RefProtection
   readonly artifactFile: ArtifactFile
+  readonly deployments: Deployments
 }
 
 /** Pipelines of projects; `creator` and `process` are for other areas that start or move them. */

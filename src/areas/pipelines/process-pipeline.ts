@@ -4,6 +4,7 @@ import type { Status } from '../../ci/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import { enqueue, type Events, type News } from '../../tasks/index.ts'
 import { ciSettings } from './ci-settings.ts'
+import type { Deployments } from './deployments.ts'
 import type { Inserted, NewPipelineRow } from './create-store.ts'
 import { livingChildren } from './downstream-store.ts'
 import { advance, type MachineJob } from './machine.ts'
@@ -39,10 +40,12 @@ type Changed = { readonly id: number; readonly status: Status }
 export class PipelineProcess {
   readonly #db: Database
   readonly #events: Events
+  readonly #deployments: Deployments
 
-  constructor({ db, events }: { db: Database; events: Events }) {
+  constructor({ db, events, deployments }: { db: Database; events: Events; deployments: Deployments }) {
     this.#db = db
     this.#events = events
+    this.#deployments = deployments
   }
 
   /** Looks whose turn it is. Nothing happens where nothing changed. */
@@ -66,7 +69,7 @@ export class PipelineProcess {
       const changed: Changed[] = [ended]
       if (ended.status === 'failed') {
         if (isRetriedByItself(ended, end)) {
-          await store.cloneJobs(tx, [ended.id], null)
+          await this.#clone(tx, pipeline, [ended.id], null)
         } else if (!ended.allow_failure && pipeline.cancel_on_job_failure === 'all') {
           changed.push(...(await store.cancelJobs(tx, pipeline.id)))
         }
@@ -127,7 +130,7 @@ export class PipelineProcess {
       if (pipeline === undefined) return []
       const { ids, reopen } = choose(await store.latestJobs(tx, pipelineId))
       if (ids.length === 0) return []
-      const made = await store.cloneJobs(tx, ids, userId)
+      const made = await this.#clone(tx, pipeline, ids, userId)
       await store.reopenSkipped(tx, pipelineId, reopen === 'all' ? undefined : reopen)
       await this.advanceLocked(tx, pipeline, [])
       return made.map(({ id }) => id)
@@ -176,6 +179,13 @@ export class PipelineProcess {
     const step = advance(jobs, new Date())
     const moved = step.changed.length === 0 ? [] : await store.moveJobs(tx, step.changed)
     await this.#followUp(tx, before.project_id, moved)
+    if (before.deploys) {
+      await this.#deployments.follow(
+        tx,
+        before.id,
+        changed.map(({ id }) => id),
+      )
+    }
 
     const after = step.pipeline
     const startedAt = earliest(jobs)
@@ -190,6 +200,19 @@ export class PipelineProcess {
       if (followed && status !== undefined) await enqueue(tx, taskNames.follow, { pipeline: before.id })
     }
     await this.#announce(tx, before, status, [...changed, ...moved])
+  }
+
+  async #clone(
+    tx: Tx,
+    pipeline: store.LockedPipeline,
+    ids: readonly number[],
+    userId: number | null,
+  ): Promise<{ id: number; old_id: number }[]> {
+    const made = await store.cloneJobs(tx, ids, userId)
+    if (pipeline.deploys) {
+      await this.#deployments.again(tx, { projectId: pipeline.project_id, pipelineId: pipeline.id })
+    }
+    return made
   }
 
   /** What goes with a new pipeline, in the transaction that makes it. */
@@ -240,15 +263,20 @@ export class PipelineProcess {
   async #followUp(
     tx: Tx,
     projectId: number,
-    jobs: readonly Pick<store.MovedJob, 'id' | 'kind' | 'status' | 'scheduled_at'>[],
+    jobs: readonly (Pick<store.MovedJob, 'id' | 'kind' | 'status' | 'scheduled_at'> & {
+      readonly resource_group?: string | null
+    })[],
   ): Promise<void> {
-    for (const { id, kind, status, scheduled_at } of jobs) {
+    for (const { id, kind, status, scheduled_at, resource_group = null } of jobs) {
       if (status === 'scheduled' && scheduled_at !== null) {
         await enqueue(tx, taskNames.startDelayed, { job: id }, { runAt: new Date(scheduled_at) })
       } else if (status === 'waiting_for_resource') {
         await enqueue(tx, taskNames.grantResource, { project: projectId, job: id })
       } else if (status === 'pending' && kind === 'bridge') {
         await enqueue(tx, taskNames.runBridge, { job: id })
+      } else if (status === 'skipped' || status === 'manual') {
+        // Others may have waited for its turn.
+        await this.#freeResource(tx, projectId, resource_group)
       }
     }
   }

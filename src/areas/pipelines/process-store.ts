@@ -19,6 +19,7 @@ export interface LockedPipeline {
   readonly finished_at: Date | null
   readonly cancel_on_new_commit: string
   readonly cancel_on_job_failure: string
+  readonly deploys: boolean
 }
 
 /** Whoever changes the jobs of a pipeline locks it first; only the claim of a job by a runner does not. */
@@ -39,6 +40,7 @@ export async function lockPipeline(tx: Tx, id: number): Promise<LockedPipeline |
       'p.finished_at',
       'p.cancel_on_new_commit',
       'p.cancel_on_job_failure',
+      'p.deploys',
     ])
     .where('p.id', '=', id)
     .forUpdate()

@@ -4,6 +4,7 @@ import type { Task } from '../../tasks/index.ts'
 import type { Downstream } from './downstream.ts'
 import { taskNames, type PipelineProcess } from './process-pipeline.ts'
 import { lockPipeline, moveJobs } from './process-store.ts'
+import { nextInGroup } from './resource-turn.ts'
 
 /** Work that pipelines leave for later: delayed jobs, resource groups, trigger jobs, redundant pipelines. */
 export function pipelineTasks(
@@ -62,7 +63,7 @@ async function startDelayed(db: Database, process: PipelineProcess, id: number):
   await process.enqueueJob(job.pipeline_id, id, ['scheduled'], status)
 }
 
-/** Gives a resource that nobody holds to the job that has waited for it the longest. */
+/** Gives a resource that nobody holds to the job whose turn it is by the mode of its group. */
 async function grantResource(
   db: Database,
   process: PipelineProcess,
@@ -71,12 +72,8 @@ async function grantResource(
   const group =
     named ?? (job === undefined ? null : (await findJob(db, job, 'waiting_for_resource'))?.resource_group)
   if (group === null || group === undefined) return
-  const { rows } = await sql<{ id: number; pipeline_id: number }>`
-    select j.id, j.pipeline_id from ci_jobs j
-    where j.project_id = ${project} and j.resource_group = ${group} and j.status = 'waiting_for_resource'
-    order by j.id limit 1`.execute(db.reader)
-  const next = rows[0]
-  if (next === undefined) return
+  const next = await nextInGroup(db.reader, project, group)
+  if (next?.status !== 'waiting_for_resource') return
   await process.change(next.pipeline_id, async (tx) => {
     // Only then the look, which must see what whoever held the lock before has done.
     await sql`select pg_advisory_xact_lock(hashtextextended(${`${project}:${group}`}, 7))`.execute(tx)

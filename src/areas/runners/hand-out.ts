@@ -6,6 +6,7 @@ import {
   may,
   project as projectKind,
   type ProjectSubject,
+  type User,
 } from '../../access/index.ts'
 import { expandText, type Cache, type Variable } from '../../ci/index.ts'
 import type { Blobs } from '../../blobs/index.ts'
@@ -24,6 +25,7 @@ import type { Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
+import type { IdentityTokens } from '../identity-tokens/index.ts'
 import { readDotenv, type Commits } from '../jobs/index.ts'
 import {
   addressesFor,
@@ -39,8 +41,9 @@ import { crossDependencies } from './cross-dependencies.ts'
 import { dependenciesOf, missingFeature } from './hand-out-rules.ts'
 import type { Handed } from './job-queue.ts'
 import { findHandedJob, type EarlierJob, type HandedJob, type SealedVariable } from './job-row.ts'
-import { jobVariables } from './job-variables.ts'
+import { jobVariables, type PayloadVariable } from './job-variables.ts'
 import { payload } from './payload.ts'
+import * as store from './store.ts'
 
 export interface HandOutServices {
   readonly db: Database
@@ -53,6 +56,7 @@ export interface HandOutServices {
   readonly process: PipelineProcess
   readonly commits: Commits
   readonly log: Logger
+  readonly identity: IdentityTokens
 }
 
 /** Makes what a runner gets of a job that it was given; a job that cannot run is dropped, and the answer undefined. */
@@ -81,11 +85,11 @@ export class HandOut {
     handed: Handed,
     features: ReadonlySet<string>,
   ): Promise<Record<string, unknown> | undefined> {
-    const { process, db } = this.#services
+    const { process, db, settings } = this.#services
     // The pipeline hears of it meanwhile.
     const [, job] = await Promise.all([
       process.advance(handed.pipelineId),
-      findHandedJob(db.reader, handed.jobId),
+      findHandedJob(db.reader, handed.jobId, settings.values.keep_latest_artifact),
     ])
     // Canceled in this very moment: its runner never hears of it.
     if (job?.status !== 'running') return undefined
@@ -111,6 +115,8 @@ export class HandOut {
     const project = entered.subject
     if (!may(entered.actor, 'run_job', project)) return { reason: 'builds_disabled' }
     if (missingFeature(job.definition, features) !== undefined) return { reason: 'runner_unsupported' }
+    if (job.outdated && ciSettings(project).forwardDeployment)
+      return { reason: 'failed_outdated_deployment_job' }
     const earlier = dependenciesOf(job)
     if (earlier === 'missing') return { reason: 'missing_dependency_failure' }
 
@@ -166,6 +172,17 @@ export class HandOut {
       expanded = jobVariables({ ...known, dotenv: [...dotenv, ...(await this.#dotenv(cross))] })
     }
     if ('error' in expanded) return { reason: 'unknown_failure' }
+    if (job.definition.environment?.url != null) {
+      const url = expanded.variables.findLast(({ key }) => key === 'CI_ENVIRONMENT_URL')?.value
+      await store.keepEnvironmentUrl(db.writer, job.id, url ?? job.definition.environment.url)
+    }
+    const identityTokens = await this.#identityTokens(
+      job,
+      project,
+      user,
+      settings.configPath,
+      expanded.variables,
+    )
     const ref = job.tag ? tagRef(job.ref) : branchRef(job.ref)
     const parts = {
       job,
@@ -175,7 +192,7 @@ export class HandOut {
       repositoryUrl,
       registry: addresses.registry,
       refExists: ref !== undefined && refs.find(ref) !== undefined,
-      variables: expanded.variables,
+      variables: [...expanded.variables, ...identityTokens],
       dependencies: dependencies.filter(({ filename }) => filename !== null),
       cacheKeys: await Promise.all(
         job.definition.cache.map((cache) => cacheKey(repository, job, cache, settings.separatedCaches)),
@@ -186,6 +203,33 @@ export class HandOut {
       now: new Date(),
     }
     return { payload: payload(parts) }
+  }
+
+  /** The variables by which a job proves to others what it is. */
+  async #identityTokens(
+    job: HandedJob,
+    project: ProjectSubject,
+    user: User,
+    configPath: string,
+    variables: readonly Variable[],
+  ): Promise<PayloadVariable[]> {
+    const wanted = Object.entries(job.definition.idTokens)
+    if (wanted.length === 0) return []
+    const expanded = (text: string): string => expandText(text, variables)
+    const audiences = Object.fromEntries(
+      wanted.map(([name, { aud }]) => [name, typeof aud === 'string' ? expanded(aud) : aud.map(expanded)]),
+    )
+    const { environment } = job.definition
+    const tier = environment?.deploymentTier ?? job.environment?.tier ?? null
+    const identity = { ...job, job, project, user, environment, tier, configPath }
+    const tokens = await this.#services.identity.sign(identity, audiences)
+    return Object.entries(tokens).map(([key, value]) => ({
+      key,
+      value,
+      raw: true,
+      public: false,
+      masked: true,
+    }))
   }
 
   #open({ key, secret, variable_type, raw }: SealedVariable): Variable {

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
+import type { IdentityTokens } from '../identity-tokens/index.ts'
 import type { Commits, JobView } from '../jobs/index.ts'
 import type { AddressServices, PipelineProcess } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
@@ -30,6 +31,7 @@ export interface RunnerServices {
   readonly process: PipelineProcess
   readonly commits: Commits
   readonly view: JobView
+  readonly identity: IdentityTokens
 }
 
 /** Runners: who they are, whom they serve, and how they get their jobs. */

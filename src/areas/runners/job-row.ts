@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { CompiledJob } from '../../ci/index.ts'
 import type { Reader } from '../../kernel/db/index.ts'
+import { isAvailable, isOutdated } from '../jobs/index.ts'
 import type { Upstream } from '../pipelines/index.ts'
 
 export interface SealedVariable {
@@ -68,11 +69,24 @@ export interface HandedJob {
     readonly revision: string | null
     readonly architecture: string | null
   }
+  /** The environment that the job names, as it is. */
+  readonly environment: {
+    readonly id: number
+    readonly tier: string
+    readonly external_url: string | null
+  } | null
+  /** What it deploys is older than what is deployed by now. */
+  readonly outdated: boolean
   /** Running jobs of the project on instance runners, this one not counted. */
   readonly running: number
 }
 
-export async function findHandedJob(db: Reader, id: number): Promise<HandedJob | undefined> {
+export async function findHandedJob(
+  db: Reader,
+  id: number,
+  /** The instance keeps the artifacts of latest successes. */
+  keeps: boolean,
+): Promise<HandedJob | undefined> {
   const { rows } = await sql<{ job: HandedJob }>`
     select to_json(x) as job from (
       select j.id, j.name, j.stage, j.stage_index, j.status, j.project_id, j.user_id, j.ref, j.tag, j.protected,
@@ -95,13 +109,16 @@ export async function findHandedJob(db: Reader, id: number): Promise<HandedJob |
               a.filename, a.size, d.digest as dotenv
             from ci_jobs b
             left join ci_job_artifacts a on a.job_id = b.id and a.file_type = 'archive'
-              and (a.expire_at is null or a.expire_at > now())
+              and ${isAvailable(keeps)}
             left join ci_job_artifacts d on d.job_id = b.id and d.file_type = 'dotenv'
             where b.pipeline_id = j.pipeline_id and not b.retried and b.kind = 'build' and b.id <> j.id
               and (b.stage_index < j.stage_index or b.name = any (j.needs))) e), '[]') as earlier,
         json_build_object('id', r.id, 'description', r.description, 'tag_list', r.tag_list,
           'token_hint', r.token_hint, 'runner_type', r.runner_type, 'version', m.version, 'revision', m.revision,
           'architecture', m.architecture) as runner,
+        (select json_build_object('id', e.id, 'tier', e.tier, 'external_url', e.external_url) from environments e
+          where e.project_id = j.project_id and e.name = j.definition #>> '{environment,expandedName}') as environment,
+        ${isOutdated} as outdated,
         (select count(*) from ci_jobs o join ci_runners x on x.id = o.runner_id
           where o.project_id = j.project_id and o.status in ('running', 'canceling') and o.id <> j.id
             and x.runner_type = 'instance_type') as running

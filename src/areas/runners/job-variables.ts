@@ -60,6 +60,7 @@ export function jobVariables(parts: VariableParts): { variables: PayloadVariable
         ...jobFacts(parts).map(shown),
         hidden({ key: 'CI_REPOSITORY_URL', value: parts.repositoryUrl }),
         ...(environment === null ? [] : environmentVariables(environment).map(shown)),
+        ...storedEnvironment(job).map(shown),
       ],
       file: definition.variables.map(shown),
       dotenv: parts.dotenv.map(shown),
@@ -80,6 +81,19 @@ export function jobVariables(parts: VariableParts): { variables: PayloadVariable
     }),
   )
   return 'error' in result ? result : { variables: result.variables }
+}
+
+/** What only the environment itself knows. */
+function storedEnvironment({ environment, definition }: HandedJob): Variable[] {
+  if (environment === null) return []
+  const { id, tier, external_url: url } = environment
+  return [
+    { key: 'CI_ENVIRONMENT_ID', value: String(id) },
+    ...(definition.environment?.deploymentTier == null ? [{ key: 'CI_ENVIRONMENT_TIER', value: tier }] : []),
+    ...(definition.environment?.url == null && url !== null
+      ? [{ key: 'CI_ENVIRONMENT_URL', value: url }]
+      : []),
+  ]
 }
 
 function pipelineVariables({ job, project, externalUrl }: VariableParts): Variable[] {

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { projectsWithRole, groupsWithRole } from '../../access/index.ts'
-import { onConstraint, type Database, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, type Database, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid, unavailable } from '../../kernel/errors/index.ts'
 import { digestToken, newToken } from '../../kernel/lib/secrets.ts'
@@ -320,4 +320,9 @@ export async function removeManager(tx: Tx, runnerId: number, systemId: string):
     delete from ci_runner_managers m where m.runner_id = ${runnerId} and m.system_id = ${systemId}
     returning m.id`.execute(tx)
   return gone.length > 0
+}
+
+/** The address of what the job deploys; what it will report itself is still to be put in. */
+export async function keepEnvironmentUrl(db: Writer, jobId: number, url: string): Promise<void> {
+  await sql`update ci_jobs j set environment_url = ${url} where j.id = ${jobId}`.execute(db)
 }

@@ -74,6 +74,7 @@ export interface CiJobs {
   created_at: Generated<Timestamp>;
   debug_trace: Generated<boolean>;
   definition: Json;
+  environment_url: string | null;
   erased_at: Timestamp | null;
   exit_code: number | null;
   failure_message: string | null;
@@ -110,6 +111,15 @@ export interface CiJobs {
   user_id: number | null;
 }
 
+export interface CiJobTokenAllowlist {
+  added_by_id: number | null;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  project_id: number;
+  target_namespace_id: number | null;
+  target_project_id: number | null;
+}
+
 export interface CiPipelineBlocks {
   block: number;
   created_at: Generated<Timestamp>;
@@ -125,6 +135,7 @@ export interface CiPipelines {
   cancel_on_new_commit: Generated<string>;
   coverage: number | null;
   created_at: Generated<Timestamp>;
+  deploys: Generated<boolean>;
   duration: number | null;
   event_key: string | null;
   failure_reason: string | null;
@@ -187,6 +198,15 @@ export interface CiRegistrationTokens {
   namespace_id: number | null;
   project_id: number | null;
   token_digest: string;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface CiResourceGroups {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  key: string;
+  process_mode: Generated<string>;
+  project_id: number;
   updated_at: Generated<Timestamp>;
 }
 
@@ -368,6 +388,40 @@ export interface ContainerUploads {
   writer: string | null;
 }
 
+export interface Deployments {
+  by_job: boolean;
+  created_at: Generated<Timestamp>;
+  environment_id: number;
+  finished_at: Timestamp | null;
+  id: Generated<number>;
+  iid: number;
+  job_id: number | null;
+  on_stop: string | null;
+  project_id: number;
+  ref: string;
+  sha: string;
+  status: string;
+  tag: boolean;
+  updated_at: Generated<Timestamp>;
+  user_id: number | null;
+}
+
+export interface Environments {
+  auto_delete_at: Timestamp | null;
+  auto_stop_at: Timestamp | null;
+  auto_stop_setting: Generated<string>;
+  created_at: Generated<Timestamp>;
+  description: string | null;
+  external_url: string | null;
+  id: Generated<number>;
+  name: string;
+  project_id: number;
+  slug: string;
+  state: Generated<string>;
+  tier: string;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface Events {
   created_at: Generated<Timestamp>;
   id: Generated<number>;
@@ -385,6 +439,14 @@ export interface GroupShares {
   id: Generated<number>;
   shared_id: number;
   updated_at: Generated<Timestamp>;
+}
+
+export interface IdentityKeys {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  kid: string;
+  public: Json;
+  secret: string;
 }
 
 export interface Invitations {
@@ -525,6 +587,28 @@ export interface RefUpdates {
   user_id: number | null;
 }
 
+export interface ReleaseLinks {
+  filepath: string | null;
+  id: Generated<number>;
+  link_type: Generated<string>;
+  name: string;
+  release_id: number;
+  url: string;
+}
+
+export interface Releases {
+  author_id: number | null;
+  created_at: Generated<Timestamp>;
+  description: string | null;
+  id: Generated<number>;
+  name: string | null;
+  project_id: number;
+  released_at: Generated<Timestamp>;
+  sha: string;
+  tag: string;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface Routes {
   namespace_id: number | null;
   path_key: string;
@@ -595,6 +679,7 @@ export interface DB {
   access_requests: AccessRequests;
   application_settings: ApplicationSettings;
   ci_job_artifacts: CiJobArtifacts;
+  ci_job_token_allowlist: CiJobTokenAllowlist;
   ci_jobs: CiJobs;
   ci_pipeline_blocks: CiPipelineBlocks;
   ci_pipeline_schedule_variables: CiPipelineScheduleVariables;
@@ -602,6 +687,7 @@ export interface DB {
   ci_pipeline_variables: CiPipelineVariables;
   ci_pipelines: CiPipelines;
   ci_registration_tokens: CiRegistrationTokens;
+  ci_resource_groups: CiResourceGroups;
   ci_runner_managers: CiRunnerManagers;
   ci_runner_projects: CiRunnerProjects;
   ci_runners: CiRunners;
@@ -619,8 +705,11 @@ export interface DB {
   container_tag_protection_rules: ContainerTagProtectionRules;
   container_tags: ContainerTags;
   container_uploads: ContainerUploads;
+  deployments: Deployments;
+  environments: Environments;
   events: Events;
   group_shares: GroupShares;
+  identity_keys: IdentityKeys;
   invitations: Invitations;
   member_blocks: MemberBlocks;
   member_spans: MemberSpans;
@@ -633,6 +722,8 @@ export interface DB {
   protected_branch_access_levels: ProtectedBranchAccessLevels;
   protected_branches: ProtectedBranches;
   ref_updates: RefUpdates;
+  release_links: ReleaseLinks;
+  releases: Releases;
   routes: Routes;
   signing_keys: SigningKeys;
   users: Users;

@@ -1,4 +1,4 @@
-import { Int, Nullable, Text } from '../../kernel/endpoint/types.ts'
+import { Flag, Int, Nullable, Text } from '../../kernel/endpoint/types.ts'
 import { setting } from '../setting.ts'
 
 /** Pipelines, jobs and their artifacts. */
@@ -10,6 +10,10 @@ export const ciSettings = {
   default_artifacts_expire_in: setting(Text(), '30 days', {
     about: 'Life of job artifacts that name none; `0` keeps them for ever.',
     effect: '`artifacts_expire_at` of the job.',
+  }),
+  keep_latest_artifact: setting(Flag(), true, {
+    about: 'Artifacts of the latest successful pipeline of each ref never expire.',
+    effect: 'When off they expire as all others do, and projects cannot turn it on.',
   }),
   max_artifacts_size: setting(Int({ minimum: 1 }), 100, {
     about: 'Largest artifact archive of one job, in MiB.',

@@ -76,6 +76,9 @@ export const hotEndpoints: readonly HotEndpoint[] = [
     '/projects/:id/pipelines/:pipeline_id/test_report_summary',
     ({ project, pipeline }) => `/projects/${id(project)}/pipelines/${id(pipeline)}/test_report_summary`,
   ),
+  get('/projects/:id/environments', ({ project }) => `/projects/${id(project)}/environments`),
+  get('/projects/:id/deployments', ({ project }) => `/projects/${id(project)}/deployments`),
+  get('/projects/:id/resource_groups', ({ project }) => `/projects/${id(project)}/resource_groups`),
   // The first finds out who asks, then the head of the branch is read from the refs.
   {
     ...get('/projects/:id/pipelines/latest', ({ project }) => `/projects/${id(project)}/pipelines/latest`),

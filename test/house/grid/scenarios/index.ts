@@ -2,12 +2,15 @@ import type { Scenarios } from '../stage.ts'
 import { ciLintScenarios } from './ci-lint.ts'
 import { jobScenarios, pipelineScenarios } from './ci.ts'
 import { containerRegistryScenarios } from './container-registry.ts'
+import { deploymentScenarios, environmentScenarios, resourceGroupScenarios } from './environments.ts'
 import { groupScenarios } from './groups.ts'
 import { instanceScenarios } from './instance.ts'
+import { jobTokenScopeScenarios } from './job-token-scope.ts'
 import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
 import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
 import { projectScenarios } from './projects.ts'
 import { protectedBranchScenarios } from './protected-branches.ts'
+import { releaseScenarios } from './releases.ts'
 import { repositoryScenarios } from './repository.ts'
 import { repositoryWritingScenarios } from './repository-writing.ts'
 import { runnerScenarios } from './runners.ts'
@@ -20,15 +23,20 @@ import { wikiScenarios } from './wikis.ts'
 export const scenarios: Scenarios = {
   ...ciLintScenarios,
   ...containerRegistryScenarios,
+  ...deploymentScenarios,
+  ...environmentScenarios,
+  ...resourceGroupScenarios,
   ...groupScenarios,
   ...groupMemberScenarios,
   ...instanceScenarios,
   ...jobScenarios,
+  ...jobTokenScopeScenarios,
   ...pipelineScenarios,
   ...pipelineScheduleScenarios,
   ...projectScenarios,
   ...projectMemberScenarios,
   ...protectedBranchScenarios,
+  ...releaseScenarios,
   ...repositoryScenarios,
   ...repositoryWritingScenarios,
   ...runnerScenarios,

@@ -1,0 +1,60 @@
+import { buffer } from 'node:stream/consumers'
+import type { Blobs } from '../../blobs/index.ts'
+import { environmentSlug, expandText, guessTier, parseDuration, type Environment } from '../../ci/index.ts'
+import type { Database, Tx } from '../../kernel/db/index.ts'
+import { enqueue, type Task } from '../../tasks/index.ts'
+import { readDotenv } from '../jobs/index.ts'
+import type { Deployments } from '../pipelines/index.ts'
+import * as store from './deployments-store.ts'
+import * as environments from './environments-store.ts'
+import { nameFault, urlFault } from './rules.ts'
+
+const settle = 'environments:settle'
+
+/** What pipelines tell of jobs that name an environment, in the transactions that change these. */
+export const deployments: Deployments = {
+  async begin(tx, { projectId, pipelineId }, named) {
+    const wanted = new Map(named.map((one) => [one.expandedName, toBeMade(one)]))
+    await environments.ensure(
+      tx,
+      projectId,
+      [...wanted.values()].filter(({ name }) => nameFault(name) === undefined),
+    )
+    await store.addMissing(tx, projectId, pipelineId)
+  },
+  again: (tx, { projectId, pipelineId }) => store.addMissing(tx, projectId, pipelineId),
+  async follow(tx: Tx, pipelineId, changed) {
+    for (const job of await store.follow(tx, pipelineId, changed)) await enqueue(tx, settle, { job })
+  },
+}
+
+function toBeMade({ expandedName: name, deploymentTier }: Environment): environments.NewEnvironment {
+  return { name, slug: environmentSlug(name), tier: deploymentTier ?? guessTier(name) }
+}
+
+/** After the success of a job the environment is as the job says. */
+export function settling({ db, blobs }: { db: Database; blobs: Blobs }): Task {
+  return {
+    name: settle,
+    async run(payload) {
+      const job = await store.findEnded(db.reader, (payload as { job: number }).job)
+      if (job === undefined) return
+      const stopIn = job.auto_stop_in === null ? null : parseDuration(job.auto_stop_in)
+      const url = job.url === null ? null : await addressOf(blobs, job.url, job.dotenv)
+      await db.transaction(async (tx) => {
+        if (job.action === 'stop') await environments.stopped(tx, job.environment_id, job.job_id)
+        else if (job.action === 'start' && job.deployment_id !== null) {
+          const { tier } = job
+          await environments.deployed(tx, job.environment_id, job.deployment_id, { url, tier, stopIn })
+        } else if (stopIn !== null) await environments.prolong(tx, job.environment_id, stopIn)
+      })
+    },
+  }
+}
+
+/** The address with what the job itself has reported put in; null where that makes no address. */
+async function addressOf(blobs: Blobs, url: string, dotenv: string | null): Promise<string | null> {
+  const variables = dotenv === null ? [] : readDotenv(await buffer(blobs.read(dotenv)))
+  const expanded = expandText(url, variables)
+  return urlFault(expanded) === undefined ? expanded : null
+}

@@ -1,0 +1,122 @@
+import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
+import type { Commit as GitCommit } from '../../git/index.ts'
+import {
+  Fields,
+  Flag,
+  Id,
+  Int,
+  Json,
+  ListOf,
+  Nullable,
+  Optional,
+  Text,
+  Timestamp,
+} from '../../kernel/endpoint/index.ts'
+import { Commit, commitEntity } from '../repository/index.ts'
+import { BasicUser, basicUser, type BasicUserRow } from '../users/index.ts'
+
+export const linkTypes = ['other', 'runbook', 'image', 'package'] as const
+
+export const ReleaseLink = Fields({
+  id: Id(),
+  name: Text(),
+  url: Text(),
+  direct_asset_url: Text(),
+  link_type: Text(),
+})
+
+/** Without the code of a project its commits, paths and sources are not shown. */
+export const Release = Fields({
+  name: Text(),
+  tag_name: Text(),
+  description: Nullable(Text()),
+  created_at: Timestamp(),
+  released_at: Timestamp(),
+  upcoming_release: Flag(),
+  author: Nullable(BasicUser),
+  commit: Optional(Nullable(Commit)),
+  commit_path: Optional(Text()),
+  tag_path: Optional(Text()),
+  assets: Fields({
+    count: Int(),
+    sources: Optional(ListOf(Fields({ format: Text(), url: Text() }))),
+    links: ListOf(ReleaseLink),
+  }),
+  evidences: ListOf(Json()),
+  _links: Fields({ self: Text(), edit_url: Optional(Text()) }),
+})
+
+export interface LinkRow {
+  readonly id: number
+  readonly name: string
+  readonly url: string
+  readonly filepath: string | null
+  readonly link_type: string
+}
+
+export interface ReleaseRow {
+  readonly id: number
+  readonly tag: string
+  readonly name: string | null
+  readonly description: string | null
+  readonly sha: string
+  readonly created_at: string
+  readonly released_at: string
+  readonly author: BasicUserRow | null
+  readonly links: readonly LinkRow[]
+}
+
+export interface ReleaseSurroundings {
+  readonly actor: Actor
+  readonly project: ProjectSubject
+  readonly externalUrl: string
+  readonly commits: ReadonlyMap<string, GitCommit>
+  readonly now: Date
+}
+
+const sourceFormats = ['zip', 'tar.gz', 'tar.bz2', 'tar'] as const
+
+export function releaseLink(row: LinkRow, tag: string, projectUrl: string): Record<string, unknown> {
+  const { filepath } = row
+  const direct =
+    filepath === null ? row.url : `${projectUrl}/-/releases/${encodeURIComponent(tag)}/downloads${filepath}`
+  return { ...row, direct_asset_url: direct }
+}
+
+export function release(row: ReleaseRow, about: ReleaseSurroundings): Record<string, unknown> {
+  const { actor, project, externalUrl, commits, now } = about
+  const url = `${externalUrl}/${project.fullPath}`
+  const tag = encodeURIComponent(row.tag)
+  const code = may(actor, 'read_code', project)
+  const commit = commits.get(row.sha)
+  const sources = code
+    ? sourceFormats.map((format) => ({
+        format,
+        url: `${url}/-/archive/${tag}/${project.path}-${row.tag.replaceAll('/', '-')}.${format}`,
+      }))
+    : undefined
+  return {
+    name: row.name ?? row.tag,
+    tag_name: row.tag,
+    description: row.description,
+    created_at: row.created_at,
+    released_at: row.released_at,
+    upcoming_release: Date.parse(row.released_at) > now.getTime(),
+    author: row.author === null ? null : basicUser(row.author, externalUrl),
+    ...(code && {
+      commit: commit === undefined ? null : commitEntity(commit, url),
+      commit_path: `/${project.fullPath}/-/commit/${row.sha}`,
+      tag_path: `/${project.fullPath}/-/tags/${tag}`,
+    }),
+    assets: {
+      count: row.links.length + (sources?.length ?? 0),
+      sources,
+      links: row.links.map((link) => releaseLink(link, row.tag, url)),
+    },
+    evidences: [],
+    _links: {
+      self: `${url}/-/releases/${tag}`,
+      ...(may(actor, 'update_release', project) && { edit_url: `${url}/-/releases/${tag}/edit` }),
+    },
+  }
+}

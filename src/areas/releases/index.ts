@@ -1,0 +1,17 @@
+import type { ProjectSubject } from '../../access/index.ts'
+import type { Database } from '../../kernel/db/index.ts'
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import { releaseEndpoints } from './routes.ts'
+
+export interface ReleaseServices {
+  readonly db: Database
+  readonly places: RepositoryPlaces
+  readonly door: RefDoor<ProjectSubject>
+  readonly externalUrl: () => string
+}
+
+/** Releases of tags: a name, a text, and links to what was made of them. Jobs make them with `release`. */
+export function releases(services: ReleaseServices): { endpoints: Endpoint[] } {
+  return { endpoints: releaseEndpoints(services) }
+}

@@ -1,0 +1,397 @@
+import { gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'
+import { RawRunner } from '../runner/raw-runner.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
+
+let world: World
+let projects: CiProjects
+beforeAll(async () => {
+  world = await startWorld()
+  projects = await CiProjects.open(world)
+})
+afterAll(async () => {
+  await projects[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+const get = async (path: string): Promise<Json> => expectStatus(await world.root.get(path), 200)
+
+async function environment(ci: CiProject, name: string): Promise<Json> {
+  const found = (await get(`/projects/${ci.id}/environments?name=${encodeURIComponent(name)}`)) as Json[]
+  expect(found).toHaveLength(1)
+  return get(`/projects/${ci.id}/environments/${found[0]!['id'] as number}`)
+}
+
+async function jobNamed(ci: CiProject, pipeline: Json, name: string): Promise<Json> {
+  const jobs = await get(`/projects/${ci.id}/pipelines/${pipeline['id'] as number}/jobs`)
+  return (jobs as Json[]).find((job) => job['name'] === name)!
+}
+
+const review = {
+  deploy: {
+    script: ['x'],
+    environment: {
+      name: 'review/$CI_COMMIT_REF_NAME',
+      url: 'https://$HOST.example.com/$DYNAMIC',
+      on_stop: 'stop',
+      auto_stop_in: '1 day',
+    },
+    variables: { HOST: 'app' },
+    artifacts: { reports: { dotenv: 'deploy.env' } },
+  },
+  stop: {
+    script: ['x'],
+    when: 'manual',
+    environment: { name: 'review/$CI_COMMIT_REF_NAME', action: 'stop' },
+  },
+}
+
+async function deployed(): Promise<{ ci: CiProject; runner: RawRunner; pipeline: Json; of: Json }> {
+  const ci = await projects.make(review)
+  const runner = await RawRunner.forProject(world, ci.project)
+  const pipeline = await ci.run(world.root)
+  const job = await runner.take()
+  const dotenv = new Uint8Array(gzipSync('DYNAMIC=v2\n'))
+  expectStatus(await job.upload(dotenv, { artifact_type: 'dotenv', artifact_format: 'gzip' }, '.env.gz'), 201)
+  await job.end('success')
+  const of = await until(
+    () => environment(ci, 'review/main'),
+    (found) => found['external_url'] !== null,
+  )
+  return { ci, runner, pipeline, of }
+}
+
+describe('a job that deploys', () => {
+  test('makes its environment and a deployment, which follow it', async () => {
+    const ci = await projects.make(review)
+    const runner = await RawRunner.forProject(world, ci.project)
+    const pipeline = await ci.run(world.root)
+    const early = await environment(ci, 'review/main')
+    expect(early).toMatchObject({
+      slug: expect.stringMatching(/^review-main-[0-9a-z]{6}$/) as unknown,
+      external_url: null,
+      tier: 'development',
+      state: 'available',
+      auto_stop_at: null,
+      last_deployment: null,
+    })
+    const path = `/projects/${ci.id}/deployments`
+    expect(await get(path)).toMatchObject([{ iid: 1, status: 'created', ref: 'main', sha: ci.sha }])
+
+    const job = await runner.take()
+    expect(job.variable('CI_ENVIRONMENT_NAME')).toBe('review/main')
+    expect(job.variable('CI_ENVIRONMENT_ID')).toBe(String(early['id']))
+    expect(job.variable('CI_ENVIRONMENT_SLUG')).toBe(early['slug'])
+    expect(job.variable('CI_ENVIRONMENT_URL')).toBe('https://app.example.com/$DYNAMIC')
+    expect(job.variable('CI_ENVIRONMENT_TIER')).toBe('development')
+    expect(job.variable('CI_ENVIRONMENT_ACTION')).toBe('start')
+    expect(await get(`${path}?status=running`)).toMatchObject([{ iid: 1, deployable: { id: job.id } }])
+    const dotenv = new Uint8Array(gzipSync('DYNAMIC=v2\n'))
+    await job.upload(dotenv, { artifact_type: 'dotenv', artifact_format: 'gzip' }, '.env.gz')
+    await job.end('success')
+    const now = await until(
+      () => environment(ci, 'review/main'),
+      (found) => found['external_url'] !== null,
+    )
+    expect(now).toMatchObject({
+      external_url: 'https://app.example.com/v2',
+      last_deployment: {
+        iid: 1,
+        status: 'success',
+        user: { username: 'root' },
+        environment: { name: 'review/main' },
+        deployable: { id: job.id, name: 'deploy', pipeline: { id: pipeline['id'] } },
+      },
+    })
+    const inOneDay = Date.parse(now['auto_stop_at'] as string) - Date.now()
+    expect(inOneDay).toBeGreaterThan(86_000_000)
+    expect(inOneDay).toBeLessThanOrEqual(86_400_000)
+  })
+
+  test('that fails and is run again makes another one', async () => {
+    const ci = await projects.make({ deploy: { script: ['x'], environment: 'production' } })
+    const runner = await RawRunner.forProject(world, ci.project)
+    await ci.run(world.root)
+    const job = await runner.take()
+    await job.end('failed')
+    expectStatus(await world.root.post(`/projects/${ci.id}/jobs/${job.id}/retry`), 201)
+    expect(await get(`/projects/${ci.id}/deployments?order_by=iid&sort=desc`)).toMatchObject([
+      { iid: 2, status: 'created' },
+      { iid: 1, status: 'failed', deployable: { id: job.id } },
+    ])
+    expect((await environment(ci, 'production'))['tier']).toBe('production')
+  })
+
+  test('something older than what is deployed by now fails', async () => {
+    const ci = await projects.make({ deploy: { script: ['x'], environment: 'production' } })
+    const runner = await RawRunner.forProject(world, ci.project)
+    const older = await ci.run(world.root)
+    expectStatus(
+      await world.root.put(`/projects/${ci.id}`, { auto_cancel_pending_pipelines: 'disabled' }),
+      200,
+    )
+    await ci.push({ a: 'a' }, { options: ['ci.skip'] })
+    const newer = await ci.run(world.root)
+    const db = world.service.services.db.writer
+    // The newer one overtakes the older one.
+    const ids = [await jobNamed(ci, older, 'deploy'), await jobNamed(ci, newer, 'deploy')].map(
+      ({ id }) => id as number,
+    )
+    await sql`update ci_jobs set queued_at = queued_at + interval '1 hour' where id = ${ids[0]!}`.execute(db)
+    const first = await runner.take()
+    expect(first.id).toBe(ids[1])
+    await first.end('success')
+    expect((await runner.ask()).status).toBe(204)
+    expect(await get(`/projects/${ci.id}/jobs/${ids[0]!}`)).toMatchObject({
+      status: 'failed',
+      failure_reason: 'failed_outdated_deployment_job',
+    })
+  })
+})
+
+describe('stopping', () => {
+  const stopPath = (ci: CiProject, of: Json, more = ''): string =>
+    `/projects/${ci.id}/environments/${of['id'] as number}/stop${more}`
+
+  test('starts the job that stops it, and is done when that is', async () => {
+    const { ci, runner, of } = await deployed()
+    const reply = await world.root.post(stopPath(ci, of))
+    expect([reply.status, reply.body.state]).toEqual([200, 'stopping'])
+    const job = await runner.take()
+    expect(job.variable('CI_ENVIRONMENT_ACTION')).toBe('stop')
+    expect(job.variable('CI_ENVIRONMENT_URL')).toBe('https://app.example.com/v2')
+    await job.end('success')
+    const stopped = await until(
+      () => environment(ci, 'review/main'),
+      ({ state }) => state === 'stopped',
+    )
+    expect(stopped['auto_stop_at']).toBeNull()
+  })
+
+  test('by force without that job', async () => {
+    const { ci, pipeline, of } = await deployed()
+    const reply = await world.root.post(stopPath(ci, of), { force: true })
+    expect([reply.status, reply.body.state]).toEqual([200, 'stopped'])
+    expect((await jobNamed(ci, pipeline, 'stop'))['status']).toBe('manual')
+  })
+
+  test('by itself when its time has come', async () => {
+    const { ci, of, runner } = await deployed()
+    const { db } = world.service.services
+    await sql`update environments set auto_stop_at = now() where id = ${of['id'] as number}`.execute(
+      db.writer,
+    )
+    await sql`select graphile_worker.add_job('environments:stop-due')`.execute(db.writer)
+    await until(
+      () => environment(ci, 'review/main'),
+      ({ state }) => state === 'stopping',
+    )
+    expect((await runner.take()).payload['job_info']).toMatchObject({ name: 'stop' })
+  })
+
+  test('those that nobody has touched for long', async () => {
+    const { ci, of } = await deployed()
+    const path = `/projects/${ci.id}/environments/stop_stale`
+    const early = await world.root.post(path, { before: new Date().toISOString() })
+    expect([early.status, early.body]).toEqual([400, { message: '400 Bad request - Invalid Date' }])
+    const { db } = world.service.services
+    const ago = sql`now() - interval '30 days'`
+    await sql`update environments set updated_at = ${ago} where id = ${of['id'] as number}`.execute(db.writer)
+    await sql`update deployments set created_at = ${ago} where project_id = ${ci.id}`.execute(db.writer)
+    const before = new Date(Date.now() - 10 * 86_400_000).toISOString()
+    const reply = await world.root.post(path, { before })
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      { message: 'Successfully requested stop for all stale environments' },
+    ])
+    await until(
+      () => environment(ci, 'review/main'),
+      ({ state }) => state === 'stopping',
+    )
+  })
+
+  test('only who may run the job', async () => {
+    const { ci, of } = await deployed()
+    const developer = await world.member(ci, 'developer')
+    // The job belongs to main, which is protected.
+    expect((await developer.post(stopPath(ci, of))).status).toBe(403)
+    expect((await developer.post(stopPath(ci, of), { force: true })).status).toBe(200)
+  })
+})
+
+describe('by hand', () => {
+  test('create, read, change and delete', async () => {
+    const project = await world.project()
+    const path = `/projects/${project.id}/environments`
+    const made = expectStatus(
+      await world.root.post(path, {
+        name: 'prod eu',
+        external_url: 'https://eu.example.com',
+        description: 'd',
+      }),
+      201,
+    )
+    expect(made).toMatchObject({
+      name: 'prod eu',
+      external_url: 'https://eu.example.com',
+      tier: 'production',
+      state: 'available',
+      auto_stop_setting: 'always',
+      description: 'd',
+    })
+    const one = `${path}/${made['id'] as number}`
+    expect(Object.keys(await get(one))).toEqual([
+      'id',
+      'name',
+      'slug',
+      'external_url',
+      'created_at',
+      'updated_at',
+      'tier',
+      'state',
+      'auto_stop_at',
+      'auto_stop_setting',
+      'description',
+      'last_deployment',
+    ])
+    const changed = await world.root.put(one, {
+      external_url: '',
+      tier: 'other',
+      auto_stop_setting: 'with_action',
+    })
+    expect(changed.body).toMatchObject({
+      external_url: null,
+      tier: 'other',
+      auto_stop_setting: 'with_action',
+    })
+    expect((await world.root.delete(one)).status).toBe(403)
+    expect((await world.root.post(`${one}/stop`)).body.state).toBe('stopped')
+    expect((await world.root.delete(one)).status).toBe(204)
+    expect((await world.root.get(one)).body).toEqual({ message: '404 Not found' })
+  })
+
+  test('lists by name, beginning and state', async () => {
+    const project = await world.project()
+    const path = `/projects/${project.id}/environments`
+    for (const name of ['Review/a', 'review/b', 'review_c', 'prod']) await world.root.post(path, { name })
+    const names = async (query: string): Promise<unknown[]> =>
+      ((await get(`${path}?${query}`)) as Json[]).map(({ name }) => name)
+    expect(await names('')).toEqual(['Review/a', 'review/b', 'review_c', 'prod'])
+    expect(await names('search=review/')).toEqual(['Review/a', 'review/b'])
+    expect(await names('search=review_')).toEqual(['review_c'])
+    expect(await names('name=prod')).toEqual(['prod'])
+    expect(await names('states=stopped')).toEqual([])
+    expect((await world.root.get(`${path}?search=re`)).body).toEqual({
+      message: '400 Bad request - Search query is less than 3 characters',
+    })
+    expect((await world.root.get(`${path}?search=rev&name=x`)).body).toEqual({
+      error: 'name, search are mutually exclusive',
+    })
+    expect((await world.root.get(`${path}?states=odd`)).status).toBe(400)
+  })
+
+  test.each([
+    [
+      { name: 'a', external_url: 'javascript:alert(1)' },
+      { external_url: ['is blocked: Only allowed schemes are http, https'] },
+    ],
+    [{ name: 'a', external_url: 'no address' }, { external_url: ['is blocked: URI is invalid'] }],
+    [{ name: '' }, { name: ["can't be blank"] }],
+    [{ name: 'x'.repeat(256) }, { name: ['is too long (maximum is 255 characters)'] }],
+    [
+      { name: '/a' },
+      {
+        name: [
+          "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', and spaces, but it cannot start or end with '/'",
+        ],
+      },
+    ],
+  ])('refuses %j', async (body, message) => {
+    const project = await world.project()
+    const reply = await world.root.post(`/projects/${project.id}/environments`, body)
+    expect([reply.status, reply.body]).toEqual([400, { message }])
+  })
+
+  test('refuses a name twice', async () => {
+    const project = await world.project()
+    const path = `/projects/${project.id}/environments`
+    await world.root.post(path, { name: 'a' })
+    const reply = await world.root.post(path, { name: 'a' })
+    expect([reply.status, reply.body]).toEqual([400, { message: { name: ['has already been taken'] } }])
+  })
+
+  test('review apps that are stopped and old go a week later', async () => {
+    const project = await world.project()
+    const path = `/projects/${project.id}/environments`
+    const made = expectStatus(await world.root.post(path, { name: 'review/old' }), 201)
+    await world.root.post(`${path}/${made['id'] as number}/stop`)
+    const { db } = world.service.services
+    await sql`update environments set created_at = now() - interval '40 days' where project_id = ${project.id}`.execute(
+      db.writer,
+    )
+    expect((await world.root.delete(`${path}/review_apps`)).body).toMatchObject({
+      scheduled_entries: [{ id: made['id'], name: 'review/old' }],
+      unprocessable_entries: [],
+    })
+    expect(
+      (await world.root.delete(`${path}/review_apps?dry_run=false`)).body.scheduled_entries,
+    ).toHaveLength(1)
+    expect((await world.root.delete(`${path}/review_apps`)).body.scheduled_entries).toHaveLength(0)
+    await sql`update environments set auto_delete_at = now() where project_id = ${project.id}`.execute(
+      db.writer,
+    )
+    await sql`select graphile_worker.add_job('environments:remove-marked')`.execute(db.writer)
+    await until(
+      () => get(path),
+      (list) => (list as Json[]).length === 0,
+    )
+  })
+})
+
+describe('deployments told of', () => {
+  test('create, change, delete', async () => {
+    const ci = await projects.make({ test: { script: ['x'] } })
+    const path = `/projects/${ci.id}/deployments`
+    const body = { environment: 'staging', sha: ci.sha, ref: 'main', tag: false, status: 'running' }
+    const made = expectStatus(await world.root.post(path, body), 201)
+    expect(made).toMatchObject({
+      iid: 1,
+      status: 'running',
+      deployable: null,
+      environment: { name: 'staging' },
+    })
+    const one = `${path}/${made['id'] as number}`
+    expect((await world.root.delete(one)).body).toEqual({ message: 'Cannot destroy running deployment' })
+    expect((await world.root.put(one, { status: 'success' })).body.status).toBe('success')
+    expect((await environment(ci, 'staging'))['last_deployment']).toMatchObject({ id: made['id'] })
+    expect((await world.root.delete(one)).body).toEqual({
+      message: 'Deployment currently deployed to environment',
+    })
+    await world.root.post(path, { ...body, status: 'success' })
+    expect((await world.root.delete(one)).status).toBe(204)
+    expect(await get(`${path}?environment=staging&status=success`)).toMatchObject([{ iid: 2 }])
+  })
+
+  test('refuses what is not there', async () => {
+    const ci = await projects.make({ deploy: { script: ['x'], environment: 'e' } })
+    const path = `/projects/${ci.id}/deployments`
+    const body = { environment: 'e', sha: ci.sha, ref: 'main', tag: false, status: 'success' }
+    const refusal = async (more: Json): Promise<unknown> =>
+      (await world.root.post(path, { ...body, ...more })).body
+    expect(await refusal({ sha: 'f'.repeat(40) })).toEqual({
+      message: { sha: ['The commit does not exist'] },
+    })
+    expect(await refusal({ sha: '--all' })).toEqual({ message: { sha: ['The commit does not exist'] } })
+    expect(await refusal({ ref: 'none' })).toEqual({ message: { ref: ['The branch or tag does not exist'] } })
+    expect(await refusal({ status: 'created' })).toEqual({ error: 'status does not have a valid value' })
+    await ci.run(world.root)
+    const [byJob] = (await get(path)) as Json[]
+    const changed = await world.root.put(`${path}/${byJob!['id'] as number}`, { status: 'success' })
+    expect([changed.status, changed.body]).toEqual([
+      403,
+      { message: '403 Forbidden - Deployments created using CI can not be updated using the API' },
+    ])
+  })
+})

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CiProjects, type CiProject } from '../runner/ci-project.ts'
+import { RawRunner } from '../runner/raw-runner.ts'
+import { Client } from '../world/client.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
+
+let world: World
+let projects: CiProjects
+beforeAll(async () => {
+  world = await startWorld()
+  projects = await CiProjects.open(world)
+})
+afterAll(async () => {
+  await projects[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+const make = (): Promise<CiProject> => projects.make({ test: { script: ['x'] } })
+const pathOf = ({ id }: CiProject): string => `/projects/${id}/releases`
+
+test('a release makes its tag, and shows its code to whoever reads that', async () => {
+  const ci = await make()
+  const url = `${world.url}/${ci.project['path_with_namespace'] as string}`
+  const made = expectStatus(
+    await world.root.post(pathOf(ci), {
+      tag_name: 'v1.0',
+      ref: 'main',
+      tag_message: 'First',
+      name: 'One',
+      description: 'Notes',
+      released_at: '2030-01-01T00:00:00Z',
+      assets: {
+        links: [
+          { name: 'bin', url: 'https://example.com/bin', direct_asset_path: '/bin/x', link_type: 'package' },
+        ],
+      },
+    }),
+    201,
+  )
+  expect(Object.keys(made)).toEqual([
+    'name',
+    'tag_name',
+    'description',
+    'created_at',
+    'released_at',
+    'upcoming_release',
+    'author',
+    'commit',
+    'commit_path',
+    'tag_path',
+    'assets',
+    'evidences',
+    '_links',
+  ])
+  expect(made).toMatchObject({
+    name: 'One',
+    tag_name: 'v1.0',
+    description: 'Notes',
+    released_at: '2030-01-01T00:00:00.000Z',
+    upcoming_release: true,
+    author: { username: 'root' },
+    commit: { id: ci.sha, title: 'Add configuration' },
+    assets: {
+      count: 5,
+      links: [
+        {
+          name: 'bin',
+          url: 'https://example.com/bin',
+          direct_asset_url: `${url}/-/releases/v1.0/downloads/bin/x`,
+          link_type: 'package',
+        },
+      ],
+    },
+    _links: { self: `${url}/-/releases/v1.0`, edit_url: `${url}/-/releases/v1.0/edit` },
+  })
+  const tag = (await world.root.get(`/projects/${ci.id}/repository/tags/v1.0`)).body as Json
+  expect(tag).toMatchObject({ message: 'First', commit: { id: ci.sha } })
+  expect((await world.root.get(`${pathOf(ci)}/v1.0`)).body).toEqual(made)
+
+  const guest = await world.member(ci, 'guest')
+  const seen = (await guest.get(`${pathOf(ci)}/v1.0`)).body as Json
+  expect(seen).toMatchObject({ name: 'One', assets: { count: 1 } })
+  expect(Object.keys(seen)).not.toContain('commit')
+  expect(seen['_links'].edit_url).toBeUndefined()
+})
+
+test('lists, changes and deletes; the tag stays', async () => {
+  const ci = await make()
+  for (const tag_name of ['v1', 'v2']) {
+    expectStatus(await world.root.post(pathOf(ci), { tag_name, ref: 'main' }), 201)
+  }
+  const tags = async (query: string): Promise<unknown[]> =>
+    ((await world.root.get(`${pathOf(ci)}?${query}`)).body as Json[]).map(({ tag_name }) => tag_name)
+  expect(await tags('')).toEqual(['v2', 'v1'])
+  expect(await tags('sort=asc&order_by=created_at')).toEqual(['v1', 'v2'])
+  const changed = await world.root.put(`${pathOf(ci)}/v1`, {
+    name: 'New',
+    released_at: '2031-01-01T00:00:00Z',
+  })
+  expect(changed.body).toMatchObject({ name: 'New', upcoming_release: true })
+  expect(await tags('')).toEqual(['v1', 'v2'])
+  expect((await world.root.put(`${pathOf(ci)}/v1`, {})).status).toBe(400)
+  const gone = await world.root.delete(`${pathOf(ci)}/v1`)
+  expect([gone.status, gone.body.name]).toEqual([200, 'New'])
+  expect((await world.root.get(`${pathOf(ci)}/v1`)).status).toBe(404)
+  expect((await world.root.get(`/projects/${ci.id}/repository/tags/v1`)).status).toBe(200)
+})
+
+describe('refuses', () => {
+  test.each([
+    [{ tag_name: 'v9' }, 422, { message: 'Ref is not specified' }],
+    [{ tag_name: 'v9', ref: 'nowhere' }, 400, { message: 'Target nowhere is invalid' }],
+    [{ tag_name: 'a b', ref: 'main' }, 400, { message: 'Tag name invalid' }],
+    [{ tag_name: '--all', ref: 'main' }, 400, { message: 'Tag name invalid' }],
+    [{ tag_name: 'v9', ref: 'main', milestones: ['m'] }, 400, { message: 'Milestone(s) not found: m' }],
+    [
+      { tag_name: 'v9', ref: 'main', assets: { links: [{ name: 'x', url: 'javascript:x' }] } },
+      400,
+      { message: { url: ['is blocked: Only allowed schemes are http, https, ftp'] } },
+    ],
+    [{ ref: 'main' }, 400, { error: 'tag_name is missing' }],
+  ])('%j', async (body, status, answer) => {
+    const ci = await make()
+    const reply = await world.root.post(pathOf(ci), body)
+    expect([reply.status, reply.body]).toEqual([status, answer])
+    expect((await world.root.get(pathOf(ci))).body).toEqual([])
+  })
+
+  test('a second release of a tag', async () => {
+    const ci = await make()
+    await world.root.post(pathOf(ci), { tag_name: 'v1', ref: 'main' })
+    const reply = await world.root.post(pathOf(ci), { tag_name: 'v1' })
+    expect([reply.status, reply.body]).toEqual([409, { message: 'Release already exists' }])
+  })
+})
+
+test('links are added, changed and removed', async () => {
+  const ci = await make()
+  await world.root.post(pathOf(ci), { tag_name: 'v1', ref: 'main' })
+  const path = `${pathOf(ci)}/v1/assets/links`
+  const made = expectStatus(await world.root.post(path, { name: 'a', url: 'https://example.com/a' }), 201)
+  expect(made).toMatchObject({ direct_asset_url: 'https://example.com/a', link_type: 'other' })
+  expect((await world.root.post(path, { name: 'a', url: 'https://example.com/b' })).body).toEqual({
+    message: { name: ['has already been taken'] },
+  })
+  const one = `${path}/${made['id'] as number}`
+  expect((await world.root.put(one, { name: 'b', link_type: 'image' })).body).toMatchObject({
+    name: 'b',
+    url: 'https://example.com/a',
+    link_type: 'image',
+  })
+  expect((await world.root.get(path)).body).toHaveLength(1)
+  expect((await world.root.delete(one)).body.name).toBe('b')
+  expect((await world.root.get(one)).body).toEqual({ message: '404 Not found' })
+})
+
+test('a job makes the release of its keyword with its token', async () => {
+  const ci = await projects.make({
+    publish: { script: ['x'], release: { tag_name: 'v$CI_PIPELINE_IID', description: 'Made by a job' } },
+  })
+  const runner = await RawRunner.forProject(world, ci.project)
+  await ci.run(world.root)
+  const job = await runner.take()
+  const steps = job.payload['steps'] as Json[]
+  expect(steps.map(({ name }) => name)).toEqual(['script', 'release'])
+  const asJob = new Client(world.url, { 'job-token': job.token })
+  const body = { tag_name: 'v1', ref: ci.sha, description: 'Made by a job' }
+  expect(expectStatus(await asJob.post(pathOf(ci), body), 201)).toMatchObject({ commit: { id: ci.sha } })
+  const other = await world.project()
+  expect((await asJob.post(`/projects/${other.id}/releases`, body)).status).toBe(404)
+})
