@@ -183,7 +183,11 @@ const toldByClients = new Set<string>(['*'])
 const textIds = new Set(['discussion_id', 'commit_id', 'cluster_agent_id'])
 
 /** Lists that are whole by the conventions (1.1), or by nature short. */
-const wholeLists = new Set(['/projects/:id/pipelines/:pipeline_id/variables', '/groups/:id/ldap_group_links'])
+const wholeLists = new Set([
+  '/projects/:id/pipelines/:pipeline_id/variables',
+  '/projects/:id/variables/explain',
+  '/groups/:id/ldap_group_links',
+])
 
 const ownSecret = /\/trigger\/pipeline$|^\/runners|^\/jobs/
 
