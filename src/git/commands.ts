@@ -1,6 +1,7 @@
 /**
  * Every git command that exists for us, with the flags it may get. A flag that ends in `=` takes a value glued to it,
- * so that a value can never be read as an option of its own. What is not in this table does not compile.
+ * so that a value can never be read as an option of its own; one that ends in `*` has it right behind its letter. What
+ * is not in this table does not compile.
  */
 export const commands = {
   // `--strict=` lowers some fsck messages; the values are constants of ours.
@@ -23,6 +24,8 @@ export const commands = {
       '--stdin',
       '--quiet',
       '--count',
+      '--reverse',
+      '--no-merges',
       '--all',
       '--branches',
       '--tags',
@@ -44,6 +47,10 @@ export const commands = {
       '-z',
       '--root',
       '--raw',
+      '-p',
+      '--full-index',
+      '--no-ext-diff',
+      '--no-textconv',
       '--numstat',
       '--no-renames',
       '--find-renames',
@@ -56,7 +63,12 @@ export const commands = {
   'hash-object': { flags: ['-w', '--stdin'] },
   // The patterns come through stdin, so that none can be read as an option.
   grep: { flags: ['-n', '-I', '-i', '-F', '-z', '--full-name', '--no-color', '-f-'] },
-  'merge-base': { flags: ['--is-ancestor'] },
+  'merge-base': { flags: ['--is-ancestor', '--all'] },
+  'merge-tree': {
+    flags: ['--write-tree', '-z', '--name-only', '--no-messages', '--allow-unrelated-histories'],
+  },
+  blame: { flags: ['--porcelain', '-L*'] },
+  shortlog: { flags: ['--summary', '--email', '--no-merges'] },
   'for-each-ref': { flags: ['--format=', '--merged=', '--contains=', '--count='] },
   archive: { flags: ['--format=', '--prefix='] },
   'upload-pack': { flags: ['--stateless-rpc', '--strict'] },
@@ -70,13 +82,18 @@ export type CommandName = keyof typeof commands
 
 /** A flag as the table allows it; `--max-count=` becomes `--max-count=${string}`. */
 export type Flag<C extends CommandName> = Valued<(typeof commands)[C]['flags'][number]>
-type Valued<F extends string> = F extends `${infer Name}=` ? `${Name}=${string}` : F
+type Valued<F extends string> = F extends `${infer Name}=`
+  ? `${Name}=${string}`
+  : F extends `${infer Letter}*`
+    ? `${Letter}${string}`
+    : F
 
 /** The same question at run time, for values that went through a cast. */
 export function allows(command: CommandName, flag: string): boolean {
   const end = flag.indexOf('=')
   const name = flag.startsWith('--') && end > 0 ? flag.slice(0, end + 1) : flag
-  return (commands[command].flags as readonly string[]).includes(name)
+  const known: readonly string[] = commands[command].flags
+  return known.includes(name) || known.some((one) => one.endsWith('*') && flag.startsWith(one.slice(0, -1)))
 }
 
 /** Refs that only the service writes; a client that pushes to them is refused. */

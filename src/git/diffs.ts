@@ -50,24 +50,26 @@ export async function changedPaths(
   })
   // `:oldMode newMode oldOid newOid S`, then one path, or two for a rename; all end in NUL.
   for await (const field of fields) {
-    const [oldMode = '', newMode = '', oldOid = '', newOid = '', status = ''] = field
-      .toString()
-      .slice(1)
-      .split(' ')
+    const facts = field.toString()
     const oldPath = await text(fields)
-    const path = status.startsWith('R') ? await text(fields) : oldPath
-    result.push({
-      status: statuses[status.charAt(0)] ?? 'modified',
-      path,
-      oldPath,
-      oldMode: oldMode as FileMode,
-      newMode: newMode as FileMode,
-      oldOid: oldOid as Oid,
-      newOid: newOid as Oid,
-    })
+    result.push(changeOf(facts, oldPath, / R\d*$/.test(facts) ? await text(fields) : oldPath))
     if (result.length >= limit) break
   }
   return result
+}
+
+/** From a line `:oldMode newMode oldOid newOid S` and the names that follow it. */
+export function changeOf(facts: string, oldPath: string, path: string): ChangedPath {
+  const [oldMode = '', newMode = '', oldOid = '', newOid = '', status = ''] = facts.slice(1).split(' ')
+  return {
+    status: statuses[status.charAt(0)] ?? 'modified',
+    path,
+    oldPath,
+    oldMode: oldMode as FileMode,
+    newMode: newMode as FileMode,
+    oldOid: oldOid as Oid,
+    newOid: newOid as Oid,
+  }
 }
 
 async function text(fields: AsyncGenerator<Buffer, void, undefined>): Promise<string> {

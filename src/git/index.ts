@@ -54,6 +54,9 @@ export { blobSize, findBlob, looksBinary, readBlob, streamBlob, type BlobHeader 
 export { changedPaths, commitStats, diffStat, type ChangedPath, type DiffStat } from './diffs.ts'
 export { diffBlobs } from './blob-diff.ts'
 export { grep, type Match } from './grep.ts'
+export { fileDiffs, type DiffLimits, type DiffPage, type FileDiff } from './file-diffs.ts'
+export { blame, lineCount, type BlamePart } from './blame.ts'
+export { contributors, type Contributor } from './contributors.ts'
 export { archive, canBzip2, type ArchiveFormat, type ArchiveOptions } from './archive.ts'
 
 // Refs.
@@ -96,4 +99,16 @@ export {
 } from './write.ts'
 export type { Quarantine } from './quarantine.ts'
 export { commitBlob, storeBlob, type BlobCommit, type StoredBlob } from './blob-commit.ts'
+export { Draft, type Merged, type NewCommit } from './draft.ts'
+export {
+  mergeBase,
+  mergeBases,
+  mergeCommits,
+  MergeProblem,
+  pickCommit,
+  rebaseCommits,
+  revertCommit,
+  squashCommits,
+  tryMerge,
+} from './merges.ts'
 export { recoverRepository, type RecoverOptions } from './recover.ts'

@@ -143,7 +143,7 @@ test('git itself refuses what only looks harmless', async () => {
   // HFS+ ignores this character, so that a Mac would take it for .git.
   const actions = [{ action: 'create' as const, path: file('.g\u200cit/config'), content: Buffer.from('x') }]
   const request = { branch: world.main, actions, author: who, committer: who, message: 'x' }
-  await expect(room.commitFiles(repo, request)).rejects.toMatchObject({ failure: 'failed' })
+  await expect(room.commitFiles(repo, request)).rejects.toMatchObject({ failure: 'bad-objects' })
 })
 
 test('an annotated tag', async () => {

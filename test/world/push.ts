@@ -7,6 +7,32 @@ import { rootToken, type Json, type World } from './world.ts'
 
 const run = promisify(execFile)
 
+/** What a push needs: a repository of its own, and where to push to. */
+async function inRepository(
+  world: World,
+  project: Json,
+  work: (
+    git: (...args: string[]) => Promise<string>,
+    place: { folder: string; url: string },
+  ) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'guildhall-push-'))
+  const git = async (...args: string[]): Promise<string> => {
+    const options = { env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_TERMINAL_PROMPT: '0' } }
+    const names = ['-c', 'user.name=root', '-c', 'user.email=root@example.com']
+    return (await run('git', [...names, '-C', folder, ...args], options)).stdout.trim()
+  }
+  const address = new URL(`${world.url}/${project['path_with_namespace'] as string}.git`)
+  address.username = 'root'
+  address.password = rootToken
+  try {
+    await git('init', '--quiet', '--initial-branch=main')
+    await work(git, { folder, url: address.href })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
 /** Pushes one commit with these files to new branches of a project, as the administrator `root`, over HTTP. */
 export async function pushFiles(
   world: World,
@@ -14,24 +40,26 @@ export async function pushFiles(
   files: Readonly<Record<string, string>>,
   branches: readonly string[] = ['main'],
 ): Promise<void> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-push-'))
-  const git = (...args: string[]) =>
-    run('git', ['-c', 'user.name=root', '-c', 'user.email=root@example.com', '-C', directory, ...args], {
-      env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_TERMINAL_PROMPT: '0' },
-    })
-  try {
-    await git('init', '--quiet', '--initial-branch=main')
+  await inRepository(world, project, async (git, { folder, url }) => {
     for (const [name, content] of Object.entries(files)) {
-      await mkdir(path.dirname(path.join(directory, name)), { recursive: true })
-      await writeFile(path.join(directory, name), content)
+      await mkdir(path.dirname(path.join(folder, name)), { recursive: true })
+      await writeFile(path.join(folder, name), content)
     }
     await git('add', '.')
     await git('commit', '--quiet', '-m', 'Add files')
-    const address = new URL(`${world.url}/${project['path_with_namespace'] as string}.git`)
-    address.username = 'root'
-    address.password = rootToken
-    await git('push', '--quiet', address.href, ...branches.map((branch) => `HEAD:refs/heads/${branch}`))
-  } finally {
-    await rm(directory, { recursive: true, force: true })
-  }
+    await git('push', '--quiet', url, ...branches.map((branch) => `HEAD:refs/heads/${branch}`))
+  })
+}
+
+/** Pushes a commit that carries a signature, which nobody made with any key, to a new branch. */
+export async function pushSigned(world: World, project: Json, branch: string): Promise<void> {
+  await inRepository(world, project, async (git, { folder, url }) => {
+    await git('commit', '--quiet', '--allow-empty', '-m', 'Signed')
+    const armour = (line: string): string => `-----${line} SSH SIGNATURE-----`
+    const signature = `gpgsig ${armour('BEGIN')}\n U1NIU0lH\n ${armour('END')}`
+    const plain = await git('cat-file', 'commit', 'HEAD')
+    await writeFile(path.join(folder, 'commit'), `${plain.replace('\n\n', `\n${signature}\n\n`)}\n`)
+    const signed = await git('hash-object', '-t', 'commit', '-w', path.join(folder, 'commit'))
+    await git('push', '--quiet', url, `${signed}:refs/heads/${branch}`)
+  })
 }

@@ -4,6 +4,7 @@ import { GitError, readBlob, streamBlob, type Oid, type Repository } from '../..
 import { matchesEtag, weakEtag } from '../../kernel/endpoint/headers.ts'
 import { Answer, type RequestFacts } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
+import { byteRange, cutTo } from './byte-range.ts'
 
 /** Bytes up to which a file is held in memory; larger ones only pass through. */
 const smallBlob = 1024 * 1024
@@ -75,14 +76,24 @@ export async function rawAnswer(
     ...headers,
     etag,
     'content-type': 'text/plain',
+    'accept-ranges': 'bytes',
     'content-length': String(size),
     'content-security-policy': "default-src 'none'; sandbox",
   }
   if (request.method === 'HEAD') return new Answer(200, all)
+  const range = byteRange(request.headers['range'], size)
+  if (range === 'unsatisfiable') return new Answer(416, { 'content-range': `bytes */${size}` })
   const found = await streamBlob(repository, oid, request.signal)
   if (found === undefined) throw notFound('Blob')
   found.content.on('error', ignoreHangUp)
-  return new Answer(200, all, found.content)
+  if (range === undefined) return new Answer(200, all, found.content)
+  const partial = {
+    'content-length': String(range.end - range.start + 1),
+    'content-range': `bytes ${range.start}-${range.end}/${size}`,
+  }
+  const cut = cutTo(range).on('error', ignoreHangUp)
+  found.content.once('error', (error) => cut.destroy(error)).pipe(cut)
+  return new Answer(206, { ...all, ...partial }, cut)
 }
 
 /** Who hangs up is told nothing more; the rest is a failure that Fastify's own listener reports. */

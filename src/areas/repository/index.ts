@@ -5,10 +5,14 @@ import { housekeeping } from './housekeeping.ts'
 import { branchEndpoints } from './routes/branches.ts'
 import { commitEndpoints } from './routes/commits.ts'
 import { commitWritingEndpoints } from './routes/commits-writing.ts'
+import { diffEndpoints } from './routes/diffs.ts'
 import { fileEndpoints } from './routes/files.ts'
 import { fileWritingEndpoints } from './routes/files-writing.ts'
+import { historyEndpoints } from './routes/history.ts'
 import { objectEndpoints } from './routes/objects.ts'
 import { oldProtectionEndpoints } from './routes/old-protection.ts'
+import { pickingEndpoints } from './routes/picking.ts'
+import { signatureEndpoints } from './routes/signature.ts'
 import { tagEndpoints } from './routes/tags.ts'
 import type { RepositoryServices } from './services.ts'
 
@@ -34,6 +38,10 @@ export function repository(services: RepositoryServices): {
       ...tagEndpoints(services),
       ...commitEndpoints(services),
       ...commitWritingEndpoints(services),
+      ...pickingEndpoints(services),
+      ...diffEndpoints(services),
+      ...historyEndpoints(services),
+      ...signatureEndpoints(services),
       ...fileEndpoints(services),
       ...fileWritingEndpoints(services),
       ...objectEndpoints(services),

@@ -1,6 +1,7 @@
 import type { ProjectSubject } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import type { RefDoor } from './door.ts'
 import type { RepositoryPlaces } from './places.ts'
 
@@ -8,6 +9,7 @@ import type { RepositoryPlaces } from './places.ts'
 export interface RepositoryServices {
   readonly db: Database
   readonly log: Logger
+  readonly settings: Settings
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
   readonly externalUrl: () => string

@@ -84,6 +84,11 @@ export function unprocessable(message: string | string[] | Record<string, string
   return new ApiError(422, { message })
 }
 
+/** A change that git could not make by itself, with a code for clients. `dryRun`: nothing was to be changed. */
+export function notApplicable(message: string, code: 'conflict' | 'empty', dryRun: boolean): ApiError {
+  return new ApiError(400, { message, error_code: code, ...(dryRun && { dry_run: 'error' }) })
+}
+
 /** A limit on one action; `period` is in seconds. */
 export function tooManyRequests(period: number): ApiError {
   return new ApiError(

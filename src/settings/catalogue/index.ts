@@ -5,6 +5,7 @@ import { projectSettings } from './projects.ts'
 import { registrySettings } from './registry.ts'
 import { runnerSettings } from './runners.ts'
 import { renderingSettings } from './rendering.ts'
+import { repositorySettings } from './repositories.ts'
 import { tokenSettings } from './tokens.ts'
 import { userSettings } from './users.ts'
 
@@ -15,6 +16,7 @@ export const catalogue = {
   ...networkSettings,
   ...registrySettings,
   ...runnerSettings,
+  ...repositorySettings,
   ...tokenSettings,
   ...userSettings,
   ...renderingSettings,

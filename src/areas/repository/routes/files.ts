@@ -157,7 +157,7 @@ async function findFile(
   }
 }
 
-function pathOf(text: string): TreePath {
+export function pathOf(text: string): TreePath {
   const filePath = parsePath(text)
   if (filePath === undefined) throw invalidParameters(['file_path should be a valid file path'])
   if (filePath === rootPath) throw notFound('File')

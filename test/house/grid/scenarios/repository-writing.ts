@@ -24,6 +24,23 @@ async function onFile(stage: Stage): Promise<Request> {
   return { path, body: { branch, commit_message, content: 'y' } }
 }
 
+/** A commit that made a new file, on a branch that still has it; and a branch without it. */
+async function picked(stage: Stage): Promise<{ sha: string; without: string; branch: string }> {
+  const { branch } = await file(stage)
+  const without = stage.unique('branch')
+  await stage.make(`${stage.projectPath}/repository/branches`, { branch: without, ref: 'main' })
+  const { body } = await stage.world.root.get(`${stage.projectPath}/repository/commits/${branch}`)
+  return { sha: (body as { id: string }).id, without, branch }
+}
+
+/** A commit on the protected default branch that can be reverted there. */
+async function onMain(stage: Stage): Promise<Request> {
+  const made = await stage.make(`${stage.projectPath}/repository/commits`, {
+    ...{ branch: 'main', commit_message, actions: actions(stage) },
+  })
+  return { path: { sha: made['id'] as string }, body: { branch: 'main' } }
+}
+
 export const repositoryWritingScenarios: Scenarios = {
   'POST /projects/:id/repository/commits': {
     'unprotected branch': onCode((stage) => ({
@@ -32,6 +49,19 @@ export const repositoryWritingScenarios: Scenarios = {
     'protected branch, push level 40': onCode((stage) => ({
       body: { branch: 'main', commit_message, actions: actions(stage) },
     })),
+  },
+  'POST /projects/:id/repository/commits/:sha/cherry_pick': {
+    'unprotected branch': onCode(async (stage) => {
+      const { sha, without } = await picked(stage)
+      return { path: { sha }, body: { branch: without } }
+    }),
+  },
+  'POST /projects/:id/repository/commits/:sha/revert': {
+    'unprotected branch': onCode(async (stage) => {
+      const { sha, branch } = await picked(stage)
+      return { path: { sha }, body: { branch } }
+    }),
+    'protected branch, push level 40': onCode(onMain),
   },
   'POST /projects/:id/repository/files/:file_path': {
     'unprotected branch': onCode((stage) => ({

@@ -1,4 +1,4 @@
-import { pushFiles } from '../../../world/push.ts'
+import { pushFiles, pushSigned } from '../../../world/push.ts'
 import type { Json } from '../../../world/world.ts'
 import type { Prepare, Request, Scenarios, Stage } from '../stage.ts'
 
@@ -54,6 +54,17 @@ export const repositoryScenarios: Scenarios = {
   'GET /projects/:id/repository/commits/:sha': { '': onCode(mainCommit) },
   'GET /projects/:id/repository/commits/:sha/refs': { '': onCode(mainCommit) },
   'GET /projects/:id/repository/commits/:sha/sequence': { '': onCode(mainCommit) },
+  'GET /projects/:id/repository/commits/:sha/diff': { '': onCode(mainCommit) },
+  'GET /projects/:id/repository/commits/:sha/signature': {
+    '': onCode(async (stage) => {
+      await stage.once('signed', () => pushSigned(stage.world, stage.project, 'signed'))
+      return { path: { sha: 'signed' } }
+    }),
+  },
+  'GET /projects/:id/repository/compare': { '': onCode(() => ({ query: 'from=main&to=main' })) },
+  'GET /projects/:id/repository/merge_base': { '': onCode(() => ({ query: 'refs[]=main&refs[]=main' })) },
+  'GET /projects/:id/repository/contributors': { '': onCode() },
+  'GET /projects/:id/repository/files/:file_path/blame': { '': onCode(readme) },
   'GET /projects/:id/repository/branches': { '': onCode() },
   'GET /projects/:id/repository/branches/:branch': { '': onCode(() => ({ path: { branch: 'main' } })) },
   'POST /projects/:id/repository/branches': {

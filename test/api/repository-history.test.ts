@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Copies, git } from '../git/copies.ts'
+import type { Person } from '../world/client.ts'
+import { pushSigned } from '../world/push.ts'
+import { startWorld, type Json, type World } from '../world/world.ts'
+
+let world: World
+let copies: Copies
+let project: Json
+let base: string
+let maintainer: Person
+let developer: Person
+let first: string
+let head: string
+
+beforeAll(async () => {
+  world = await startWorld()
+  copies = await Copies.open(world)
+  project = await world.project()
+  base = `/projects/${project['id'] as number}/repository`
+  maintainer = await world.member({ project }, 'maintainer')
+  developer = await world.member({ project }, 'developer')
+  const copy = await copies.filled(project, maintainer)
+  first = await git(copy, 'rev-parse', 'HEAD')
+  await copies.commit(copy, { 'a.txt': 'one\ntwo\nthree\n', 'old.txt': 'same\n'.repeat(9) })
+  await git(copy, 'mv', 'old.txt', 'new.txt')
+  head = await copies.commit(copy, { 'a.txt': 'one\n2\nthree\n' })
+  await git(copy, 'checkout', '--quiet', '-b', 'side', first)
+  await copies.commit(copy, 'side.txt')
+  await git(copy, 'push', '--quiet', 'origin', 'main', 'side')
+})
+afterAll(async () => {
+  await copies[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+const json = (body: Json) => ({ status: 200, body })
+
+describe('what a commit changed', () => {
+  test('is listed by file, with pages', async () => {
+    const { body, headers } = await developer.get(`${base}/commits/${head}/diff`)
+    expect(body).toEqual([
+      {
+        diff: '@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n',
+        collapsed: false,
+        too_large: false,
+        new_path: 'a.txt',
+        old_path: 'a.txt',
+        a_mode: '100644',
+        b_mode: '100644',
+        new_file: false,
+        renamed_file: false,
+        deleted_file: false,
+        generated_file: false,
+      },
+      expect.objectContaining({
+        old_path: 'old.txt',
+        new_path: 'new.txt',
+        renamed_file: true,
+        diff: '',
+      }) as Json,
+    ])
+    expect(headers.get('x-total')).toBe('2')
+    const second = await developer.get(`${base}/commits/${head}/diff?per_page=1&page=2&unidiff=true`)
+    expect(second.body).toMatchObject([{ new_path: 'new.txt' }])
+    const unified = await developer.get(`${base}/commits/${head}/diff?per_page=1&unidiff=true`)
+    expect(unified.body).toMatchObject([
+      { diff: expect.stringMatching(/^--- a\/a\.txt\n\+\+\+ b\/a\.txt\n@@/) as string },
+    ])
+    expect((await developer.get(`${base}/commits/${first}/diff`)).body).toMatchObject([
+      { new_file: true, a_mode: '0', b_mode: '100644' },
+    ])
+  })
+})
+
+describe('comparing', () => {
+  const compare = (query: string) => developer.get(`${base}/compare?${query}`)
+
+  test('shows what the second has beyond the common ancestor', async () => {
+    const { body } = (await compare('from=side&to=main')) as { body: Json }
+    expect(body).toMatchObject({
+      commit: { id: head },
+      compare_timeout: false,
+      compare_same_ref: false,
+      web_url: expect.stringMatching(/\/-\/compare\/side\.\.\.main$/) as string,
+    })
+    expect((body['commits'] as Json[]).map(({ title }) => title as string)).toEqual([
+      'Add a.txt, old.txt',
+      'Add a.txt',
+    ])
+    expect((body['diffs'] as Json[]).map(({ new_path }) => new_path as string)).toEqual(['a.txt', 'new.txt'])
+    const straight = (await compare('from=side&to=main&straight=true')) as { body: Json }
+    expect((straight.body['diffs'] as Json[]).map(({ new_path }) => new_path as string)).toEqual([
+      'a.txt',
+      'new.txt',
+      'side.txt',
+    ])
+  })
+
+  test('knows when there is nothing to compare', async () => {
+    expect(await compare('from=main&to=main')).toMatchObject(
+      json({ commit: null, commits: [], diffs: [], compare_same_ref: true }),
+    )
+    expect(await compare('from=main&to=no')).toMatchObject({
+      status: 404,
+      body: { message: '404 Ref Not Found' },
+    })
+    const other = await world.project({ visibility: 'public' })
+    expect(await compare(`from=main&to=main&from_project_id=${other.id}`)).toMatchObject({ status: 400 })
+  })
+
+  test('finds the common ancestor', async () => {
+    const mergeBase = (query: string) => developer.get(`${base}/merge_base?${query}`)
+    expect(await mergeBase('refs[]=main&refs[]=side')).toMatchObject(json({ id: first }))
+    expect(await mergeBase('refs[]=main')).toMatchObject({
+      status: 400,
+      body: { message: 'Provide at least 2 refs' },
+    })
+    expect(await mergeBase('refs[]=main&refs[]=no')).toMatchObject({
+      status: 400,
+      body: { message: 'Could not find ref: no' },
+    })
+  })
+})
+
+test('contributors are counted', async () => {
+  const { body } = await developer.get(`${base}/contributors`)
+  expect(body).toEqual([{ name: 'Ada', email: 'ada@example.com', commits: 3, additions: 0, deletions: 0 }])
+})
+
+test('blame names the commits of lines', async () => {
+  const blame = (query: string) => developer.get(`${base}/files/a.txt/blame?${query}`)
+  const { body } = (await blame('ref=main')) as { body: Json[] }
+  expect(body.map(({ lines }) => lines as string[])).toEqual([['one'], ['2'], ['three']])
+  expect(body[1]).toMatchObject({ commit: { id: head, author_name: 'Ada' } })
+  expect((await blame('ref=main&range[start]=2&range[end]=2')).body).toMatchObject([{ lines: ['2'] }])
+  expect((await blame('ref=main&range[start]=7&range[end]=9')).body).toEqual([])
+  expect(await blame('ref=main&range[start]=3&range[end]=2')).toMatchObject({
+    status: 400,
+    body: { error: 'range[start] must be less than or equal to range[end]' },
+  })
+  expect(await blame('ref=no')).toMatchObject({ status: 404, body: { message: '404 Commit Not Found' } })
+})
+
+test('a signature is told, not praised', async () => {
+  await pushSigned(world, project, 'signed')
+  expect(await developer.get(`${base}/commits/signed/signature`)).toMatchObject(
+    json({ signature_type: 'SSH', verification_status: 'unknown_key', key: null }),
+  )
+  expect(await developer.get(`${base}/commits/main/signature`)).toMatchObject({
+    status: 404,
+    body: { message: '404 Signature Not Found' },
+  })
+})
+
+test('raw content is given in parts', async () => {
+  const raw = (range: string) => developer.get(`${base}/files/a.txt/raw?ref=main`, { range })
+  const part = await raw('bytes=4-4')
+  expect(part).toMatchObject({ status: 206, text: '2' })
+  expect(part.headers.get('content-range')).toBe('bytes 4-4/12')
+  expect((await raw('bytes=-6')).text).toBe('three\n')
+  expect((await raw('bytes=6-')).text).toBe('three\n')
+  expect(await raw('bytes=99-')).toMatchObject({ status: 416 })
+  expect(await raw('lines=1-2')).toMatchObject({ status: 200 })
+})
+
+describe('picking', () => {
+  const pick = (sha: string, kind: string, body: Json, by = developer) =>
+    by.post(`${base}/commits/${sha}/${kind}`, body)
+
+  test('brings a commit to another branch, once', async () => {
+    const side = await developer.get(`${base}/commits/side`)
+    const sha = (side.body as Json)['id'] as string
+    await developer.post(`${base}/branches`, { branch: 'target', ref: 'main' })
+    const dry = await pick(sha, 'cherry_pick', { branch: 'target', dry_run: true })
+    expect(dry).toMatchObject(json({ dry_run: 'success' }))
+    const made = await pick(sha, 'cherry_pick', { branch: 'target' })
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        message: `Add side.txt\n\n(cherry picked from commit ${sha})\n`,
+        author_name: 'Ada',
+        committer_name: `Name of ${developer.username}`,
+        parent_ids: [head],
+      },
+    })
+    const again = await pick(sha, 'cherry_pick', { branch: 'target', dry_run: true })
+    expect(again).toMatchObject({
+      status: 400,
+      body: {
+        message: expect.stringMatching(/^Commit cherry-pick failed: Can't perform/) as string,
+        error_code: 'empty',
+        dry_run: 'error',
+      },
+    })
+  })
+
+  test('undoes a commit', async () => {
+    await developer.post(`${base}/branches`, { branch: 'undo', ref: 'main' })
+    const made = await pick(head, 'revert', { branch: 'undo' })
+    expect(made).toMatchObject({
+      status: 201,
+      body: { message: `Revert "Add a.txt"\n\nThis reverts commit ${head}\n` },
+    })
+    const conflict = await pick(head, 'revert', { branch: 'side' })
+    expect(conflict).toMatchObject({ status: 400, body: { error_code: 'conflict' } })
+  })
+
+  test('asks for what exists, and for the right', async () => {
+    expect(await pick(head, 'revert', { branch: 'no' })).toMatchObject({
+      status: 404,
+      body: { message: '404 Branch Not Found' },
+    })
+    expect(await pick('1'.repeat(40), 'revert', { branch: 'side' })).toMatchObject({ status: 404 })
+    expect(await pick(head, 'revert', { branch: 'main' })).toMatchObject({
+      status: 403,
+      body: { message: '403 Forbidden - You are not allowed to push into this branch' },
+    })
+    expect(await pick(head, 'revert', { branch: 'main' }, maintainer)).toMatchObject({ status: 201 })
+  })
+})
