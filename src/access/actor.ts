@@ -1,3 +1,4 @@
+import type { DeployKey } from './deploy-key.ts'
 import { forbidden, insufficientScope, invalidToken, unauthorized } from '../kernel/errors/index.ts'
 
 export interface User {
@@ -20,6 +21,8 @@ export interface Actor {
   readonly token: { readonly id: number; readonly scopes: readonly string[] } | null
   /** The running CI job that acts with its user's rights, on few endpoints. */
   readonly job: { readonly id: number; readonly projectId: number; readonly pipelineId: number } | null
+  /** Git over SSH with a key that is no user's. */
+  readonly deployKey?: DeployKey
 }
 
 /** An actor that the endpoint's checks have found to be signed in. */

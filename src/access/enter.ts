@@ -110,6 +110,17 @@ export async function enterAs<Subject>(
   return actor === undefined || subject === undefined ? undefined : { actor, subject }
 }
 
+/** As `enter`, for a user who has shown who he is in another way than by a token: by his SSH key. */
+export async function enterById<Subject>(
+  db: Statements,
+  kind: AnyKind,
+  userId: number,
+  lookup: Lookup,
+): Promise<Entrance<Subject, never>> {
+  const source = sql`select ${userColumns}, ${none} from users u where u.id = ${userId}`
+  return (await enterFrom<Subject, never>(db, kind, source, lookup)).entrance
+}
+
 /** What HTTP Basic carries: a token as the password, under any name; or the name or address of a user and his password. */
 export interface Login {
   readonly username: string

@@ -18,7 +18,17 @@ export {
 } from './actor.ts'
 export { bearer, jobTokenPrefix, type Credentials } from './credentials.ts'
 export { abilities, decide, isVisible, may, require, type Ability, type Decision } from './decide.ts'
-export { enter, enterAs, enterByLogin, findUser, jobLogin, type Entrance, type Login } from './enter.ts'
+export { deployKeyMayDownload, deployKeyMayUpload, isWriter, type DeployKey } from './deploy-key.ts'
+export {
+  enter,
+  enterAs,
+  enterById,
+  enterByLogin,
+  findUser,
+  jobLogin,
+  type Entrance,
+  type Login,
+} from './enter.ts'
 export { find, findGroup } from './find.ts'
 export { imageProject, imageRepository, mayPassLevel } from './images.ts'
 export { defaultFeatureLevels, features, isOpenTo, type Feature } from './features.ts'

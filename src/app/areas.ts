@@ -1,3 +1,8 @@
+import { sshKeys } from '../areas/ssh-keys/index.ts'
+import { protectedTags } from '../areas/protected-tags/index.ts'
+import { gitSsh } from '../areas/git-ssh/index.ts'
+import { deployKeys } from '../areas/deploy-keys/index.ts'
+import { commitStatuses } from '../areas/commit-statuses/index.ts'
 import { ciSimulation } from '../areas/ci-simulation/index.ts'
 import { markdown } from '../areas/markdown/index.ts'
 import { accessRequests } from '../areas/access-requests/index.ts'
@@ -26,8 +31,8 @@ import { users } from '../areas/users/index.ts'
 import { wikis } from '../areas/wikis/index.ts'
 import { variables } from '../areas/variables/index.ts'
 import { artifactFiles, jobs } from '../areas/jobs/index.ts'
-import { pipelines } from '../areas/pipelines/index.ts'
 import { pipelineSchedules } from '../areas/pipeline-schedules/index.ts'
+import { lastPipelineOf, pipelines } from '../areas/pipelines/index.ts'
 import { runners } from '../areas/runners/index.ts'
 import { shares } from '../areas/shares/index.ts'
 import type { Area } from './area.ts'
@@ -62,11 +67,19 @@ export function areas(services: Services): Area[] {
     billableMembers(services),
     variables(services),
     protectedBranches(services),
-    repository(services),
+    protectedTags(services),
+    repository({
+      ...services,
+      lastPipelineOf: (project, sha) => lastPipelineOf(services, project, sha),
+    }),
+    commitStatuses({ ...services, refProtection, process: pipelineArea.process }),
+    sshKeys(services),
+    deployKeys(services),
     containerRules(services),
     containerRegistry(services),
     oci(services),
     gitHttp({ ...services, wikis: wikiArea.hosting }),
+    gitSsh(services),
     markdownArea,
     wikiArea,
     pipelineArea,

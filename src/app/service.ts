@@ -5,6 +5,7 @@ import type pg from 'pg'
 import { migrations } from '../../migrations/index.ts'
 import { Gate, type ProjectSubject } from '../access/index.ts'
 import { branchGuard, protectFirstBranch } from '../areas/protected-branches/index.ts'
+import { tagGuard } from '../areas/protected-tags/index.ts'
 import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import { Blobs } from '../blobs/index.ts'
 import { openGit } from '../git/index.ts'
@@ -37,6 +38,8 @@ export interface Service extends AsyncDisposable {
   readonly externalUrl: string
   /** The token made for `root` at the very first start; shown once. */
   readonly newRootToken: string | undefined
+  /** Of git over SSH, where it listens. */
+  readonly sshPort: number | undefined
   readonly services: Services
   /** Every endpoint it serves. */
   readonly registry: Registry
@@ -75,6 +78,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
 
   const git = stack.use(await openGit())
   let bound = ''
+  let sshPort: number | undefined
   const externalUrl = (): string => config.externalUrl?.href.replace(/\/$/, '') ?? bound
   const places = new RepositoryPlaces(git, config.storages)
   const events = new Events(db)
@@ -83,8 +87,16 @@ export async function startService(config: Config, log: Logger): Promise<Service
     events,
     places,
     rules: {
-      guard: (mover) =>
-        branchGuard({ db, settings, repositoryOf: (of) => places.of(of), externalUrl }, mover),
+      guard: (mover) => {
+        const branches = branchGuard(
+          { db, settings, repositoryOf: (of) => places.of(of), externalUrl },
+          mover,
+        )
+        const tags = tagGuard({ db }, mover)
+        return {
+          check: async (proposal) => [...(await branches.check(proposal)), ...(await tags.check(proposal))],
+        }
+      },
       firstBranch: (tx, projectId, branch) => protectFirstBranch(tx, settings, projectId, branch),
     },
   })
@@ -92,6 +104,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
     log,
     plan: config.plan,
     externalUrl,
+    sshListen: config.sshPort === undefined ? undefined : { host: config.host, port: config.sshPort },
+    sshBound: (port) => (sshPort = port),
     dataDirectory: config.dataDirectory,
     db,
     notifications,
@@ -159,6 +173,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     address: bound,
     externalUrl: externalUrl(),
     newRootToken,
+    sshPort,
     services,
     registry,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

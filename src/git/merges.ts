@@ -32,6 +32,7 @@ interface Words {
 
 /** The best common ancestors of the first commit and all the others; more than one where histories cross. */
 export async function mergeBases(repository: Repository, commits: readonly Oid[]): Promise<Oid[]> {
+  if (commits.length === 1) return [...commits]
   const { stdout } = await run(repository, 'merge-base', { flags: ['--all'], revs: commits, accept: [0, 1] })
   return stdout.toString('latin1').split('\n').filter(Boolean) as Oid[]
 }

@@ -231,7 +231,7 @@ describe('any rules, any actor, any update', () => {
     merge: readonly number[]
   }): BranchRule {
     const entries = (action: Entry['action'], list: readonly number[]) =>
-      list.map((accessLevel, id): Entry => ({ id, action, accessLevel, userId: null }))
+      list.map((accessLevel, id): Entry => ({ id, action, accessLevel, userId: null, deployKeyId: null }))
     return {
       id: 0,
       name,

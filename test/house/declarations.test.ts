@@ -187,6 +187,7 @@ const wholeLists = new Set([
   '/projects/:id/pipelines/:pipeline_id/variables',
   '/projects/:id/variables/explain',
   '/groups/:id/ldap_group_links',
+  '/projects/:id/repository/files/:file_path/blame',
 ])
 
 const ownSecret = /\/trigger\/pipeline$|^\/runners|^\/jobs/

@@ -93,6 +93,12 @@ const foreignJob: ProjectCondition = {
   holds: (actor, subject) => subject.visibility === Visibility.private && otherJob.holds(actor, subject),
 }
 
+const codeClosed: ProjectCondition = {
+  label: 'code closed to the caller',
+  holds: (actor, subject) =>
+    actor.user?.admin !== true && !feature('repository', Role.planner).holds(actor, subject),
+}
+
 const developer = [member(Role.developer)]
 const wikiWriters = [exactly(Role.planner), member(Role.developer)]
 const wikiKeepers = [exactly(Role.planner), member(Role.maintainer)]
@@ -107,6 +113,8 @@ export type ProjectAbility =
   | 'read_project_member'
   | 'read_code'
   | 'push_code'
+  | 'read_commit_status'
+  | 'create_commit_status'
   | 'download_code'
   | 'upload_code'
   | 'read_pipeline'
@@ -150,6 +158,10 @@ export type ProjectAbility =
   | 'admin_container_image'
   | 'read_container_rule'
   | 'admin_container_rule'
+  | 'admin_protected_tag'
+  | 'change_protected_tag'
+  | 'admin_deploy_key'
+  | 'change_deploy_key'
   | 'admin_project'
   | 'change_visibility'
   | 'archive_project'
@@ -169,6 +181,9 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   download_code: { allow: codeReaders, never: [off('repository'), foreignJob] },
   upload_code: { allow: developer, never: [archived, off('repository'), anyJob] },
   read_pipeline: { allow: pipelineReaders, never: [off('builds'), foreignJob] },
+  /** Of pipelines, and on commits: who reads one of the two only is not shown what joins them. */
+  read_commit_status: { allow: pipelineReaders, never: [off('builds'), off('repository'), codeClosed] },
+  create_commit_status: { allow: developer, never: [archived, off('builds'), off('repository')] },
   read_job: { allow: pipelineReaders, never: [off('builds'), foreignJob] },
   read_developer_artifacts: { allow: developer, never: [off('builds')] },
   read_maintainer_artifacts: { allow: maintainer, never: [off('builds')] },
@@ -219,6 +234,10 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   admin_container_image: { allow: maintainer, never: [archived, otherJob] },
   read_container_rule: { allow: maintainer },
   admin_container_rule: { allow: maintainer, never: [archived] },
+  admin_protected_tag: { allow: maintainer, never: [off('repository')] },
+  change_protected_tag: { allow: maintainer, never: [archived, off('repository')] },
+  admin_deploy_key: { allow: maintainer },
+  change_deploy_key: { allow: maintainer, never: [archived] },
   admin_project: { allow: maintainer },
   change_visibility: { allow: owner, never: [archived] },
   archive_project: { allow: owner },

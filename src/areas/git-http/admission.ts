@@ -16,6 +16,7 @@ import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Service } from '../../git/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import { containerOfWiki } from './address.ts'
 import { GitRefusal } from './refusal.ts'
 import { codeOf, projectMissing, wikiOf, type Target, type TargetServices, type Wanted } from './target.ts'
@@ -31,6 +32,7 @@ export interface AdmissionServices extends TargetServices {
   readonly db: Database
   readonly log: Logger
   readonly plan: Plan
+  readonly settings: Settings
   readonly externalUrl: () => string
   readonly matchesPassword: (password: string, digest: string) => Promise<boolean>
 }
@@ -50,6 +52,9 @@ export async function admit(
   fullPath: string,
   service: Service,
 ): Promise<Admitted> {
+  if (services.settings.values.enabled_git_access_protocol === 'ssh') {
+    throw new GitRefusal(403, 'Git access over HTTP is not allowed')
+  }
   if (login === 'unreadable') throw denied(services)
   const entrance = await find(services, login, fullPath)
   const actor = checkActor(services, entrance, service)

@@ -3,6 +3,7 @@ import type { ProjectSubject } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { WikiHosting } from '../wikis/index.ts'
 import { matchesPassword } from '../users/index.ts'
@@ -10,12 +11,16 @@ import { mountGit } from './routes.ts'
 
 export { drain } from './body.ts'
 export { readLogin } from './login.ts'
+export { GitRefusal } from './refusal.ts'
+export { projectMissing } from './target.ts'
+export { messagePrefix, movedNotice } from './transfer.ts'
 
 /** Git over HTTP, under the addresses of projects and wikis: `/group/project.git`, `/group/project.wiki.git`. */
 export function gitHttp(services: {
   db: Database
   log: Logger
   plan: Plan
+  settings: Settings
   externalUrl: () => string
   places: RepositoryPlaces
   door: RefDoor<ProjectSubject>

@@ -27,6 +27,7 @@ export interface Target {
     options: {
       signal?: AbortSignal
       messagePrefix: string
+      maxPackSize?: number
       afterwards?: () => Promise<readonly string[]>
     },
   ): Promise<PushResult>

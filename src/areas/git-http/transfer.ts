@@ -19,7 +19,7 @@ import type { Target } from './target.ts'
 
 export type GitServices = AdmissionServices
 
-const messagePrefix = 'Guildhall: '
+export const messagePrefix = 'Guildhall: '
 
 type Headers = Readonly<Record<string, string>>
 
@@ -64,7 +64,8 @@ export async function push(
   reply: FastifyReply,
   headers: Headers,
 ): Promise<void> {
-  const { log, externalUrl } = services
+  const { log, settings, externalUrl } = services
+  const megabytes = settings.values.receive_max_input_size ?? 0
   await target.open()
   const input = readBody(request.raw)
   const { signal } = requestFacts(request, reply)
@@ -73,7 +74,11 @@ export async function push(
       const { problem } = await target.receive(actor, input, output, {
         signal,
         messagePrefix,
-        ...(moved && { afterwards: async () => movedNotice(askedPath, target.fullPath, externalUrl()) }),
+        ...(megabytes > 0 && { maxPackSize: megabytes * 1024 * 1024 }),
+        ...(moved && {
+          afterwards: async () =>
+            movedNotice(askedPath, target.fullPath, `${externalUrl()}/${target.fullPath}.git`),
+        }),
       })
       if (problem !== undefined) log.info({ ...target.label, problem }, 'a push failed')
     } catch (error) {
@@ -84,14 +89,15 @@ export async function push(
   })
 }
 
-function movedNotice(from: string, to: string, base: string): string[] {
+/** What a pusher is told who used the old path. `address`: the new one, for git. */
+export function movedNotice(from: string, to: string, address: string): string[] {
   return [
     '',
     `Project '${from}' was moved to '${to}'.`,
     '',
     'Please update your Git remote:',
     '',
-    `  git remote set-url origin ${base}/${to}.git`,
+    `  git remote set-url origin ${address}`,
     '',
   ]
 }

@@ -1,10 +1,11 @@
-import { Fields, Flag, Id, Int, ListOf, Nullable, Text } from '../../kernel/endpoint/index.ts'
+import { Fields, Flag, Id, Int, ListOf, Nullable, Optional, Text } from '../../kernel/endpoint/index.ts'
 import type { Action, BranchRule, Entry } from './rules.ts'
 
 const AccessLevel = Fields({
   id: Id(),
   access_level: Nullable(Int()),
   access_level_description: Text(),
+  deploy_key_id: Optional(Id()),
   user_id: Nullable(Id()),
   group_id: Nullable(Id()),
 })
@@ -31,10 +32,12 @@ export interface RuleRow {
     readonly access_level: number | null
     readonly user_id: number | null
     readonly user_name: string | null
+    readonly deploy_key_id: number | null
+    readonly key_title: string | null
   }[]
 }
 
-const descriptions: Readonly<Record<number, string>> = {
+export const levelNames: Readonly<Record<number, string>> = {
   0: 'No one',
   30: 'Developers + Maintainers',
   40: 'Maintainers',
@@ -48,7 +51,8 @@ export function protectedBranch(row: RuleRow): unknown {
       .map((entry) => ({
         id: entry.id,
         access_level: entry.access_level,
-        access_level_description: entry.user_name ?? descriptions[entry.access_level ?? 0],
+        access_level_description: entry.user_name ?? entry.key_title ?? levelNames[entry.access_level ?? 0],
+        ...(entry.deploy_key_id !== null && { deploy_key_id: entry.deploy_key_id }),
         user_id: entry.user_id,
         group_id: null,
       }))
@@ -66,11 +70,12 @@ export function branchRule(row: RuleRow): BranchRule {
     name: row.name,
     allowForcePush: row.allow_force_push,
     codeOwnerApprovalRequired: row.code_owner_approval_required,
-    entries: row.entries.map(({ id, action, access_level, user_id }): Entry => ({
+    entries: row.entries.map(({ id, action, access_level, user_id, deploy_key_id }): Entry => ({
       id,
       action,
       accessLevel: access_level,
       userId: user_id,
+      deployKeyId: deploy_key_id,
     })),
   }
 }

@@ -136,6 +136,7 @@ export async function protectFirstBranch(
       action,
       accessLevel: access_level,
       userId: null,
+      deployKeyId: null,
     })),
   )
   if (entries.length === 0 || (await store.find(tx, projectId, branch)) !== undefined) return

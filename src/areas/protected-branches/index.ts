@@ -9,7 +9,8 @@ import { rulesOf } from './store.ts'
 export { branchGuard, protectFirstBranch, type GuardServices, type Mover } from './guard.ts'
 export { protectionOf, type BranchRule, type Protection } from './rules.ts'
 export { protectByFlags, unprotect } from './old-aliases.ts'
-export { allRules, rulesIn, rulesOf } from './store.ts'
+export { levelNames } from './entities.ts'
+export { allRules, membersAmong, pushingKeys, rulesIn, rulesOf } from './store.ts'
 
 /** What other areas ask of a branch: jobs and variables for protected refs, pipelines by those who may push or merge. */
 export interface BranchState {

@@ -53,7 +53,12 @@ export async function protectByFlags(
 }
 
 function entry(action: Action, developers: boolean): store.NewEntry {
-  return { action, accessLevel: developers ? level.developer : level.maintainer, userId: null }
+  return {
+    action,
+    accessLevel: developers ? level.developer : level.maintainer,
+    userId: null,
+    deployKeyId: null,
+  }
 }
 
 /** Removes the rule of exactly this name, if there is one. */

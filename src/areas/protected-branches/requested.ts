@@ -45,8 +45,11 @@ export function newEntries(params: Levels): NewEntry[] {
     const level = params[`${action}_access_level`]
     const listed = params[`allowed_to_${action}`] ?? []
     const entries = listed.map((wanted) => entryOf(action, wanted))
-    if (level !== undefined) return [{ action, accessLevel: level, userId: null }, ...entries]
-    return entries.length > 0 ? entries : [{ action, accessLevel: usualLevel, userId: null }]
+    if (level !== undefined)
+      return [{ action, accessLevel: level, userId: null, deployKeyId: null }, ...entries]
+    return entries.length > 0
+      ? entries
+      : [{ action, accessLevel: usualLevel, userId: null, deployKeyId: null }]
   })
 }
 
@@ -75,16 +78,21 @@ export function entryChanges(params: Changes, existing: readonly Entry[]): Entry
 
 const kinds: Readonly<Record<Action, string>> = { push: 'Push', merge: 'Merge', unprotect: 'Unprotect' }
 
-/** One entry names one target. Groups and deploy keys have no access to any project yet. */
+/** One entry names one target. Groups have no access to any project yet, and deploy keys only push. */
 function entryOf(action: Action, wanted: Omit<Wanted, 'id' | '_destroy'>): NewEntry {
   const refuse = (text: string): never => {
     throw unprocessable([`${kinds[action]} access levels ${text}`])
   }
   if (wanted.group_id !== undefined) return refuse('group does not have access to the project')
-  if (wanted.deploy_key_id !== undefined) return refuse('deploy key is not enabled for this project')
-  if (wanted.user_id !== undefined) return { action, accessLevel: null, userId: wanted.user_id }
+  if (wanted.deploy_key_id !== undefined) {
+    if (action !== 'push') return refuse('deploy key is not enabled for this project')
+    return { action, accessLevel: null, userId: null, deployKeyId: wanted.deploy_key_id }
+  }
+  if (wanted.user_id !== undefined) {
+    return { action, accessLevel: null, userId: wanted.user_id, deployKeyId: null }
+  }
   if (wanted.access_level === undefined) return refuse("access level can't be blank")
-  return { action, accessLevel: wanted.access_level, userId: null }
+  return { action, accessLevel: wanted.access_level, userId: null, deployKeyId: null }
 }
 
 /** Every user of an entry must be a member of the project. */
@@ -92,5 +100,23 @@ export function requireMembers(entries: readonly NewEntry[], members: ReadonlySe
   const stranger = entries.find(({ userId }) => userId !== null && !members.has(userId))
   if (stranger !== undefined) {
     throw unprocessable([`${kinds[stranger.action]} access levels user is not a member of the project`])
+  }
+}
+
+/** Every deploy key of an entry must be enabled in the project with write access, by somebody who is a member. */
+export function requirePushingKeys(
+  entries: readonly NewEntry[],
+  keys: ReadonlyMap<number, { readonly ownerIsMember: boolean }>,
+): void {
+  for (const { deployKeyId } of entries) {
+    if (deployKeyId === null) continue
+    const key = keys.get(deployKeyId)
+    const problem =
+      key === undefined
+        ? 'is not enabled for this project'
+        : key.ownerIsMember
+          ? undefined
+          : 'owner is not a project member'
+    if (problem !== undefined) throw unprocessable([`Push access levels deploy key ${problem}`])
   }
 }

@@ -20,6 +20,7 @@ import {
   levelParams,
   newEntries,
   requireMembers,
+  requirePushingKeys,
 } from './requested.ts'
 import type { BranchRule } from './rules.ts'
 import * as store from './store.ts'
@@ -169,4 +170,6 @@ async function lockRule(tx: Tx, project: ProjectSubject, name: string): Promise<
 async function checkMembers(tx: Tx, projectId: number, entries: readonly store.NewEntry[]): Promise<void> {
   const userIds = entries.flatMap(({ userId }) => userId ?? [])
   if (userIds.length > 0) requireMembers(entries, await store.membersAmong(tx, projectId, userIds))
+  const keyIds = entries.flatMap(({ deployKeyId }) => deployKeyId ?? [])
+  if (keyIds.length > 0) requirePushingKeys(entries, await store.pushingKeys(tx, projectId, keyIds))
 }

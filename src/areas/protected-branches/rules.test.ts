@@ -7,6 +7,7 @@ const entry = (action: Entry['action'], accessLevel: number): Entry => ({
   action,
   accessLevel,
   userId: null,
+  deployKeyId: null,
 })
 const rule = (name: string, more: Partial<BranchRule> = {}): BranchRule => ({
   id: (id += 1),

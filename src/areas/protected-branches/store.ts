@@ -8,8 +8,10 @@ import type { Action, BranchRule } from './rules.ts'
 const columns = sql`
   b.id, b.name, b.allow_force_push, b.code_owner_approval_required, (
     select coalesce(json_agg(json_build_object('id', l.id, 'action', l.action, 'access_level', l.access_level,
-      'user_id', l.user_id, 'user_name', u.name) order by l.id), '[]'::json)
+      'user_id', l.user_id, 'user_name', u.name, 'deploy_key_id', l.deploy_key_id, 'key_title', k.title)
+      order by l.id), '[]'::json)
     from protected_branch_access_levels l left join users u on u.id = l.user_id
+      left join ssh_keys k on k.id = l.deploy_key_id
     where l.protected_branch_id = b.id) as entries`
 
 export function list(search: string | undefined, input: PageInput): Read<RuleRow> {
@@ -73,6 +75,7 @@ export interface NewEntry {
   readonly action: Action
   readonly accessLevel: number | null
   readonly userId: number | null
+  readonly deployKeyId: number | null
 }
 
 export interface NewRule {
@@ -111,12 +114,13 @@ export async function addEntries(
   await tx
     .insertInto('protected_branch_access_levels')
     .values(
-      entries.map(({ action, accessLevel, userId }) => ({
+      entries.map(({ action, accessLevel, userId, deployKeyId }) => ({
         project_id: projectId,
         protected_branch_id: ruleId,
         action,
         access_level: accessLevel,
         user_id: userId,
+        deploy_key_id: deployKeyId,
       })),
     )
     .execute()
@@ -126,7 +130,7 @@ export async function addEntries(
 export async function changeEntry(tx: Tx, id: number, entry: NewEntry): Promise<void> {
   await tx
     .updateTable('protected_branch_access_levels as l')
-    .set({ access_level: entry.accessLevel, user_id: entry.userId })
+    .set({ access_level: entry.accessLevel, user_id: entry.userId, deploy_key_id: entry.deployKeyId })
     .where('l.id', '=', id)
     .execute()
     .catch(orTaken)
@@ -179,13 +183,35 @@ export async function membersAmong(
   return new Set(result.rows.map((row) => row.user_id))
 }
 
+/** Those of the given deploy keys that may push to the project, with whether their owner is a member. */
+export async function pushingKeys(
+  tx: Tx,
+  projectId: number,
+  keyIds: readonly number[],
+): Promise<Map<number, { ownerIsMember: boolean }>> {
+  const result = await sql<{ id: number; member: boolean }>`
+    select d.deploy_key_id as id, coalesce(u.admin, false) or exists (
+      select from projects p join namespaces n on n.id = p.namespace_id,
+        effective_memberships(n.traversal_ids, p.id) m
+      where p.id = d.project_id and m.user_id = u.id) as member
+    from deploy_key_projects d join ssh_keys k on k.id = d.deploy_key_id left join users u on u.id = k.creator_id
+    where d.project_id = ${projectId} and d.can_push and d.deploy_key_id = any (${keyIds}::bigint[])`.execute(
+    tx,
+  )
+  return new Map(result.rows.map(({ id, member }) => [id, { ownerIsMember: member }]))
+}
+
 const kinds: Readonly<Record<string, string>> = { push: 'Push', merge: 'Merge', unprotect: 'Unprotect' }
 
 /** One level or user stands once among the entries of a kind: unique indexes say so, this gives it words. */
 function orTaken(error: unknown): never {
   if (isDatabaseError(error) && error.constraint?.startsWith('protected_branch_access_levels_') === true) {
     const action = /\(\d+, (\w+), /.exec(error.detail ?? '')?.[1] ?? 'push'
-    const attribute = error.constraint.endsWith('_user') ? 'user' : 'access level'
+    const attribute = error.constraint.endsWith('_user')
+      ? 'user'
+      : error.constraint.endsWith('_deploy_key')
+        ? 'deploy key'
+        : 'access level'
     throw unprocessable([`${kinds[action] ?? 'Push'} access levels ${attribute} has already been taken`])
   }
   throw error

@@ -11,6 +11,7 @@ import {
   Text,
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
+import type { CommitPipeline } from './services.ts'
 
 const commitFields = {
   id: Text(),
@@ -74,17 +75,18 @@ export function statsEntity({ additions, deletions }: DiffStat): Record<string, 
   return { additions, deletions, total: additions + deletions }
 }
 
-/** One commit in full. What CI knows of it is the pipelines' to say; see `services.ts`. */
+/** One commit in full. `ci`: what the pipelines say of it. */
 export function commitDetail(
   commit: GitCommit,
   project: { readonly id: number; readonly url: string },
   stats: DiffStat | undefined,
+  ci: CommitPipeline | undefined,
 ): Record<string, unknown> {
   return {
     ...commitEntity(commit, project.url),
     stats: stats && statsEntity(stats),
-    status: null,
+    status: ci?.status ?? null,
     project_id: project.id,
-    last_pipeline: null,
+    last_pipeline: ci?.pipeline ?? null,
   }
 }

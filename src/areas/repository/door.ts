@@ -115,6 +115,8 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
     options: {
       signal?: AbortSignal
       messagePrefix: string
+      /** Bytes. */
+      maxPackSize?: number
       /** Lines for the user once refs have moved. */
       afterwards?: () => Promise<readonly string[]>
     },
@@ -148,7 +150,7 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
     { actor, project }: Pick<Mover, 'actor' | 'project'>,
     pushOptions: readonly string[],
   ): RefJournal<Prepared> {
-    const userId = actor.user?.id ?? null
+    const userId = actor.user?.id ?? actor.deployKey?.ownerId ?? null
     return {
       prepare: async (updates) => {
         const row = await this.#db.writer

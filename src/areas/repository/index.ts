@@ -20,7 +20,7 @@ export { Commit, commitEntity } from './commit-entity.ts'
 export { RefDoor, type DoorProject, type DoorRules, type Mover, type PushEvent } from './door.ts'
 export { readFileAt } from './file-at.ts'
 export { contentDisposition } from './header-text.ts'
-export { readable, refsOf, resolveName } from './looking.ts'
+export { commitNamed, readable, refsOf, resolveName } from './looking.ts'
 export { RepositoryPlaces, type PlacedProject, type PlacedRepository } from './places.ts'
 
 /** Code: files, commits, branches and tags of projects. */

@@ -1,4 +1,5 @@
 import type { ProjectSubject } from '../../access/index.ts'
+import type { Oid } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
@@ -13,6 +14,14 @@ export interface RepositoryServices {
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
   readonly externalUrl: () => string
+  /** What CI says of a commit; undefined where nothing ran. */
+  readonly lastPipelineOf: (project: ProjectSubject, sha: Oid) => Promise<CommitPipeline | undefined>
+}
+
+export interface CommitPipeline {
+  readonly status: string
+  /** As it is shown. */
+  readonly pipeline: unknown
 }
 
 /** Address of a project's page. */

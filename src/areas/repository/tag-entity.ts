@@ -1,5 +1,6 @@
 import { findTag, readCommits, type Repository, type TagRef } from '../../git/index.ts'
 import { Fields, Flag, Json, Nullable, Text, Timestamp } from '../../kernel/endpoint/index.ts'
+import { creatorsOf, type TagRule } from '../protected-tags/index.ts'
 import { Commit, commitEntity } from './commit-entity.ts'
 
 export const Tag = Fields({
@@ -16,7 +17,7 @@ export const Tag = Fields({
 export async function tagEntities(
   repository: Repository,
   tags: readonly Pick<TagRef, 'name' | 'oid' | 'annotated' | 'target'>[],
-  projectUrl: string,
+  { projectUrl, rules }: { readonly projectUrl: string; readonly rules: readonly TagRule[] },
 ): Promise<Record<string, unknown>[]> {
   const targets = tags.map(({ target }) => target)
   const commits = new Map((await readCommits(repository, targets)).map((commit) => [commit.oid, commit]))
@@ -30,7 +31,7 @@ export async function tagEntities(
         target: oid,
         commit: commit === undefined ? null : commitEntity(commit, projectUrl),
         release: null,
-        protected: false,
+        protected: creatorsOf(name, rules) !== undefined,
         created_at: object?.tagger?.date ?? null,
       }
     }),

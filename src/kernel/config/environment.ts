@@ -61,6 +61,14 @@ function storageList(value: string): Readonly<Record<string, string>> {
 export const variables = {
   PORT: integer(8080, [0, 65535], 'Port to listen on; 0 takes a free one.'),
   HOST: text('127.0.0.1', 'Address to listen on; `0.0.0.0` for every network.'),
+  SSH_PORT: optional(
+    (value) => integer(0, [0, 65535], '').parse(value),
+    'Port for git over SSH, on `HOST`; 0 takes a free one. Unset: no SSH.',
+  ),
+  SSH_EXTERNAL_PORT: optional(
+    (value) => integer(22, [1, 65535], '').parse(value),
+    'Port under which people reach git over SSH. Unset: `SSH_PORT`.',
+  ),
   EXTERNAL_URL: optional(httpUrl, 'Address under which people reach the service. Unset: `http://HOST:PORT`.'),
   DATA_DIR: text(
     './data',
@@ -133,6 +141,9 @@ export class ConfigError extends Error {}
 export interface Config {
   readonly port: number
   readonly host: string
+  /** Undefined: no git over SSH. */
+  readonly sshPort: number | undefined
+  readonly sshExternalPort: number | undefined
   /** Undefined: `http://HOST:PORT`, known once the port is bound. */
   readonly externalUrl: URL | undefined
   readonly dataDirectory: string
@@ -184,6 +195,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return {
     port: read('PORT'),
     host: read('HOST'),
+    sshPort: read('SSH_PORT'),
+    sshExternalPort: read('SSH_EXTERNAL_PORT'),
     externalUrl: read('EXTERNAL_URL'),
     dataDirectory: path.resolve(read('DATA_DIR')),
     storages: read('REPOSITORY_STORAGES') ?? { default: path.resolve(read('DATA_DIR'), 'repositories') },

@@ -1,6 +1,7 @@
 import { pushFiles } from '../../world/push.ts'
 import { RegistryClient } from '../../registry/client.ts'
 import { expectStatus, rootToken, type Json, type World } from '../../world/world.ts'
+import { newSshKey } from '../../world/ssh-key.ts'
 
 export type Things = Readonly<Record<string, string | number>>
 
@@ -21,6 +22,7 @@ export async function makeThings(world: World): Promise<Things> {
   await make(`${path}/variables`, { key: 'KEY', value: 'x' })
   await make(`/groups/${id(group)}/variables`, { key: 'KEY', value: 'x' })
   await make(`${path}/protected_branches`, { name: 'kept' })
+  await make(`${path}/protected_tags`, { name: 'kept' })
   await pushFiles(world, project, { '.gitlab-ci.yml': configuration }, ['main', 'free'])
   const pipeline = await make(`${path}/pipeline`, { ref: 'main' })
   const jobs = await world.root.get(`${path}/pipelines/${id(pipeline)}/jobs`)
@@ -36,6 +38,9 @@ export async function makeThings(world: World): Promise<Things> {
   await make(`${path}/repository/tags`, { tag_name: 'v1', ref: 'main' })
   for (const place of [path, `/groups/${id(group)}`])
     await make(`${place}/wikis`, { title: 'page', content: 'x' })
+  const { publicKey } = newSshKey()
+  const key = await make(`/users/${user.id}/keys`, { title: 'x', key: publicKey })
+  const deployKey = await make(`${path}/deploy_keys`, { title: 'x', key: newSshKey().publicKey })
   const token = await make(`/users/${user.id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })
   const container = await make(`${path}/registry/protection/repository/rules`, {
     repository_path_pattern: `${project['path_with_namespace']}/x`,
@@ -55,6 +60,7 @@ export async function makeThings(world: World): Promise<Things> {
     'user :user_id': user.id,
     'variables :key': 'KEY',
     'protected_branches :name': 'kept',
+    'protected_tags :name': 'kept',
     'personal_access_tokens :id': id(token),
     'namespaces :id': id(group),
     'pipelines :pipeline_id': id(pipeline),
@@ -69,6 +75,10 @@ export async function makeThings(world: World): Promise<Things> {
     'branches :branch': 'free',
     'tags :tag_name': 'v1',
     'commits :sha': 'main',
+    'statuses :sha': 'main',
+    'keys :id': id(key),
+    'keys :key_id': id(key),
+    'deploy_keys :key_id': id(deployKey),
     'files :file_path': '.gitlab-ci.yml',
     'archive.:format': 'zip',
     'wikis :slug': 'page',

@@ -92,7 +92,9 @@ export function commitWritingEndpoints(services: RepositoryServices): Endpoint[]
         const stats = params.stats
           ? (await commitStats(place.repository, [commit.oid])).get(commit.oid)
           : undefined
-        return commitDetail(commit, { id: project.id, url: projectUrl(services, project) }, stats)
+        const url = projectUrl(services, project)
+        // Its pipeline is made soon after.
+        return commitDetail(commit, { id: project.id, url }, stats, undefined)
       },
     }),
   ]

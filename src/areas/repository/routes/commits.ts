@@ -115,7 +115,8 @@ export function commitEndpoints(services: RepositoryServices): Endpoint[] {
       async handle({ project, params }) {
         const { repository, commit } = await commitNamed(places, project, params.sha)
         const sums = params.stats ? (await commitStats(repository, [commit.oid])).get(commit.oid) : undefined
-        return commitDetail(commit, { id: project.id, url: projectUrl(services, project) }, sums)
+        const place = { id: project.id, url: projectUrl(services, project) }
+        return commitDetail(commit, place, sums, await services.lastPipelineOf(project, commit.oid))
       },
     }),
 

@@ -11,6 +11,7 @@ import {
 } from '../../../git/index.ts'
 import { Fields, ListOf, OneOf, Optional, Page, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { notFound, refused } from '../../../kernel/errors/index.ts'
+import { allTagRules, tagRulesIn, type TagRule } from '../../protected-tags/index.ts'
 import { compareVersions, nameFilter, pageOf, pageTokenParams } from '../lists.ts'
 import { datesOf, readable, refsOf, resolveName } from '../looking.ts'
 import { projectUrl, type RepositoryServices } from '../services.ts'
@@ -36,7 +37,8 @@ export function tagEndpoints(services: RepositoryServices): Endpoint[] {
         ...pageTokenParams,
       }),
       answers: ListOf(Tag),
-      async handle({ project, params, page }) {
+      read: () => allTagRules(),
+      async handle({ project, params, page, rows }) {
         const filter = nameFilter(params.search, undefined)
         const repository = await readable(places, project)
         if (repository === undefined) return new Page([], { total: 0 })
@@ -45,7 +47,7 @@ export function tagEndpoints(services: RepositoryServices): Endpoint[] {
         const dates = params.order_by === 'updated' ? await datesOf(repository, refs) : undefined
         const items = ordered(found, params, dates)
         return pageOf({ items, nameOf: ({ name }) => name }, page, params, (shown) =>
-          tagEntities(repository, shown, projectUrl(services, project)),
+          tagEntities(repository, shown, viewOf(services, project, rows)),
         )
       },
     }),
@@ -59,12 +61,13 @@ export function tagEndpoints(services: RepositoryServices): Endpoint[] {
       anonymous: true,
       answers: Tag,
       refuses: { 404: 'No such tag' },
-      async handle({ project, params }) {
+      read: () => allTagRules(),
+      async handle({ project, params, rows }) {
         const ref = tagRef(params.tag_name)
         const refs = await refsOf(places, project)
         const tag = refs?.tags.find((known) => known.ref === ref)
         if (tag === undefined) throw notFound('Tag')
-        return (await tagEntities(places.of(project), [tag], projectUrl(services, project)))[0]
+        return (await tagEntities(places.of(project), [tag], viewOf(services, project, rows)))[0]
       },
     }),
 
@@ -81,7 +84,8 @@ export function tagEndpoints(services: RepositoryServices): Endpoint[] {
       }),
       answers: Tag,
       refuses: { 400: 'The name is no good or taken, the target is unknown, or a rule forbids it' },
-      async handle({ actor, project, params: { tag_name: name, ref: start, message } }) {
+      read: () => allTagRules(),
+      async handle({ actor, project, params: { tag_name: name, ref: start, message }, rows }) {
         const ref = /^refs\//.test(name) ? undefined : tagRef(name)
         if (ref === undefined) throw refused(400, 'Tag name invalid')
         if ((await refsOf(places, project))?.find(ref) !== undefined)
@@ -102,7 +106,7 @@ export function tagEndpoints(services: RepositoryServices): Endpoint[] {
           mustBeApplied(await door.update(mover, [{ ref, oldOid: zeroOid, newOid: target }]), name)
         }
         const tag = { name, oid, annotated, target }
-        return (await tagEntities(repository, [tag], projectUrl(services, project)))[0]
+        return (await tagEntities(repository, [tag], viewOf(services, project, rows)))[0]
       },
     }),
 
@@ -126,6 +130,15 @@ export function tagEndpoints(services: RepositoryServices): Endpoint[] {
       },
     }),
   ]
+}
+
+/** How tags are shown: with the address of their project, and whether they are protected. */
+function viewOf(
+  services: RepositoryServices,
+  project: ProjectSubject,
+  found: Parameters<typeof tagRulesIn>[0],
+): { projectUrl: string; rules: TagRule[] } {
+  return { projectUrl: projectUrl(services, project), rules: tagRulesIn(found) }
 }
 
 async function valueOf(

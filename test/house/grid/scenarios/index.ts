@@ -8,9 +8,11 @@ import { instanceScenarios } from './instance.ts'
 import { jobTokenScopeScenarios } from './job-token-scope.ts'
 import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
 import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
+import { keyScenarios } from './keys.ts'
 import { projectScenarios } from './projects.ts'
 import { protectedBranchScenarios } from './protected-branches.ts'
 import { releaseScenarios } from './releases.ts'
+import { protectedBranchScenarios, protectedTagScenarios } from './protected-branches.ts'
 import { repositoryScenarios } from './repository.ts'
 import { repositoryWritingScenarios } from './repository-writing.ts'
 import { runnerScenarios } from './runners.ts'
@@ -33,10 +35,12 @@ export const scenarios: Scenarios = {
   ...jobTokenScopeScenarios,
   ...pipelineScenarios,
   ...pipelineScheduleScenarios,
+  ...keyScenarios,
   ...projectScenarios,
   ...projectMemberScenarios,
   ...protectedBranchScenarios,
   ...releaseScenarios,
+  ...protectedTagScenarios,
   ...repositoryScenarios,
   ...repositoryWritingScenarios,
   ...runnerScenarios,

@@ -7,6 +7,19 @@ async function rule(stage: Stage, fields: Json = {}): Promise<{ path: { name: st
   return { path: { name } }
 }
 
+async function tagRule(stage: Stage): Promise<{ path: { name: string } }> {
+  const name = stage.unique('tag')
+  await stage.make(`${stage.projectPath}/protected_tags`, { name })
+  return { path: { name } }
+}
+
+export const protectedTagScenarios: Scenarios = {
+  'GET /projects/:id/protected_tags': { '': plain },
+  'GET /projects/:id/protected_tags/:name': { '': (stage) => stage.once('tag rule', () => tagRule(stage)) },
+  'POST /projects/:id/protected_tags': { '': (stage) => ({ body: { name: stage.unique('tag') } }) },
+  'DELETE /projects/:id/protected_tags/:name': { '': tagRule },
+}
+
 export const protectedBranchScenarios: Scenarios = {
   'GET /projects/:id/protected_branches': { '': plain },
   'GET /projects/:id/protected_branches/:name': { '': (stage) => stage.once('rule', () => rule(stage)) },

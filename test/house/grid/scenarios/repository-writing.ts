@@ -63,6 +63,17 @@ export const repositoryWritingScenarios: Scenarios = {
     }),
     'protected branch, push level 40': onCode(onMain),
   },
+  'GET /projects/:id/repository/commits/:sha/statuses': { '': onCode(() => ({ path: { sha: 'main' } })) },
+  'POST /projects/:id/statuses/:sha': {
+    'unprotected ref': onCode((stage) => ({
+      path: { sha: 'main' },
+      body: { state: 'success', ref: 'free', name: stage.unique('status') },
+    })),
+    'protected ref': onCode((stage) => ({
+      path: { sha: 'main' },
+      body: { state: 'success', ref: 'main', name: stage.unique('status') },
+    })),
+  },
   'POST /projects/:id/repository/files/:file_path': {
     'unprotected branch': onCode((stage) => ({
       path: { file_path: stage.unique('file') },

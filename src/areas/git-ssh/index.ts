@@ -1,0 +1,35 @@
+import type { ProjectSubject } from '../../access/index.ts'
+import type { Database } from '../../kernel/db/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Logger } from '../../kernel/log/index.ts'
+import type { Settings } from '../../settings/index.ts'
+import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import { SshServer } from './server.ts'
+
+export interface SshServices {
+  readonly db: Database
+  readonly log: Logger
+  readonly settings: Settings
+  readonly cipher: Cipher
+  readonly externalUrl: () => string
+  readonly places: RepositoryPlaces
+  readonly door: RefDoor<ProjectSubject>
+}
+
+/** Git over SSH. `listen`: where; undefined switches it off. `bound` is told the port, which may have been 0. */
+export function gitSsh(
+  services: SshServices & {
+    readonly sshListen: { readonly host: string; readonly port: number } | undefined
+    readonly sshBound: (port: number) => void
+  },
+): { start?: () => Promise<AsyncDisposable> } {
+  const { sshListen, sshBound } = services
+  if (sshListen === undefined) return {}
+  return {
+    async start() {
+      const server = await SshServer.start(services, sshListen)
+      sshBound(server.port)
+      return server
+    },
+  }
+}

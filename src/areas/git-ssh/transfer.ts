@@ -1,0 +1,47 @@
+import type { Duplex } from 'node:stream'
+import { advertiseRefs, GitError, listRefs, uploadPack, type ProtocolVersion } from '../../git/index.ts'
+import { messagePrefix, movedNotice } from '../git-http/index.ts'
+import type { Admitted } from './admission.ts'
+import type { GitCommand } from './command.ts'
+import type { SshServices } from './index.ts'
+
+/** One conversation of git over a channel, with the channel's back-pressure. The channel is left open. */
+export async function transfer(
+  services: SshServices,
+  { service, fullPath }: GitCommand,
+  admitted: Admitted,
+  channel: Duplex,
+  { version, signal }: { version: ProtocolVersion; signal: AbortSignal },
+): Promise<void> {
+  const { places, door, log, settings, externalUrl } = services
+  const { actor, project, moved } = admitted
+  const repository = await places.open(project)
+  if (service === 'git-upload-pack') {
+    const { complaint } = await uploadPack(repository, channel, channel, {
+      version,
+      statelessRpc: false,
+      signal,
+    })
+    if (complaint !== undefined) log.info({ project: project.id, complaint }, 'a fetch ended early')
+    return
+  }
+  const refs = await listRefs(repository, project.refsVersion)
+  channel.write(advertiseRefs(repository, service, { refs, version, http: false }))
+  const megabytes = settings.values.receive_max_input_size ?? 0
+  try {
+    const { problem } = await door.receive({ actor, project, via: 'git' }, channel, channel, {
+      signal,
+      messagePrefix,
+      ...(megabytes > 0 && { maxPackSize: megabytes * 1024 * 1024 }),
+      ...(moved && {
+        afterwards: async () =>
+          movedNotice(fullPath, project.fullPath, `${externalUrl()}/${project.fullPath}.git`),
+      }),
+    })
+    if (problem !== undefined) log.info({ project: project.id, problem }, 'a push failed')
+  } catch (error) {
+    if (error instanceof GitError && error.failure === 'aborted') throw error
+    // The client was told: its answer is whole.
+    log.error({ err: error, project: project.id }, 'a push could not be taken in')
+  }
+}

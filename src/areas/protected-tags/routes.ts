@@ -1,0 +1,116 @@
+import { endpoint, project as projectKind, type AccessEntry } from '../../access/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
+import type { Database } from '../../kernel/db/index.ts'
+import {
+  Fields,
+  Id,
+  ListOf,
+  OneOf,
+  Optional,
+  Text,
+  type Endpoint,
+  type Static,
+} from '../../kernel/endpoint/index.ts'
+import { unprocessable } from '../../kernel/errors/index.ts'
+import { membersAmong, pushingKeys } from '../protected-branches/index.ts'
+import { protectedTag, ProtectedTag } from './entities.ts'
+import * as store from './store.ts'
+
+const path = '/projects/:id/protected_tags'
+const usualLevel = 40
+const Level = OneOf(0, 30, 40, 60)
+const Wanted = Fields({
+  access_level: Optional(Level),
+  user_id: Optional(Id()),
+  group_id: Optional(Id()),
+  deploy_key_id: Optional(Id()),
+})
+
+export function protectedTagEndpoints({ db, plan }: { db: Database; plan: Plan }): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      summary: 'List the protected tags of a project',
+      on: projectKind,
+      may: 'admin_protected_tag',
+      paged: true,
+      answers: ListOf(ProtectedTag),
+      read: ({ page }) => store.list(page),
+      handle: async ({ rows }) => rows.map(protectedTag),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `${path}/:name`,
+      summary: 'Get a protected tag, or a wildcard by its own text',
+      on: projectKind,
+      may: 'admin_protected_tag',
+      record: true,
+      answers: ProtectedTag,
+      read: ({ params }) => store.named(params.name),
+      handle: async ({ rows }) => protectedTag(rows[0]!),
+    }),
+
+    endpoint({
+      method: 'POST',
+      path,
+      summary: 'Protect a tag, or all tags of a wildcard',
+      on: projectKind,
+      may: 'change_protected_tag',
+      params: Fields({
+        name: Text({ blank: false, description: 'Tag or wildcard' }),
+        create_access_level: Optional(Level),
+        allowed_to_create: Optional(ListOf(Wanted)),
+      }),
+      answers: ProtectedTag,
+      refuses: { 422: 'The name is protected already, or an entry is not allowed' },
+      async handle({ project, params }) {
+        const listed = plan === 'free' ? [] : (params.allowed_to_create ?? []).map(entryOf)
+        const level = params.create_access_level ?? (listed.length === 0 ? usualLevel : undefined)
+        const entries = level === undefined ? listed : [byLevel(level), ...listed]
+        return db.transaction(async (tx) => {
+          const userIds = entries.flatMap(({ userId }) => userId ?? [])
+          const members = await membersAmong(tx, project.id, userIds)
+          if (userIds.some((id) => !members.has(id))) throw refuse('user is not a member of the project')
+          const keyIds = entries.flatMap(({ deployKeyId }) => deployKeyId ?? [])
+          const keys = await pushingKeys(tx, project.id, keyIds)
+          if (keyIds.some((id) => !keys.has(id))) throw refuse('deploy key is not enabled for this project')
+          await store.create(tx, project.id, params.name, entries)
+          return protectedTag(await store.find(tx, project.id, params.name))
+        })
+      },
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: `${path}/:name`,
+      summary: 'Unprotect a tag or wildcard',
+      on: projectKind,
+      may: 'change_protected_tag',
+      record: true,
+      answers: null,
+      read: ({ params }) => store.named(params.name),
+      handle: ({ rows }) => store.remove(db.writer, rows[0]!.id),
+    }),
+  ]
+}
+
+function refuse(text: string): Error {
+  return unprocessable([`Create access levels ${text}`])
+}
+
+function byLevel(accessLevel: number): AccessEntry {
+  return { accessLevel, userId: null, deployKeyId: null }
+}
+
+/** One entry names one target. Groups have no access to any project yet. */
+function entryOf(wanted: Static<typeof Wanted>): AccessEntry {
+  if (wanted.group_id !== undefined) throw refuse('group does not have access to the project')
+  if (wanted.deploy_key_id !== undefined) {
+    return { accessLevel: null, userId: null, deployKeyId: wanted.deploy_key_id }
+  }
+  if (wanted.user_id !== undefined) return { accessLevel: null, userId: wanted.user_id, deployKeyId: null }
+  if (wanted.access_level === undefined) throw refuse("access level can't be blank")
+  return byLevel(wanted.access_level)
+}

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Person, Reply } from '../world/client.ts'
+import { pushFiles } from '../world/push.ts'
+import { startWorld, type Json, type World } from '../world/world.ts'
+
+let world: World
+let base: string
+let developer: Person
+let maintainer: Person
+let reporter: Person
+let sha: string
+
+beforeAll(async () => {
+  world = await startWorld({ ROLES: 'web' })
+  const project = await world.project()
+  base = `/projects/${project.id}`
+  developer = await world.member({ project }, 'developer')
+  maintainer = await world.member({ project }, 'maintainer')
+  reporter = await world.member({ project }, 'reporter')
+  await pushFiles(world, project, { a: 'a' }, ['main', 'free'])
+  const { body } = await developer.get(`${base}/repository/commits/free`)
+  sha = (body as Json)['id'] as string
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const post = (body: Json, by = developer): Promise<Reply> =>
+  by.post(`${base}/statuses/${sha}`, { ref: 'free', ...body })
+const list = async (query = ''): Promise<Json[]> =>
+  (await reporter.get(`${base}/repository/commits/${sha}/statuses?${query}`)).body as Json[]
+
+describe('reports of another CI system', () => {
+  test('make a pipeline, which follows them', async () => {
+    const pending = await post({ state: 'pending', name: 'build', target_url: 'https://ci.example/1' })
+    expect(pending).toMatchObject({
+      status: 201,
+      body: {
+        sha,
+        ref: 'free',
+        status: 'pending',
+        name: 'build',
+        target_url: 'https://ci.example/1',
+        description: null,
+        started_at: null,
+        author: { username: developer.username },
+      },
+    })
+    const { id, pipeline_id } = pending.body as { id: number; pipeline_id: number }
+    const pipeline = async () => (await developer.get(`${base}/pipelines/${pipeline_id}`)).body as Json
+    expect(await pipeline()).toMatchObject({ source: 'external', status: 'pending', sha, ref: 'free' })
+    expect(await post({ state: 'running', name: 'build' })).toMatchObject({ body: { id, status: 'running' } })
+    expect(await pipeline()).toMatchObject({ status: 'running' })
+    const done = await post({ state: 'success', name: 'build', description: 'Well done', coverage: 81.5 })
+    expect(done).toMatchObject({
+      body: {
+        id,
+        status: 'success',
+        description: 'Well done',
+        coverage: 81.5,
+        target_url: 'https://ci.example/1',
+      },
+    })
+    expect(await pipeline()).toMatchObject({ status: 'success' })
+    const commit = await developer.get(`${base}/repository/commits/${sha}`)
+    expect(commit.body).toMatchObject({ status: 'success', last_pipeline: { id: pipeline_id } })
+  })
+
+  test('of one commit and ref are in one pipeline; a new run of a name takes the place of the old', async () => {
+    const [first, second] = await Promise.all([
+      post({ state: 'failed', context: 'lint' }),
+      post({ state: 'success', name: 'other' }),
+    ])
+    const pipelineOf = (reply: Reply) => (reply.body as Json)['pipeline_id'] as number
+    expect(pipelineOf(first)).toBe(pipelineOf(second))
+    const again = await post({ state: 'running', name: 'lint' })
+    expect((again.body as Json)['id']).not.toBe((first.body as Json)['id'])
+    expect((await list('name=lint')).map(({ status }) => status as string)).toEqual(['running'])
+    const all = await list('name=lint&all=true&sort=desc')
+    expect(all.map(({ status }) => status as string)).toEqual(['running', 'failed'])
+  })
+
+  test('follow one from another', async () => {
+    await post({ state: 'running', name: 'order' })
+    expect(await post({ state: 'pending', name: 'order' })).toMatchObject({
+      status: 400,
+      body: {
+        message: expect.stringMatching(/^Cannot transition status via :enqueue from :running/) as string,
+      },
+    })
+    expect(await post({ state: 'running', name: 'order' })).toMatchObject({ status: 400 })
+    expect(await post({ state: 'canceled', name: 'order' })).toMatchObject({ status: 201 })
+  })
+
+  test('find their ref by themselves, and are for those who may run pipelines there', async () => {
+    expect(await post({ state: 'success', ref: undefined })).toMatchObject({ body: { name: 'default' } })
+    expect(await post({ state: 'success', ref: 'main' })).toMatchObject({ status: 403 })
+    expect(await post({ state: 'success', ref: 'main' }, maintainer)).toMatchObject({ status: 201 })
+    expect(await post({ state: 'success' }, reporter)).toMatchObject({ status: 403 })
+    expect(await post({ state: 'happy' })).toMatchObject({
+      status: 400,
+      body: { error: 'state does not have a valid value' },
+    })
+    expect(await developer.post(`${base}/statuses/${'1'.repeat(40)}`, { state: 'success' })).toMatchObject({
+      status: 404,
+      body: { message: '404 Commit Not Found' },
+    })
+    expect(await post({ state: 'success', pipeline_id: 999_999 })).toMatchObject({
+      status: 404,
+      body: { message: '404 Pipeline Not Found' },
+    })
+  })
+})

@@ -1,0 +1,213 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmod, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Person } from '../world/client.ts'
+import { newSshKey } from '../world/ssh-key.ts'
+import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
+import { Copies, git, type Told } from './copies.ts'
+
+let world: World
+let copies: Copies
+let project: Made
+let base: string
+let maintainer: Person
+let developer: Person
+let stranger: Person
+
+beforeAll(async () => {
+  world = await startWorld({ SSH_PORT: '0' })
+  copies = await Copies.open(world)
+  project = await world.project()
+  base = `/projects/${project.id}`
+  maintainer = await world.member({ project }, 'maintainer')
+  developer = await world.member({ project }, 'developer')
+  stranger = await world.user()
+  await copies.filled(project, maintainer)
+})
+afterAll(async () => {
+  await copies[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+/** A key that is known to the service, and how `ssh` is called with it. */
+async function withKey(add: (publicKey: string) => Promise<unknown>): Promise<{ ssh: string }> {
+  const { publicKey, privateKey } = newSshKey()
+  const file = path.join(copies.folder, world.unique('key'))
+  await writeFile(file, privateKey)
+  await chmod(file, 0o600)
+  await add(publicKey)
+  const options = [
+    'StrictHostKeyChecking=no',
+    'UserKnownHostsFile=/dev/null',
+    'IdentitiesOnly=yes',
+    'LogLevel=ERROR',
+  ]
+  return { ssh: `ssh -F /dev/null -i ${file} ${options.map((one) => `-o ${one}`).join(' ')}` }
+}
+
+const keyOf = (person: Person, fields: Json = {}) =>
+  withKey(async (key) =>
+    expectStatus(await person.post('/user/keys', { title: 'laptop', key, ...fields }), 201),
+  )
+
+const address = (of: string = project.path_with_namespace) =>
+  `ssh://git@127.0.0.1:${world.service.sshPort!}/${of}.git`
+
+const tryGit = (ssh: string, folder: string, ...args: string[]): Promise<Told> =>
+  copies.try(folder, args, { GIT_SSH_COMMAND: ssh })
+
+async function clone(ssh: string): Promise<string> {
+  const folder = path.join(copies.folder, world.unique('ssh'))
+  const told = await tryGit(ssh, copies.folder, 'clone', '--quiet', address(), folder)
+  expect(told).toMatchObject({ code: 0 })
+  return folder
+}
+
+/** Runs `ssh` itself. */
+function run(ssh: string, ...command: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const [program, ...options] = ssh.split(' ')
+  const args = [...options, '-T', '-p', String(world.service.sshPort!), 'git@127.0.0.1', ...command]
+  return new Promise((resolve) => {
+    execFile(program!, args, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr })
+    })
+  })
+}
+
+describe('users', () => {
+  test('clone and push with a key of theirs, under the rules that hold everywhere', async () => {
+    const { ssh } = await keyOf(developer)
+    const copy = await clone(ssh)
+    await copies.commit(copy, { 'large.bin': randomBytes(3_000_000) })
+    const told = await tryGit(ssh, copy, 'push', 'origin', 'main')
+    expect(told.code).not.toBe(0)
+    expect(told.stderr).toContain(
+      'remote: Guildhall: You are not allowed to push code to protected branches on this project.',
+    )
+    expect(await tryGit(ssh, copy, 'push', '--quiet', 'origin', 'HEAD:work')).toMatchObject({ code: 0 })
+    const head = await git(copy, 'rev-parse', 'HEAD')
+    const { body } = await developer.get(`${base}/repository/branches/work`)
+    expect(body).toMatchObject({ commit: { id: head } })
+    const again = await clone(ssh)
+    expect(await git(again, 'rev-parse', 'origin/work')).toBe(head)
+    expect(await tryGit(ssh, copy, 'push', '--quiet', 'origin', 'HEAD:work')).toMatchObject({ code: 0 })
+    expect(await tryGit(ssh, copy, 'push', '--quiet', 'origin', ':work')).toMatchObject({ code: 0 })
+  })
+
+  test('speak every version of the protocol', async () => {
+    const { ssh } = await keyOf(developer)
+    for (const version of ['0', '1', '2']) {
+      const told = await tryGit(
+        ssh,
+        copies.folder,
+        '-c',
+        `protocol.version=${version}`,
+        'ls-remote',
+        address(),
+      )
+      expect(told.stdout).toContain('refs/heads/main')
+    }
+  })
+
+  test('are welcomed by name, and run nothing else', async () => {
+    const { ssh } = await keyOf(developer)
+    expect(await run(ssh)).toMatchObject({
+      code: 0,
+      stdout: `Welcome to Guildhall, @${developer.username}!\r\n`,
+    })
+    const told = await run(ssh, 'cat', '/etc/passwd')
+    expect(told).toMatchObject({ code: 1, stdout: '' })
+    expect(told.stderr).toContain('remote: ERROR: Unknown command: cat /etc/passwd')
+    const odd = await run(ssh, "git-upload-pack '../../x.git'")
+    expect(odd).toMatchObject({ code: 1, stdout: '' })
+  })
+
+  test('see only what they may', async () => {
+    const { ssh } = await keyOf(stranger)
+    const told = await tryGit(ssh, copies.folder, 'ls-remote', address())
+    expect(told.stderr).toContain(
+      "ERROR: The project you were looking for could not be found or you don't have permission to view it.",
+    )
+  })
+
+  test('are shut out with an unknown, deleted, expired or signing key, and when blocked', async () => {
+    const unknown = await withKey(async () => undefined)
+    expect((await run(unknown.ssh)).stderr).toContain('Permission denied (publickey)')
+    const signing = await keyOf(developer, { usage_type: 'signing' })
+    expect((await run(signing.ssh)).stderr).toContain('Permission denied (publickey)')
+    const person = await world.member({ project }, 'developer')
+    const { ssh } = await keyOf(person)
+    const list = () => tryGit(ssh, copies.folder, 'ls-remote', address())
+    expect(await list()).toMatchObject({ code: 0 })
+    const [key] = (await person.get('/user/keys')).body as { id: number }[]
+    await world.root.post(`/users/${person.id}/block`)
+    expect((await list()).stderr).toContain('ERROR: Your account has been blocked.')
+    await world.root.delete(`/users/${person.id}/keys/${key!.id}`)
+    expect((await list()).stderr).toContain('Permission denied (publickey)')
+  })
+})
+
+describe('deploy keys', () => {
+  const deployKey = async (fields: Json = {}) => {
+    let id = 0
+    const { ssh } = await withKey(async (key) => {
+      const made = await maintainer.post(`${base}/deploy_keys`, { title: 'ci writer', key, ...fields })
+      id = expectStatus(made, 201)['id'] as number
+    })
+    return { ssh, id }
+  }
+
+  test('read, and write only when they may', async () => {
+    const { ssh, id } = await deployKey()
+    const copy = await clone(ssh)
+    await copies.commit(copy, 'by-key')
+    const push = (branch: string) => tryGit(ssh, copy, 'push', 'origin', `HEAD:${branch}`)
+    expect((await push('keys')).stderr).toContain(
+      'ERROR: This deploy key does not have write access to this project.',
+    )
+    await maintainer.put(`${base}/deploy_keys/${id}`, { can_push: true })
+    expect(await push('keys')).toMatchObject({ code: 0 })
+    const other = await world.project()
+    expect(
+      (await tryGit(ssh, copies.folder, 'ls-remote', address(other.path_with_namespace))).stderr,
+    ).toContain('ERROR: The project you were looking for could not be found')
+  })
+
+  test('push to a protected branch when they are named there', async () => {
+    const { ssh, id } = await deployKey({ can_push: true })
+    const copy = await clone(ssh)
+    await copies.commit(copy, 'to-main')
+    const push = () => tryGit(ssh, copy, 'push', 'origin', 'HEAD:main')
+    expect((await push()).stderr).toContain('You are not allowed to push code to protected branches')
+    const named = { allowed_to_push: [{ deploy_key_id: id }] }
+    const rule = await maintainer.patch(`${base}/protected_branches/main`, named)
+    expect((rule.body as Json)['push_access_levels']).toMatchObject([
+      { access_level: 40 },
+      { access_level: null, access_level_description: 'ci writer', deploy_key_id: id, user_id: null },
+    ])
+    expect(await push()).toMatchObject({ code: 0 })
+    await maintainer.put(`${base}/deploy_keys/${id}`, { can_push: false })
+    const again = await maintainer.patch(`${base}/protected_branches/main`, named)
+    expect(again).toMatchObject({
+      status: 422,
+      body: { message: ['Push access levels deploy key is not enabled for this project'] },
+    })
+  })
+})
+
+test('the settings say over which protocol git is used', async () => {
+  const { ssh } = await keyOf(developer)
+  const { settings } = world.service.services
+  const only = async (protocol: 'ssh' | 'http' | 'all') => {
+    await settings.change({ enabled_git_access_protocol: protocol })
+  }
+  await only('http')
+  const told = await tryGit(ssh, copies.folder, 'ls-remote', address())
+  expect(told.stderr).toContain('ERROR: Git access over SSH is not allowed')
+  await only('ssh')
+  const overHttp = await copies.try(copies.folder, ['ls-remote', copies.url(project, developer)])
+  expect(overHttp.stderr).toContain('Git access over HTTP is not allowed')
+  await only('all')
+})
