@@ -188,6 +188,7 @@ const wholeLists = new Set([
   '/projects/:id/variables/explain',
   '/groups/:id/ldap_group_links',
   '/projects/:id/repository/files/:file_path/blame',
+  '/projects/:id/variables/explain',
 ])
 
 const ownSecret = /\/trigger\/pipeline$|^\/runners|^\/jobs/
