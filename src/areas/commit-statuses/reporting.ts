@@ -103,6 +103,7 @@ async function pipelineFor(
     triggerId: null,
     sourceJobId: null,
     scheduleId: null,
+    deploys: [],
     cancelOnNewCommit: 'none',
     cancelOnJobFailure: 'none',
     state: { status: 'created', hasWarnings: false, coverage: null, duration: null },

@@ -74,6 +74,7 @@ export interface CiJobs {
   created_at: Generated<Timestamp>;
   debug_trace: Generated<boolean>;
   definition: Json;
+  description: string | null;
   environment_url: string | null;
   erased_at: Timestamp | null;
   exit_code: number | null;
@@ -105,6 +106,7 @@ export interface CiJobs {
   status: Generated<string>;
   tag: Generated<boolean>;
   tag_list: Generated<string[]>;
+  target_url: string | null;
   timeout: number | null;
   token_digest: string | null;
   updated_at: Generated<Timestamp>;
@@ -388,6 +390,13 @@ export interface ContainerUploads {
   writer: string | null;
 }
 
+export interface DeployKeyProjects {
+  can_push: Generated<boolean>;
+  created_at: Generated<Timestamp>;
+  deploy_key_id: number;
+  project_id: number;
+}
+
 export interface Deployments {
   by_job: boolean;
   created_at: Generated<Timestamp>;
@@ -561,6 +570,7 @@ export interface ProjectShares {
 export interface ProtectedBranchAccessLevels {
   access_level: number | null;
   action: string;
+  deploy_key_id: number | null;
   id: Generated<number>;
   project_id: number;
   protected_branch_id: number;
@@ -570,6 +580,23 @@ export interface ProtectedBranchAccessLevels {
 export interface ProtectedBranches {
   allow_force_push: Generated<boolean>;
   code_owner_approval_required: Generated<boolean>;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  name: string;
+  project_id: number;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface ProtectedTagCreateLevels {
+  access_level: number | null;
+  deploy_key_id: number | null;
+  id: Generated<number>;
+  project_id: number;
+  protected_tag_id: number;
+  user_id: number | null;
+}
+
+export interface ProtectedTags {
   created_at: Generated<Timestamp>;
   id: Generated<number>;
   name: string;
@@ -620,6 +647,28 @@ export interface SigningKeys {
   created_at: Generated<Timestamp>;
   name: string;
   secret: string;
+}
+
+export interface SshHostKeys {
+  created_at: Generated<Timestamp>;
+  secret: string;
+  type: string;
+}
+
+export interface SshKeys {
+  created_at: Generated<Timestamp>;
+  creator_id: number | null;
+  expires_at: Timestamp | null;
+  fingerprint: string;
+  fingerprint_sha256: string;
+  id: Generated<number>;
+  key: string;
+  kind: string;
+  last_used_at: Timestamp | null;
+  public: Generated<boolean>;
+  title: string;
+  usage_type: Generated<string>;
+  user_id: number | null;
 }
 
 export interface Users {
@@ -705,6 +754,7 @@ export interface DB {
   container_tag_protection_rules: ContainerTagProtectionRules;
   container_tags: ContainerTags;
   container_uploads: ContainerUploads;
+  deploy_key_projects: DeployKeyProjects;
   deployments: Deployments;
   environments: Environments;
   events: Events;
@@ -721,11 +771,15 @@ export interface DB {
   projects: Projects;
   protected_branch_access_levels: ProtectedBranchAccessLevels;
   protected_branches: ProtectedBranches;
+  protected_tag_create_levels: ProtectedTagCreateLevels;
+  protected_tags: ProtectedTags;
   ref_updates: RefUpdates;
   release_links: ReleaseLinks;
   releases: Releases;
   routes: Routes;
   signing_keys: SigningKeys;
+  ssh_host_keys: SshHostKeys;
+  ssh_keys: SshKeys;
   users: Users;
   wiki_pages: WikiPages;
   wiki_ref_updates: WikiRefUpdates;
