@@ -103,7 +103,7 @@ async function pipelineFor(
     triggerId: null,
     sourceJobId: null,
     scheduleId: null,
-    deploys: [],
+    deploys: false,
     cancelOnNewCommit: 'none',
     cancelOnJobFailure: 'none',
     state: { status: 'created', hasWarnings: false, coverage: null, duration: null },
