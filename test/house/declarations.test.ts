@@ -188,7 +188,6 @@ const wholeLists = new Set([
   '/projects/:id/variables/explain',
   '/groups/:id/ldap_group_links',
   '/projects/:id/repository/files/:file_path/blame',
-  '/projects/:id/variables/explain',
 ])
 
 const ownSecret = /\/trigger\/pipeline$|^\/runners|^\/jobs/
