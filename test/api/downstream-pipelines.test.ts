@@ -182,6 +182,20 @@ describe('a child pipeline', () => {
     expect(second['id']).toBeGreaterThan(first['id'] as number)
   })
 
+  test('waits for somebody to play its manual trigger job', async () => {
+    const ci = await withChild({}, 'inner: {script: [x]}\n', {
+      down: { when: 'manual', trigger: { include: 'child.yml' } },
+      other: { script },
+    })
+    const parent = await ci.run(world.root)
+    const waiting = await bridge(parent, 'manual')
+    const played = await world.root.post(`/projects/${ci.id}/jobs/${waiting['id']}/play`, {})
+    expect(played.status, played.text).toBe(200)
+    expect(played.body).toMatchObject({ id: waiting['id'], name: 'down' })
+    expect((await child(parent))['source']).toBe('parent_pipeline')
+    expect((await world.root.post(`/projects/${ci.id}/jobs/${waiting['id']}/play`, {})).status).toBe(400)
+  })
+
   test('goes no deeper than two levels, and in no circle', async () => {
     const ci = await withChild({}, 'down: {trigger: {include: child.yml}}\n')
     let at = await ci.run(world.root)

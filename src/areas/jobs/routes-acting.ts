@@ -46,7 +46,7 @@ export function actingEndpoints(
         job_id: Id(),
         force: Flag({ default: false, description: 'Also one that is being canceled; for Maintainers' }),
       }),
-      read: ({ params }) => store.one(params.job_id),
+      read: ({ params }) => store.oneOfAnyKind(params.job_id),
       async handle({ actor, project, params, rows }) {
         const row = rows[0]!
         await requireRef(actor, project, row)
@@ -67,7 +67,7 @@ export function actingEndpoints(
       may: 'update_pipeline',
       params,
       refuses: { 403: 'The job cannot be run again' },
-      read: ({ params }) => store.one(params.job_id),
+      read: ({ params }) => store.oneOfAnyKind(params.job_id),
       async handle({ actor, project, rows }) {
         const row = rows[0]!
         await requireRef(actor, project, row)
@@ -97,7 +97,7 @@ export function actingEndpoints(
         job_variables_attributes: Optional(ListOf(Fields({ key: Text(), value: Text() }))),
       }),
       refuses: { 400: 'The job does not wait for anybody' },
-      read: ({ params }) => store.one(params.job_id),
+      read: ({ params }) => store.oneOfAnyKind(params.job_id),
       async handle({ actor, project, params, rows }) {
         const row = rows[0]!
         await requireRef(actor, project, row)

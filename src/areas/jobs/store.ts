@@ -39,6 +39,11 @@ export function one(id: number): Read<JobRow> {
     select ${columns} from ci_jobs j ${joins} where j.id = ${id} and j.project_id = subject.id and j.kind = 'build'`)
 }
 
+/** As `one`, trigger jobs too: what people start, run again and stop. */
+export function oneOfAnyKind(id: number): Read<JobRow> {
+  return rows(sql`select ${columns} from ci_jobs j ${joins} where j.id = ${id} and j.project_id = subject.id`)
+}
+
 export async function find(db: Reader, id: number): Promise<JobRow | undefined> {
   const result = await sql<{ row: JobRow }>`
     select to_json(x) as row from (select ${columns} from ci_jobs j ${joins} where j.id = ${id}) x`.execute(
