@@ -81,20 +81,29 @@ async function collectRepositories(
     if (repositories.length === 0) return count
     const ids = repositories.map(({ id }) => id)
     last = ids.at(-1)!
-    const manifests = await sql`
+    const manifests = await removeRows(
+      db,
+      sql`
       with recursive ${kept(cutoff, sql`m.repository_id = any (${ids}::bigint[])`)}
       delete from container_manifests m
       where m.repository_id = any (${ids}::bigint[]) and m.touched_at < ${cutoff}
-        and not exists (select from kept k where k.id = m.id)`.execute(db.writer)
-    const links = await sql`
+        and not exists (select from kept k where k.id = m.id)`,
+    )
+    const links = await removeRows(
+      db,
+      sql`
       delete from container_blob_links l
       where l.repository_id = any (${ids}::bigint[]) and l.touched_at < ${cutoff} and not exists (
-        select from container_manifest_references r where r.repository_id = l.repository_id and r.digest = l.digest)`.execute(
-      db.writer,
+        select from container_manifest_references r where r.repository_id = l.repository_id and r.digest = l.digest)`,
     )
-    count.manifests += Number(manifests.numAffectedRows ?? 0)
-    count.links += Number(links.numAffectedRows ?? 0)
+    count.manifests += manifests
+    count.links += links
   }
+}
+
+/** In a transaction, which is run again when it comes to the same rows as a push, in another order. */
+function removeRows(db: Database, statement: RawBuilder<unknown>): Promise<number> {
+  return db.transaction(async (tx) => Number((await statement.execute(tx)).numAffectedRows ?? 0))
 }
 
 async function collectBlobs(

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Content, Digest, Uploads } from '../../blobs/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import { nameUnknown, uploadUnknown } from './errors.ts'
@@ -25,12 +25,12 @@ export async function findBlob(db: Database, place: Place, digest: Digest): Prom
 
 /** Before the client builds on it: from now on it has the whole grace again. */
 export async function touchBlob(db: Database, place: Place, digest: Digest): Promise<boolean> {
-  const { rows } = await sql`
-    update container_blob_links l set touched_at = now() from container_repositories c
-    where l.repository_id = c.id and ${isPlace(place)} and l.digest = ${digest} returning l.digest`.execute(
-    db.writer,
+  return changesOne(
+    db,
+    sql`
+      update container_blob_links l set touched_at = now() from container_repositories c
+      where l.repository_id = c.id and ${isPlace(place)} and l.digest = ${digest} returning l.digest`,
   )
-  return rows.length > 0
 }
 
 /**
@@ -108,12 +108,17 @@ export async function finishUpload(
 
 /** Takes a blob from a repository; its content goes when nobody has it any more. */
 export async function unlinkBlob(db: Database, place: Place, digest: Digest): Promise<boolean> {
-  const { rows } = await sql`
-    delete from container_blob_links l using container_repositories c
-    where l.repository_id = c.id and ${isPlace(place)} and l.digest = ${digest} returning l.digest`.execute(
-    db.writer,
+  return changesOne(
+    db,
+    sql`
+      delete from container_blob_links l using container_repositories c
+      where l.repository_id = c.id and ${isPlace(place)} and l.digest = ${digest} returning l.digest`,
   )
-  return rows.length > 0
+}
+
+/** In a transaction, which is run again: who pushes and who collects may come to the same links in other orders. */
+function changesOne(db: Database, statement: RawBuilder<unknown>): Promise<boolean> {
+  return db.transaction(async (tx) => (await statement.execute(tx)).rows.length > 0)
 }
 
 /** Locked against being deleted. */
