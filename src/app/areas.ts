@@ -79,7 +79,7 @@ export function areas(services: Services): Area[] {
     containerRegistry(services),
     oci(services),
     gitHttp({ ...services, wikis: wikiArea.hosting }),
-    gitSsh(services),
+    gitSsh({ ...services, wikis: wikiArea.hosting }),
     markdownArea,
     wikiArea,
     pipelineArea,

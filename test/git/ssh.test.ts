@@ -76,6 +76,32 @@ function run(ssh: string, ...command: string[]): Promise<{ code: number; stdout:
   })
 }
 
+describe('wikis', () => {
+  test.each(['projects', 'groups'] as const)(
+    'of %s are cloned and pushed, by those who may',
+    async (kind) => {
+      const place = kind === 'projects' ? project : await world.group()
+      const fullPath = kind === 'projects' ? project.path_with_namespace : place['full_path']
+      const writer = kind === 'projects' ? developer : await world.member({ group: place }, 'developer')
+      const { ssh } = await keyOf(writer)
+      expectStatus(await writer.post(`/${kind}/${place.id}/wikis`, { title: 'home', content: 'first' }), 201)
+      const folder = path.join(copies.folder, world.unique('wiki'))
+      const wiki = address(`${fullPath}.wiki`)
+      const told = await tryGit(ssh, copies.folder, 'clone', '--quiet', wiki, folder)
+      expect(told, told.stderr).toMatchObject({ code: 0 })
+      await copies.commit(folder, { 'pushed.md': 'second\n' })
+      expect(await tryGit(ssh, folder, 'push', '--quiet', 'origin', 'HEAD')).toMatchObject({ code: 0 })
+      const page = await writer.get(`/${kind}/${place.id}/wikis/pushed`)
+      expect(page.body).toMatchObject({ slug: 'pushed', content: 'second\n' })
+
+      const other = await keyOf(stranger)
+      const refused = await tryGit(other.ssh, copies.folder, 'ls-remote', wiki)
+      expect(refused.code).not.toBe(0)
+      expect(refused.stderr).toContain('could not be found')
+    },
+  )
+})
+
 describe('users', () => {
   test('clone and push with a key of theirs, under the rules that hold everywhere', async () => {
     const { ssh } = await keyOf(developer)

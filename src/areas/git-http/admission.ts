@@ -2,24 +2,19 @@ import {
   accountProblem,
   enter,
   enterByLogin,
-  group,
   isTokenUsable,
   noteTokenUse,
-  project,
   type Actor,
-  type Entrance,
-  type GroupSubject,
   type Login,
-  type ProjectSubject,
 } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Service } from '../../git/index.ts'
 import type { Settings } from '../../settings/index.ts'
-import { containerOfWiki } from './address.ts'
+import { findWanted, openTarget, type EnterFor, type Found } from './find-target.ts'
 import { GitRefusal } from './refusal.ts'
-import { codeOf, projectMissing, wikiOf, type Target, type TargetServices, type Wanted } from './target.ts'
+import { projectMissing, type Target, type TargetServices } from './target.ts'
 
 export interface Admitted {
   readonly actor: Actor
@@ -43,8 +38,6 @@ const scopes = {
   'git-receive-pack': ['api', 'write_repository'],
 } as const
 
-type Found = Entrance<ProjectSubject | GroupSubject, never> & { readonly wanted: Wanted | undefined }
-
 /** Who asks, for what, and whether that is allowed: one statement for code. Throws the refusal in git's words. */
 export async function admit(
   services: AdmissionServices,
@@ -56,7 +49,7 @@ export async function admit(
     throw new GitRefusal(403, 'Git access over HTTP is not allowed')
   }
   if (login === 'unreadable') throw denied(services)
-  const entrance = await find(services, login, fullPath)
+  const entrance = await findWanted(services, fullPath, enterWith(services, login))
   const actor = checkActor(services, entrance, service)
   const { wanted } = entrance
   if (actor.user === null) {
@@ -65,40 +58,18 @@ export async function admit(
     if (!open || service === 'git-receive-pack') throw denied(services)
   }
   if (wanted === undefined) throw new GitRefusal(404, projectMissing)
-  if (service === 'git-upload-pack') mustDownload(actor, wanted)
-  else mustUpload(actor, wanted)
-  const target = await wanted.target(wanted.mayUpload(actor).allowed)
-  if (target === undefined) throw new GitRefusal(404, 'A repository for this wiki does not exist yet.')
+  const target = await openTarget(actor, wanted, service)
   return { actor, target, moved: entrance.redirect }
 }
 
-/** `a/b.wiki` is the wiki of the project or group `a/b`; only where there is none, a project of that very name. */
-async function find(services: AdmissionServices, login: Login | undefined, fullPath: string): Promise<Found> {
-  const container = containerOfWiki(fullPath)
-  if (container !== undefined) {
-    const inProject = await enterFor<ProjectSubject>(services, project, login, container)
-    if (inProject.subject !== undefined) {
-      return { ...inProject, wanted: wikiOf(services, inProject.subject, inProject.visible) }
-    }
-    const inGroup = await enterFor<GroupSubject>(services, group, login, container)
-    if (inGroup.subject !== undefined && services.plan !== 'free') {
-      return { ...inGroup, wanted: wikiOf(services, inGroup.subject, inGroup.visible) }
-    }
+/** By a token or password, or as nobody. */
+function enterWith({ db, matchesPassword }: AdmissionServices, login: Login | undefined): EnterFor {
+  return (kind, fullPath) => {
+    const lookup = { id: fullPath, secretDigest: undefined }
+    return login === undefined
+      ? enter(db, kind, { kind: 'none', digest: undefined, sudo: undefined }, lookup)
+      : enterByLogin(db, kind, login, lookup, matchesPassword)
   }
-  const entrance = await enterFor<ProjectSubject>(services, project, login, fullPath)
-  return { ...entrance, wanted: entrance.subject && codeOf(services, entrance.subject) }
-}
-
-function enterFor<Subject>(
-  { db, matchesPassword }: AdmissionServices,
-  kind: typeof project | typeof group,
-  login: Login | undefined,
-  fullPath: string,
-): Promise<Entrance<Subject, never>> {
-  const lookup = { id: fullPath, secretDigest: undefined }
-  return login === undefined
-    ? enter(db, kind, { kind: 'none', digest: undefined, sudo: undefined }, lookup)
-    : enterByLogin(db, kind, login, lookup, matchesPassword)
 }
 
 function checkActor(services: AdmissionServices, { actor, token }: Found, service: Service): Actor {
@@ -115,25 +86,6 @@ function checkActor(services: AdmissionServices, { actor, token }: Found, servic
     }
   }
   return actor
-}
-
-function mustDownload(actor: Actor, { mayDownload, subject, words }: Wanted): void {
-  const { allowed, hidden } = mayDownload(actor)
-  if (hidden) throw new GitRefusal(404, words.missing)
-  if (allowed) return
-  if (actor.job !== null && actor.job.projectId !== subject.id) throw new GitRefusal(404, words.missing)
-  throw new GitRefusal(403, words.download)
-}
-
-function mustUpload(actor: Actor, { mayUpload, subject, words }: Wanted): void {
-  const { allowed, hidden } = mayUpload(actor)
-  if (hidden) throw new GitRefusal(404, words.missing)
-  if (allowed) return
-  if (actor.job !== null) throw new GitRefusal(403, 'You are not allowed to upload code.')
-  if (subject.kind === 'project' && subject.archived) {
-    throw new GitRefusal(403, "You can't push code to an archived project.")
-  }
-  throw new GitRefusal(403, words.upload)
 }
 
 function denied({ externalUrl }: AdmissionServices): GitRefusal {

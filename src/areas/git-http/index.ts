@@ -12,7 +12,8 @@ import { mountGit } from './routes.ts'
 export { drain } from './body.ts'
 export { readLogin } from './login.ts'
 export { GitRefusal } from './refusal.ts'
-export { projectMissing } from './target.ts'
+export { findWanted, openTarget } from './find-target.ts'
+export { codeTarget, projectMissing, type Target, type TargetServices } from './target.ts'
 export { messagePrefix, movedNotice } from './transfer.ts'
 
 /** Git over HTTP, under the addresses of projects and wikis: `/group/project.git`, `/group/project.wiki.git`. */

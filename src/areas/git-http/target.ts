@@ -52,8 +52,8 @@ export interface TargetServices {
   readonly wikis: WikiHosting
 }
 
-export function codeOf({ places, door }: TargetServices, project: ProjectSubject): Wanted {
-  const target: Target = {
+export function codeTarget({ places, door }: TargetServices, project: ProjectSubject): Target {
+  return {
     label: { project: project.id },
     fullPath: project.fullPath,
     refsVersion: project.refsVersion,
@@ -62,6 +62,9 @@ export function codeOf({ places, door }: TargetServices, project: ProjectSubject
     receive: (actor, input, output, options) =>
       door.receive({ actor, project, via: 'git' }, input, output, options),
   }
+}
+
+export function codeOf(services: TargetServices, project: ProjectSubject): Wanted {
   return {
     subject: project,
     mayDownload: (actor) => decide(actor, 'download_code', project),
@@ -71,7 +74,7 @@ export function codeOf({ places, door }: TargetServices, project: ProjectSubject
       download: 'You are not allowed to download code from this project.',
       upload: 'You are not allowed to push code to this project.',
     },
-    target: async () => target,
+    target: async () => codeTarget(services, project),
   }
 }
 

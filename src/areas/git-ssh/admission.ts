@@ -1,7 +1,6 @@
 import {
   accountProblem,
   anonymous,
-  decide,
   deployKeyMayDownload,
   deployKeyMayUpload,
   enter,
@@ -11,19 +10,26 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../access/index.ts'
-import { GitRefusal, projectMissing } from '../git-http/index.ts'
+import {
+  codeTarget,
+  findWanted,
+  GitRefusal,
+  openTarget,
+  projectMissing,
+  type Target,
+} from '../git-http/index.ts'
 import type { GitCommand } from './command.ts'
 import type { SshServices } from './index.ts'
 import * as store from './store.ts'
 
 export interface Admitted {
   readonly actor: Actor
-  readonly project: ProjectSubject
+  readonly target: Target
   /** Reached by a path that the project had before. */
   readonly moved: boolean
 }
 
-/** Whether this key may do this to that project; throws the refusal in git's words. */
+/** Whether this key may do this to that repository; throws the refusal in git's words. */
 export async function admit(
   services: SshServices,
   key: store.KnownKey,
@@ -41,37 +47,29 @@ export async function admit(
 }
 
 async function admitUser(
-  { db }: SshServices,
+  services: SshServices,
   userId: number,
   service: GitCommand['service'],
   fullPath: string,
 ): Promise<Admitted> {
-  const lookup = { id: fullPath, secretDigest: undefined }
-  const { actor, subject, redirect } = await enterById<ProjectSubject>(db, projectKind, userId, lookup)
+  const { actor, wanted, redirect } = await findWanted(services, fullPath, (kind, path) =>
+    enterById(services.db, kind, userId, { id: path, secretDigest: undefined }),
+  )
   if (actor?.user == null) throw new GitRefusal(404, projectMissing)
   const problem = accountProblem(actor.user)
   if (problem !== undefined) throw new GitRefusal(403, problem)
-  if (subject === undefined) throw new GitRefusal(404, projectMissing)
-  mustTransfer(actor, subject, service)
-  return { actor, project: subject, moved: redirect }
+  if (wanted === undefined) throw new GitRefusal(404, projectMissing)
+  return { actor, target: await openTarget(actor, wanted, service), moved: redirect }
 }
 
-function mustTransfer(actor: Actor, subject: ProjectSubject, service: GitCommand['service']): void {
-  const fetches = service === 'git-upload-pack'
-  const { allowed, hidden } = decide(actor, fetches ? 'download_code' : 'upload_code', subject)
-  if (hidden) throw new GitRefusal(404, projectMissing)
-  if (allowed) return
-  if (fetches) throw new GitRefusal(403, 'You are not allowed to download code from this project.')
-  if (subject.archived) throw new GitRefusal(403, "You can't push code to an archived project.")
-  throw new GitRefusal(403, 'You are not allowed to push code to this project.')
-}
-
+/** A deploy key is for code alone. */
 async function admitDeployKey(
-  { db }: SshServices,
+  services: SshServices,
   { id, title, creator_id }: store.KnownKey,
   service: GitCommand['service'],
   fullPath: string,
 ): Promise<Admitted> {
+  const { db } = services
   const nobody = { kind: 'none', digest: undefined, sudo: undefined } as const
   const lookup = { id: fullPath, secretDigest: undefined }
   const { subject, redirect } = await enter<ProjectSubject>(db, projectKind, nobody, lookup)
@@ -92,5 +90,6 @@ async function admitDeployKey(
       throw new GitRefusal(403, 'This deploy key does not have write access to this project.')
     }
   }
-  return { actor: { ...anonymous, deployKey }, project: subject, moved: redirect }
+  const actor = { ...anonymous, deployKey }
+  return { actor, target: codeTarget(services, subject), moved: redirect }
 }

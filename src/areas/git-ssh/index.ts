@@ -1,19 +1,18 @@
-import type { ProjectSubject } from '../../access/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
-import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import type { TargetServices } from '../git-http/index.ts'
 import { SshServer } from './server.ts'
 
-export interface SshServices {
+export interface SshServices extends TargetServices {
   readonly db: Database
   readonly log: Logger
   readonly settings: Settings
   readonly cipher: Cipher
   readonly externalUrl: () => string
-  readonly places: RepositoryPlaces
-  readonly door: RefDoor<ProjectSubject>
+  readonly plan: Plan
 }
 
 /** Git over SSH. `listen`: where; undefined switches it off. `bound` is told the port, which may have been 0. */

@@ -13,35 +13,35 @@ export async function transfer(
   channel: Duplex,
   { version, signal }: { version: ProtocolVersion; signal: AbortSignal },
 ): Promise<void> {
-  const { places, door, log, settings, externalUrl } = services
-  const { actor, project, moved } = admitted
-  const repository = await places.open(project)
+  const { log, settings, externalUrl } = services
+  const { actor, target, moved } = admitted
+  const repository = await target.open()
   if (service === 'git-upload-pack') {
     const { complaint } = await uploadPack(repository, channel, channel, {
       version,
       statelessRpc: false,
       signal,
     })
-    if (complaint !== undefined) log.info({ project: project.id, complaint }, 'a fetch ended early')
+    if (complaint !== undefined) log.info({ ...target.label, complaint }, 'a fetch ended early')
     return
   }
-  const refs = await listRefs(repository, project.refsVersion)
+  const refs = await listRefs(repository, target.refsVersion)
   channel.write(advertiseRefs(repository, service, { refs, version, http: false }))
   const megabytes = settings.values.receive_max_input_size ?? 0
   try {
-    const { problem } = await door.receive({ actor, project, via: 'git' }, channel, channel, {
+    const { problem } = await target.receive(actor, channel, channel, {
       signal,
       messagePrefix,
       ...(megabytes > 0 && { maxPackSize: megabytes * 1024 * 1024 }),
       ...(moved && {
         afterwards: async () =>
-          movedNotice(fullPath, project.fullPath, `${externalUrl()}/${project.fullPath}.git`),
+          movedNotice(fullPath, target.fullPath, `${externalUrl()}/${target.fullPath}.git`),
       }),
     })
-    if (problem !== undefined) log.info({ project: project.id, problem }, 'a push failed')
+    if (problem !== undefined) log.info({ ...target.label, problem }, 'a push failed')
   } catch (error) {
     if (error instanceof GitError && error.failure === 'aborted') throw error
     // The client was told: its answer is whole.
-    log.error({ err: error, project: project.id }, 'a push could not be taken in')
+    log.error({ err: error, ...target.label }, 'a push could not be taken in')
   }
 }

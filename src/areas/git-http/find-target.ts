@@ -1,0 +1,70 @@
+import {
+  group,
+  project,
+  type Actor,
+  type Entrance,
+  type GroupSubject,
+  type ProjectSubject,
+} from '../../access/index.ts'
+import type { Service } from '../../git/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
+import { containerOfWiki } from './address.ts'
+import { GitRefusal } from './refusal.ts'
+import { codeOf, wikiOf, type Target, type TargetServices, type Wanted } from './target.ts'
+
+/** How a caller comes to a project or group, which differs between HTTP and SSH. */
+export type EnterFor = <Subject>(
+  kind: typeof project | typeof group,
+  fullPath: string,
+) => Promise<Entrance<Subject, never>>
+
+export type Found = Entrance<ProjectSubject | GroupSubject, never> & { readonly wanted: Wanted | undefined }
+
+/** `a/b.wiki` is the wiki of the project or group `a/b`; only where there is none, a project of that very name. */
+export async function findWanted(
+  services: TargetServices & { readonly plan: Plan },
+  fullPath: string,
+  enterFor: EnterFor,
+): Promise<Found> {
+  const container = containerOfWiki(fullPath)
+  if (container !== undefined) {
+    const inProject = await enterFor<ProjectSubject>(project, container)
+    if (inProject.subject !== undefined) {
+      return { ...inProject, wanted: wikiOf(services, inProject.subject, inProject.visible) }
+    }
+    const inGroup = await enterFor<GroupSubject>(group, container)
+    if (inGroup.subject !== undefined && services.plan !== 'free') {
+      return { ...inGroup, wanted: wikiOf(services, inGroup.subject, inGroup.visible) }
+    }
+  }
+  const entrance = await enterFor<ProjectSubject>(project, fullPath)
+  return { ...entrance, wanted: entrance.subject && codeOf(services, entrance.subject) }
+}
+
+/** The repository that an actor may fetch from, or push to. Throws the refusal in git's words. */
+export async function openTarget(actor: Actor, wanted: Wanted, service: Service): Promise<Target> {
+  if (service === 'git-upload-pack') mustDownload(actor, wanted)
+  else mustUpload(actor, wanted)
+  const target = await wanted.target(wanted.mayUpload(actor).allowed)
+  if (target === undefined) throw new GitRefusal(404, 'A repository for this wiki does not exist yet.')
+  return target
+}
+
+function mustDownload(actor: Actor, { mayDownload, subject, words }: Wanted): void {
+  const { allowed, hidden } = mayDownload(actor)
+  if (hidden) throw new GitRefusal(404, words.missing)
+  if (allowed) return
+  if (actor.job !== null && actor.job.projectId !== subject.id) throw new GitRefusal(404, words.missing)
+  throw new GitRefusal(403, words.download)
+}
+
+function mustUpload(actor: Actor, { mayUpload, subject, words }: Wanted): void {
+  const { allowed, hidden } = mayUpload(actor)
+  if (hidden) throw new GitRefusal(404, words.missing)
+  if (allowed) return
+  if (actor.job !== null) throw new GitRefusal(403, 'You are not allowed to upload code.')
+  if (subject.kind === 'project' && subject.archived) {
+    throw new GitRefusal(403, "You can't push code to an archived project.")
+  }
+  throw new GitRefusal(403, words.upload)
+}
