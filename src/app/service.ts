@@ -80,6 +80,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
   let bound = ''
   let sshPort: number | undefined
   const externalUrl = (): string => config.externalUrl?.href.replace(/\/$/, '') ?? bound
+  const sshAddress = (fullPath: string): string => {
+    const { hostname } = new URL(externalUrl())
+    const port = config.sshExternalPort ?? sshPort ?? 22
+    // The short form has no room for a port.
+    return port === 22 ? `git@${hostname}:${fullPath}.git` : `ssh://git@${hostname}:${port}/${fullPath}.git`
+  }
   const places = new RepositoryPlaces(git, config.storages)
   const events = new Events(db)
   const door = new RefDoor<ProjectSubject>({
@@ -104,6 +110,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     log,
     plan: config.plan,
     externalUrl,
+    sshAddress,
     sshListen: config.sshPort === undefined ? undefined : { host: config.host, port: config.sshPort },
     sshBound: (port) => (sshPort = port),
     dataDirectory: config.dataDirectory,

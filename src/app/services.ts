@@ -18,6 +18,8 @@ export interface Services {
   readonly plan: Plan
   /** Scheme, host and port (and path) under which people reach the service, without a slash at the end. */
   readonly externalUrl: () => string
+  /** Where the repository of this path is cloned from over SSH. */
+  readonly sshAddress: (fullPath: string) => string
   /** Where git over SSH listens; undefined: not at all. */
   readonly sshListen: { readonly host: string; readonly port: number } | undefined
   /** Told once it listens. */

@@ -76,6 +76,11 @@ function run(ssh: string, ...command: string[]): Promise<{ code: number; stdout:
   })
 }
 
+test('a project says where it is cloned from', async () => {
+  const { body } = await world.root.get(base)
+  expect((body as Json)['ssh_url_to_repo']).toBe(address())
+})
+
 describe('wikis', () => {
   test.each(['projects', 'groups'] as const)(
     'of %s are cloned and pushed, by those who may',

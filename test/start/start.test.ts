@@ -160,22 +160,22 @@ describe('trouble is one clear line and exit code 1', () => {
   })
 })
 
-test('every command has help', async () => {
-  for (const args of [
-    [],
-    ['serve'],
-    ['migrate'],
-    ['runner'],
-    ['user'],
-    ['token'],
-    ['doctor'],
-    ['token', 'create'],
-  ]) {
-    await using program = new Program([...args, '--help'], {})
-    const { code, output } = await program.ended
-    expect(code).toBe(0)
-    expect(output).toContain('Usage: guildhall')
-  }
+test.each([
+  [''],
+  ['serve'],
+  ['migrate'],
+  ['runner'],
+  ['user'],
+  ['token'],
+  ['registry'],
+  ['doctor'],
+  ['token create'],
+  ['registry collect'],
+])('guildhall %s --help', async (command) => {
+  await using program = new Program([...command.split(' ').filter(Boolean), '--help'], {})
+  const { code, output } = await program.ended
+  expect(code).toBe(0)
+  expect(output).toContain('Usage: guildhall')
 })
 
 test(

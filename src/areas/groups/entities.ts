@@ -90,6 +90,7 @@ export interface EntityContext {
   readonly actor: Actor
   /** Without a slash at the end. */
   readonly externalUrl: string
+  readonly sshAddress: (fullPath: string) => string
   readonly paid: boolean
   /** Of the instance, for groups that have none of their own. */
   readonly protection: Protection

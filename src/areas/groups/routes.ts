@@ -28,13 +28,18 @@ export interface GroupServices {
   readonly db: Database
   readonly settings: Settings
   readonly externalUrl: () => string
+  readonly sshAddress: (fullPath: string) => string
   readonly plan: Plan
 }
 
-export function contextOf({ settings, externalUrl, plan }: GroupServices, actor: Actor): EntityContext {
+export function contextOf(
+  { settings, externalUrl, sshAddress, plan }: GroupServices,
+  actor: Actor,
+): EntityContext {
   return {
     actor,
     externalUrl: externalUrl(),
+    sshAddress,
     paid: plan !== 'free',
     protection: settings.values.default_branch_protection_defaults,
   }

@@ -140,6 +140,7 @@ export interface EntityContext {
   readonly actor: Actor
   /** Without a slash at the end. */
   readonly externalUrl: string
+  readonly sshAddress: (fullPath: string) => string
   readonly paid: boolean
   /** Host of the registry of images; undefined where it is off. */
   readonly registry?: string | undefined
@@ -149,13 +150,18 @@ export interface EntityContext {
 /** What is the same for all that one caller is shown. */
 export interface ContextServices {
   readonly externalUrl: () => string
+  /** Where a repository is cloned from over SSH. */
+  readonly sshAddress: (fullPath: string) => string
   readonly plan: Plan
   readonly images: { readonly enabled: boolean; readonly host: () => string }
 }
 
-export function contextOf({ externalUrl, plan, images }: ContextServices, actor: Actor): EntityContext {
+export function contextOf(
+  { externalUrl, sshAddress, plan, images }: ContextServices,
+  actor: Actor,
+): EntityContext {
   const registry = images.enabled ? images.host() : undefined
-  return { actor, externalUrl: externalUrl(), paid: plan !== 'free', registry }
+  return { actor, externalUrl: externalUrl(), sshAddress, paid: plan !== 'free', registry }
 }
 
 function subjectOf(row: ProjectRow): ProjectSubject {
@@ -173,7 +179,7 @@ export function project(row: ProjectRow, form: ProjectForm, context: EntityConte
 function basicEntity(
   row: ProjectRow,
   subject: ProjectSubject,
-  { actor, externalUrl, license }: EntityContext,
+  { actor, externalUrl, sshAddress, license }: EntityContext,
 ) {
   const web = `${externalUrl}/${row.full_path}`
   const readsCode = may(actor, 'read_code', subject)
@@ -189,7 +195,7 @@ function basicEntity(
     default_branch: readsCode ? row.default_branch : undefined,
     tag_list: row.topics,
     topics: row.topics,
-    ssh_url_to_repo: `git@${new URL(externalUrl).hostname}:${row.full_path}.git`,
+    ssh_url_to_repo: sshAddress(row.full_path),
     http_url_to_repo: `${web}.git`,
     web_url: web,
     readme_url: readme ? `${web}/-/blob/${row.default_branch}/${row.readme_path}` : null,

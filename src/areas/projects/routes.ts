@@ -1,5 +1,4 @@
 import { endpoint, findUser, instance, project, userOf, type Actor, type User } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { Either, Fields, Flag, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { notFound, refused } from '../../kernel/errors/index.ts'
@@ -14,14 +13,11 @@ import { createForUserParams, createParams, createRules, updateParams } from './
 import * as store from './store.ts'
 import { updateProject } from './update.ts'
 
-export interface ProjectServices {
+export interface ProjectServices extends entities.ContextServices {
   readonly db: Database
   readonly settings: Settings
   readonly places: RepositoryPlaces
   readonly door: { readonly bring: Bring }
-  readonly externalUrl: () => string
-  readonly plan: Plan
-  readonly images: entities.ContextServices['images']
 }
 
 export function projectEndpoints(services: ProjectServices): Endpoint[] {
