@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { collect, wouldCollect } from '../../src/areas/container-registry/index.ts'
@@ -27,9 +28,8 @@ async function age(): Promise<void> {
     'container_manifests',
     'container_uploads',
   ]) {
-    await sql`update ${sql.table(table)} set touched_at = now() - interval '2 days'`.execute(
-      services().db.writer,
-    )
+    const aged = sql`update ${sql.table(table)} set touched_at = now() - interval '2 days'`
+    await services().db.transaction((tx) => aged.execute(tx))
   }
 }
 
@@ -114,6 +114,8 @@ describe('garbage collection', () => {
       while (state.pushing) {
         await age()
         collected += (await collect(services(), 24)).blobs
+        // Time in which somebody gets from the first piece to the last.
+        await sleep(100)
       }
       return collected
     })()

@@ -33,25 +33,17 @@ export async function touchBlob(db: Database, place: Place, digest: Digest): Pro
   )
 }
 
-/**
- * Links content that is in the store. Whoever collects garbage holds the row of what he removes, so this waits for him
- * and finds the content gone: false, and it has to be brought again.
- */
-async function link(
-  tx: Tx,
-  content: Content,
-  repositoryId: number,
-  digest: Digest,
-  size: number,
-): Promise<boolean> {
+/** Whoever collects garbage takes no row that somebody holds, so content that is known stays until this ends. */
+async function holdBlob(tx: Tx, digest: Digest, size: number): Promise<void> {
   await sql`
     insert into container_blobs (digest, size) values (${digest}, ${size})
     on conflict (digest) do update set touched_at = now()`.execute(tx)
-  if (!(await content.has(digest))) return false
+}
+
+async function link(tx: Tx, repositoryId: number, digest: Digest): Promise<void> {
   await sql`
     insert into container_blob_links (repository_id, digest) values (${repositoryId}, ${digest})
     on conflict (repository_id, digest) do update set touched_at = now()`.execute(tx)
-  return true
 }
 
 /** Takes over a blob of another repository; false when it is not there (any more). */
@@ -62,7 +54,13 @@ export async function mountBlob(
 ): Promise<boolean> {
   const found = await findBlob(db, from, digest)
   if (found === undefined) return false
-  return db.transaction(async (tx) => link(tx, content, await repositoryId(tx, to), digest, found.size))
+  return db.transaction(async (tx) => {
+    const repository = await repositoryId(tx, to)
+    await holdBlob(tx, digest, found.size)
+    if (!(await content.has(digest))) return false
+    await link(tx, repository, digest)
+    return true
+  })
 }
 
 export interface FinishedUpload {
@@ -73,36 +71,27 @@ export interface FinishedUpload {
   readonly size: number
 }
 
-/** Times that garbage collection may come between; it comes for the same content once. */
-const attempts = 3
-
 /** Makes a blob of an upload whose digest is known to be right. The upload is over then. */
 export async function finishUpload(
   { db, content, uploads }: { db: Database; content: Content; uploads: Uploads },
   { place, id, writer, digest, size }: FinishedUpload,
 ): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    // Known before it is stored: what is stored and known to nobody would stay for ever.
-    await sql`
-      insert into container_blobs (digest, size) values (${digest}, ${size})
-      on conflict (digest) do update set touched_at = now()`.execute(db.writer)
+  const bring = async (): Promise<void> => {
     if (!(await content.has(digest))) await content.adopt(uploads.file(id), digest)
-    const linked = await db.transaction(async (tx) => {
-      const ended = await sql`
-        delete from container_uploads u where u.id = ${id} and u.writer = ${writer} returning u.id`.execute(
-        tx,
-      )
-      if (ended.rows.length === 0) throw uploadUnknown()
-      if (await link(tx, content, await repositoryId(tx, place), digest, size)) return true
-      await sql`
-        insert into container_uploads (id, repository_id, writer, lease_until)
-        select ${id}, c.id, ${writer}, now() + interval '10 seconds' from container_repositories c
-        where ${isPlace(place)}`.execute(tx)
-      return false
-    })
-    if (linked) break
-    if (attempt >= attempts) throw new Error(`${digest} vanishes from the store`)
   }
+  // Known before it is stored: what is stored and known to nobody would stay for ever.
+  await db.transaction((tx) => holdBlob(tx, digest, size))
+  await bring()
+  await db.transaction(async (tx) => {
+    const ended = await sql`
+      delete from container_uploads u where u.id = ${id} and u.writer = ${writer} returning u.id`.execute(tx)
+    if (ended.rows.length === 0) throw uploadUnknown()
+    const repository = await repositoryId(tx, place)
+    await holdBlob(tx, digest, size)
+    // Garbage collection may have come between; now it waits.
+    await bring()
+    await link(tx, repository, digest)
+  })
   await uploads.remove(id)
 }
 
