@@ -22,11 +22,11 @@ import * as wikis from './0025-wikis.ts'
 import * as sharesAndMemberSets from './0028-shares-and-member-sets.ts'
 import * as requestsAndInvitations from './0029-requests-and-invitations.ts'
 import * as acceptedInvitations from './0030-accepted-invitations.ts'
-import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 import * as commitStatuses from './0032-commit-statuses.ts'
 import * as sshKeys from './0033-ssh-keys.ts'
 import * as deployKeysOfBranches from './0034-deploy-keys-of-protected-branches.ts'
 import * as protectedTags from './0035-protected-tags.ts'
+import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -53,9 +53,9 @@ export const migrations: MigrationList = {
   '0028-shares-and-member-sets': sharesAndMemberSets,
   '0029-requests-and-invitations': requestsAndInvitations,
   '0030-accepted-invitations': acceptedInvitations,
-  '0037-pipeline-blocks': pipelineBlocks,
   '0032-commit-statuses': commitStatuses,
   '0033-ssh-keys': sshKeys,
   '0034-deploy-keys-of-protected-branches': deployKeysOfBranches,
   '0035-protected-tags': protectedTags,
+  '0037-pipeline-blocks': pipelineBlocks,
 }

@@ -26,7 +26,7 @@ test(
       DATA_DIR: path.join(folder.path, 'data'),
     })
     await program.ready(url)
-    await expect.poll(() => program.output).toContain('shown this once')
+    await expect.poll(() => program.output, { timeout: 20_000 }).toContain('shown this once')
     const token = /shown this once: (\S+)/.exec(program.output)![1]!
 
     const [first, ...steps] = await commandsOf('First steps')

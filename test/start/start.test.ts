@@ -30,7 +30,7 @@ describe('serve', () => {
       {
         await using program = new Program(['serve'], environment, user)
         await program.ready(url)
-        await expect.poll(() => shownToken(program.output)).toMatch(/^glpat-.{20}$/)
+        await expect.poll(() => shownToken(program.output), { timeout: 20_000 }).toMatch(/^glpat-.{20}$/)
         secret = shownToken(program.output)!
         expect(program.output).toContain(`Guildhall is ready at ${url}`)
         expect((await api(port, secret).get('/user')).body).toMatchObject({
