@@ -110,6 +110,15 @@ test('a page past the end is empty and tells the total', async () => {
   }
 })
 
+test.each(['groups', 'projects'])('no page of %s is too far away to be asked for', async (kind) => {
+  const { id } = kind === 'groups' ? await world.group() : await world.project()
+  for (const list of ['members', 'members/all']) {
+    const answer = await world.root.get(`/${kind}/${id}/${list}?page=2147483648&per_page=100`)
+    expect(answer.status, answer.text).toBe(200)
+    expect(answer.body).toEqual([])
+  }
+})
+
 test('who leaves is gone from the pages at once, and who comes is there', async () => {
   const path = `/groups/${top.id}/members`
   const before = await read(`${path}/all`)

@@ -57,9 +57,9 @@ export function pageOfUsers(
         from (${blocks}) b),
       on_page as materialized (
         select (c.block << 10) + place as user_id from counted c, generate_series(0, 1023) place
-        where c.upto > ${offset} and c.upto - c.live < ${offset}::int + ${limit + 1}::int and get_bit(c.users, place) = 1
+        where c.upto > ${offset} and c.upto - c.live < ${offset}::bigint + ${limit + 1}::bigint and get_bit(c.users, place) = 1
         order by 1
-        offset ${offset}::int - coalesce((select min(c.upto - c.live) from counted c where c.upto > ${offset}), ${offset}::int)
+        offset ${offset}::bigint - coalesce((select min(c.upto - c.live) from counted c where c.upto > ${offset}), ${offset}::bigint)
         limit ${limit + 1})
       select json_build_object(
         'rows', (select coalesce(json_agg(shown order by shown.id), '[]'::json) from (${shown}) shown),
@@ -83,14 +83,14 @@ export function pageOfRows(columns: RawBuilder<unknown>, { limit, offset }: Page
         select wide.span, wide.before from (${before(sql`14`, sql`true`)}) wide
         where ${offset} >= wide.before and ${offset} < wide.before + wide.live),
       small as materialized (
-        select narrow.span << 6 as id, ${offset}::int - large.before - narrow.before as skip
+        select narrow.span << 6 as id, ${offset}::bigint - large.before - narrow.before as skip
         from large cross join lateral (
           ${before(sql`6`, sql`s.span >= large.span << 8 and s.span < (large.span + 1) << 8`)}) narrow
         where ${offset} >= large.before + narrow.before and ${offset} < large.before + narrow.before + narrow.live),
       start as materialized (
         select small.id, small.skip from small, gone where gone.number = 0
         union all
-        select 0, ${offset}::int from gone where gone.number > 0)
+        select 0, ${offset}::bigint from gone where gone.number > 0)
       select json_build_object(
         'rows', (
           select coalesce(json_agg(r order by r.membership_id), '[]'::json) from (
