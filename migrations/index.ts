@@ -27,6 +27,7 @@ import * as sshKeys from './0033-ssh-keys.ts'
 import * as deployKeysOfBranches from './0034-deploy-keys-of-protected-branches.ts'
 import * as protectedTags from './0035-protected-tags.ts'
 import * as pipelineBlocks from './0037-pipeline-blocks.ts'
+import * as groupsInRefRules from './0050-groups-in-ref-rules.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -58,4 +59,5 @@ export const migrations: MigrationList = {
   '0034-deploy-keys-of-protected-branches': deployKeysOfBranches,
   '0035-protected-tags': protectedTags,
   '0037-pipeline-blocks': pipelineBlocks,
+  '0050-groups-in-ref-rules': groupsInRefRules,
 }

@@ -59,7 +59,15 @@ export {
   type RunnerSubject,
 } from './subjects.ts'
 export { noteTokenUse } from './token-use.ts'
-export { admits, mayStartRepository, opensToDevelopers, type AccessEntry } from './ref-access.ts'
+export {
+  admits,
+  admitsInGroup,
+  entryAdmits,
+  entryFor,
+  mayStartRepository,
+  opensToDevelopers,
+  type AccessEntry,
+} from './ref-access.ts'
 export {
   actorRow,
   groupLevels,

@@ -8,7 +8,8 @@ export const refProtection: RefProtection = {
     tag ? isProtectedTag(db, projectId, name) : isProtectedBranch(db, projectId, name),
   async mayRun(db, actor, project, { name, tag }) {
     if (tag) return mayCreateTag(db, actor, project, name)
-    const state = branchState(name, await rulesOf(db, project.id), actor, project, true)
+    const rules = await rulesOf(db, project.id, actor.user?.id ?? null)
+    const state = branchState(name, rules, actor, project, true)
     return state.mayPush || state.mayMerge
   },
 }

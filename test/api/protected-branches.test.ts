@@ -142,7 +142,8 @@ describe('create', () => {
       { merge_access_level: 40, allowed_to_merge: [{ access_level: 40 }] },
       'Merge access levels access level has already been taken',
     ],
-    [{ allowed_to_push: [{ group_id: 1 }] }, 'Push access levels group does not have access to the project'],
+    [{ allowed_to_push: [{ group_id: 999_999_999 }] }, "Push access levels group can't be blank"],
+    [{ allowed_to_merge: [{ user_id: 999_999_999 }] }, "Merge access levels user can't be blank"],
     [
       { allowed_to_push: [{ deploy_key_id: 1 }] },
       'Push access levels deploy key is not enabled for this project',

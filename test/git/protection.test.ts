@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { entryFor } from '../../src/access/index.ts'
 import {
   protectionOf,
   refusal,
@@ -231,10 +232,11 @@ describe('any rules, any actor, any update', () => {
     merge: readonly number[]
   }): BranchRule {
     const entries = (action: Entry['action'], list: readonly number[]) =>
-      list.map((accessLevel, id): Entry => ({ id, action, accessLevel, userId: null, deployKeyId: null }))
+      list.map((accessLevel, id): Entry => ({ id, action, ...entryFor({ accessLevel }) }))
     return {
       id: 0,
       name,
+      inherited: false,
       allowForcePush: allow_force_push,
       codeOwnerApprovalRequired: false,
       entries: [...entries('push', push), ...entries('merge', merge)],

@@ -47,6 +47,7 @@ export type GroupAbility =
   | 'admin_group_runner'
   | 'read_cicd_variables'
   | 'admin_cicd_variables'
+  | 'admin_protected_branch'
   | 'read_container_image'
   | 'read_wiki'
   | 'create_wiki'
@@ -83,6 +84,7 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   admin_group_member: { allow: owner },
   read_cicd_variables: { allow: owner },
   admin_cicd_variables: { allow: owner },
+  admin_protected_branch: { allow: owner },
   read_container_image: { allow: [member(Role.reporter)] },
   read_wiki: { allow: [wikiOpen], never: [wikiOff, anyJob] },
   create_wiki: { allow: [exactly(Role.planner), member(Role.developer)], never: [wikiOff, anyJob] },

@@ -17,6 +17,7 @@ import {
 } from '../../git/index.ts'
 import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
 import type { Settings, SettingValues } from '../../settings/index.ts'
+import { levelEntry } from './requested.ts'
 import { protectionOf, refusal, type BranchRule } from './rules.ts'
 import * as store from './store.ts'
 
@@ -43,7 +44,7 @@ export function branchGuard(services: GuardServices, { actor, project, via }: Mo
         return branch === undefined ? [] : [{ update, branch }]
       })
       if (branches.length === 0) return []
-      const rules = await store.rulesOf(services.db.reader, project.id)
+      const rules = await store.rulesOf(services.db.reader, project.id, actor.user?.id ?? null)
       const refusals: Refusal[] = []
       for (const { update, branch } of branches) {
         const message = await refuseBranch(
@@ -132,15 +133,11 @@ export async function protectFirstBranch(
 ): Promise<void> {
   const defaults = await defaultProtection(tx, settings, projectId)
   const entries = (['push', 'merge'] as const).flatMap((action) =>
-    (defaults[`allowed_to_${action}`] ?? []).map(({ access_level }) => ({
-      action,
-      accessLevel: access_level,
-      userId: null,
-      deployKeyId: null,
-    })),
+    (defaults[`allowed_to_${action}`] ?? []).map(({ access_level }) => levelEntry(action, access_level)),
   )
-  if (entries.length === 0 || (await store.find(tx, projectId, branch)) !== undefined) return
-  await store.create(tx, projectId, {
+  const owner = { kind: 'project', id: projectId } as const
+  if (entries.length === 0 || (await store.find(tx, owner, branch, null)) !== undefined) return
+  await store.create(tx, owner, {
     name: branch,
     allowForcePush: defaults.allow_force_push ?? false,
     codeOwnerApprovalRequired: defaults.code_owner_approval_required ?? false,

@@ -2,6 +2,7 @@ import { admits, opensToDevelopers, type Actor, type ProjectSubject } from '../.
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database, Reader } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import { groupRuleEndpoints } from './group-routes.ts'
 import { protectedBranchEndpoints } from './routes.ts'
 import { protectionOf, type BranchRule } from './rules.ts'
 import { rulesOf } from './store.ts'
@@ -9,8 +10,10 @@ import { rulesOf } from './store.ts'
 export { branchGuard, protectFirstBranch, type GuardServices, type Mover } from './guard.ts'
 export { protectionOf, type BranchRule, type Protection } from './rules.ts'
 export { protectByFlags, unprotect } from './old-aliases.ts'
-export { levelNames } from './entities.ts'
-export { allRules, membersAmong, pushingKeys, rulesIn, rulesOf } from './store.ts'
+export { accessEntry, AccessLevel, accessLevel, type EntryRow } from './entities.ts'
+export { targetOf } from './requested.ts'
+export { allRules, rulesIn, rulesOf, targetColumns } from './store.ts'
+export { checkTargets } from './targets.ts'
 
 /** What other areas ask of a branch: jobs and variables for protected refs, pipelines by those who may push or merge. */
 export interface BranchState {
@@ -52,10 +55,10 @@ export function branchState(
 
 /** Whether a branch of this name is protected. */
 export async function isProtectedBranch(db: Reader, projectId: number, branch: string): Promise<boolean> {
-  return protectionOf(branch, await rulesOf(db, projectId)) !== undefined
+  return protectionOf(branch, await rulesOf(db, projectId, null)) !== undefined
 }
 
-/** Protected branches of projects. */
+/** Protected branches of projects, and those that groups have for all their projects. */
 export function protectedBranches(services: { db: Database; plan: Plan }): { endpoints: Endpoint[] } {
-  return { endpoints: protectedBranchEndpoints(services) }
+  return { endpoints: [...protectedBranchEndpoints(services), ...groupRuleEndpoints(services)] }
 }

@@ -1,6 +1,7 @@
-import type { Actor, ProjectSubject } from '../../access/index.ts'
+import { userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import { branchRule } from './entities.ts'
+import { levelEntry } from './requested.ts'
 import type { Action } from './rules.ts'
 import * as store from './store.ts'
 import { isUnprotect, requireUnprotect } from './unprotecting.ts'
@@ -25,13 +26,14 @@ export async function protectByFlags(
     { action: 'push', developers: developersCanPush },
     { action: 'merge', developers: developersCanMerge },
   ] as const
-  const row = await store.find(tx, project.id, name)
+  const owner = { kind: 'project', id: project.id } as const
+  const row = await store.find(tx, owner, name, userOf(actor).id)
   if (row === undefined) {
     const entries = [
       ...wanted.map(({ action, developers }) => entry(action, developers ?? false)),
       entry('unprotect', false),
     ]
-    await store.create(tx, project.id, {
+    await store.create(tx, owner, {
       name,
       allowForcePush: false,
       codeOwnerApprovalRequired: false,
@@ -48,22 +50,17 @@ export async function protectByFlags(
       tx,
       old.map(({ id }) => id),
     )
-    await store.addEntries(tx, project.id, rule.id, [entry(action, developers)])
+    await store.addEntries(tx, owner, rule.id, [entry(action, developers)])
   }
 }
 
 function entry(action: Action, developers: boolean): store.NewEntry {
-  return {
-    action,
-    accessLevel: developers ? level.developer : level.maintainer,
-    userId: null,
-    deployKeyId: null,
-  }
+  return levelEntry(action, developers ? level.developer : level.maintainer)
 }
 
 /** Removes the rule of exactly this name, if there is one. */
 export async function unprotect(tx: Tx, actor: Actor, project: ProjectSubject, name: string): Promise<void> {
-  const row = await store.find(tx, project.id, name)
+  const row = await store.find(tx, { kind: 'project', id: project.id }, name, userOf(actor).id)
   if (row === undefined) return
   const rule = branchRule(row)
   requireUnprotect(rule.entries.filter(isUnprotect), actor, project)

@@ -1,6 +1,7 @@
+import { entryFor, type AccessEntry } from '../../access/index.ts'
 import { Fields, Flag, Id, ListOf, OneOf, Optional, type Static } from '../../kernel/endpoint/index.ts'
 import { recordNotFound, unprocessable } from '../../kernel/errors/index.ts'
-import type { Action, Entry } from './rules.ts'
+import { actionWords, type Action, type Entry } from './rules.ts'
 import type { NewEntry } from './store.ts'
 
 const targets = {
@@ -32,6 +33,21 @@ export const changeParams = {
   allowed_to_unprotect: Optional(ListOf(Fields({ access_level: Optional(UnprotectLevel), ...changes }))),
 }
 
+/** Rules of groups name levels only. */
+export const groupEntryParams = {
+  allowed_to_push: Optional(ListOf(Fields({ access_level: Level }))),
+  allowed_to_merge: Optional(ListOf(Fields({ access_level: Level }))),
+  allowed_to_unprotect: Optional(ListOf(Fields({ access_level: UnprotectLevel }))),
+}
+
+const groupChanges = { id: Optional(Id()), _destroy: Optional(Flag()) }
+
+export const groupChangeParams = {
+  allowed_to_push: Optional(ListOf(Fields({ access_level: Optional(Level), ...groupChanges }))),
+  allowed_to_merge: Optional(ListOf(Fields({ access_level: Optional(Level), ...groupChanges }))),
+  allowed_to_unprotect: Optional(ListOf(Fields({ access_level: Optional(UnprotectLevel), ...groupChanges }))),
+}
+
 type Levels = Static<ReturnType<typeof Fields<typeof levelParams & typeof entryParams>>>
 type Changes = Static<ReturnType<typeof Fields<typeof changeParams>>>
 type Wanted = NonNullable<Changes['allowed_to_push']>[number]
@@ -43,19 +59,19 @@ const usualLevel = 40
 export function newEntries(params: Levels): NewEntry[] {
   return actions.flatMap((action) => {
     const level = params[`${action}_access_level`]
-    const listed = params[`allowed_to_${action}`] ?? []
-    const entries = listed.map((wanted) => entryOf(action, wanted))
-    if (level !== undefined)
-      return [{ action, accessLevel: level, userId: null, deployKeyId: null }, ...entries]
-    return entries.length > 0
-      ? entries
-      : [{ action, accessLevel: usualLevel, userId: null, deployKeyId: null }]
+    const entries = (params[`allowed_to_${action}`] ?? []).map((wanted) => entryOf(action, wanted))
+    if (level !== undefined) return [levelEntry(action, level), ...entries]
+    return entries.length > 0 ? entries : [levelEntry(action, usualLevel)]
   })
+}
+
+export function levelEntry(action: Action, accessLevel: number): NewEntry {
+  return { action, ...entryFor({ accessLevel }) }
 }
 
 export interface EntryChanges {
   readonly add: NewEntry[]
-  readonly change: { id: number; entry: NewEntry }[]
+  readonly change: { readonly id: number; readonly entry: NewEntry }[]
   readonly remove: number[]
 }
 
@@ -70,53 +86,37 @@ export function entryChanges(params: Changes, existing: readonly Entry[]): Entry
       }
       if (!existing.some((entry) => entry.id === wanted.id && entry.action === action)) throw recordNotFound()
       if (wanted._destroy === true) result.remove.push(wanted.id)
-      else result.change.push({ id: wanted.id, entry: entryOf(action, wanted) })
+      else if (namesTarget(wanted)) result.change.push({ id: wanted.id, entry: entryOf(action, wanted) })
     }
   }
   return result
 }
 
-const kinds: Readonly<Record<Action, string>> = { push: 'Push', merge: 'Merge', unprotect: 'Unprotect' }
+function namesTarget(wanted: Wanted): boolean {
+  return Object.keys({ ...targets, access_level: 0 }).some((key) => wanted[key as keyof Wanted] !== undefined)
+}
 
-/** One entry names one target. Groups have no access to any project yet, and deploy keys only push. */
+/** One entry names one target. Deploy keys only push. */
 function entryOf(action: Action, wanted: Omit<Wanted, 'id' | '_destroy'>): NewEntry {
   const refuse = (text: string): never => {
-    throw unprocessable([`${kinds[action]} access levels ${text}`])
+    throw unprocessable([`${actionWords[action]} access levels ${text}`])
   }
-  if (wanted.group_id !== undefined) return refuse('group does not have access to the project')
-  if (wanted.deploy_key_id !== undefined) {
-    if (action !== 'push') return refuse('deploy key is not enabled for this project')
-    return { action, accessLevel: null, userId: null, deployKeyId: wanted.deploy_key_id }
+  if (wanted.deploy_key_id !== undefined && action !== 'push') {
+    return refuse('deploy key is not enabled for this project')
   }
-  if (wanted.user_id !== undefined) {
-    return { action, accessLevel: null, userId: wanted.user_id, deployKeyId: null }
-  }
-  if (wanted.access_level === undefined) return refuse("access level can't be blank")
-  return { action, accessLevel: wanted.access_level, userId: null, deployKeyId: null }
+  const target = targetOf(wanted)
+  return target === undefined ? refuse("access level can't be blank") : { action, ...target }
 }
 
-/** Every user of an entry must be a member of the project. */
-export function requireMembers(entries: readonly NewEntry[], members: ReadonlySet<number>): void {
-  const stranger = entries.find(({ userId }) => userId !== null && !members.has(userId))
-  if (stranger !== undefined) {
-    throw unprocessable([`${kinds[stranger.action]} access levels user is not a member of the project`])
-  }
-}
-
-/** Every deploy key of an entry must be enabled in the project with write access, by somebody who is a member. */
-export function requirePushingKeys(
-  entries: readonly NewEntry[],
-  keys: ReadonlyMap<number, { readonly ownerIsMember: boolean }>,
-): void {
-  for (const { deployKeyId } of entries) {
-    if (deployKeyId === null) continue
-    const key = keys.get(deployKeyId)
-    const problem =
-      key === undefined
-        ? 'is not enabled for this project'
-        : key.ownerIsMember
-          ? undefined
-          : 'owner is not a project member'
-    if (problem !== undefined) throw unprocessable([`Push access levels deploy key ${problem}`])
-  }
+/** Whom an element names: a group, a key, a user, or all from a level on; undefined when it says nothing. */
+export function targetOf(wanted: {
+  readonly access_level?: number | undefined
+  readonly user_id?: number | undefined
+  readonly deploy_key_id?: number | undefined
+  readonly group_id?: number | undefined
+}): AccessEntry | undefined {
+  if (wanted.group_id !== undefined) return entryFor({ groupId: wanted.group_id })
+  if (wanted.deploy_key_id !== undefined) return entryFor({ deployKeyId: wanted.deploy_key_id })
+  if (wanted.user_id !== undefined) return entryFor({ userId: wanted.user_id })
+  return wanted.access_level === undefined ? undefined : entryFor({ accessLevel: wanted.access_level })
 }

@@ -1,4 +1,4 @@
-import { endpoint, project, type ProjectSubject } from '../../access/index.ts'
+import { endpoint, project, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import {
@@ -12,18 +12,11 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { conflict, recordNotFound } from '../../kernel/errors/index.ts'
-import { branchRule, protectedBranch, ProtectedBranch, type RuleRow } from './entities.ts'
-import {
-  changeParams,
-  entryChanges,
-  entryParams,
-  levelParams,
-  newEntries,
-  requireMembers,
-  requirePushingKeys,
-} from './requested.ts'
-import type { BranchRule } from './rules.ts'
+import { branchRule, protectedBranch, ProtectedBranch } from './entities.ts'
+import { changeParams, entryChanges, entryParams, levelParams, newEntries } from './requested.ts'
+import { actionWords, type BranchRule } from './rules.ts'
 import * as store from './store.ts'
+import { checkTargets, type EntryPlace } from './targets.ts'
 import { isUnprotect, requireUnprotect } from './unprotecting.ts'
 
 const path = '/projects/:id/protected_branches'
@@ -42,7 +35,7 @@ export function protectedBranchEndpoints({ db, plan }: { db: Database; plan: Pla
       paged: true,
       params: Fields({ search: Optional(Text({ description: 'Part of a name, in any letter case' })) }),
       answers: ListOf(ProtectedBranch),
-      read: ({ params, page }) => store.list(params.search, page),
+      read: ({ params, page }) => store.list('project', params.search, page),
       handle: async ({ rows }) => rows.map(protectedBranch),
     }),
 
@@ -82,24 +75,25 @@ export function protectedBranchEndpoints({ db, plan }: { db: Database; plan: Pla
           allowed_to_unprotect: _unprotect,
           ...free
         } = params
-        const entries = newEntries(paid ? params : free)
+        const owner = { kind: 'project', id: project.id } as const
+        const caller = userOf(actor).id
+        const wanted = newEntries(paid ? params : free)
         const saysWhoUnprotects =
           params.unprotect_access_level !== undefined || (params.allowed_to_unprotect ?? []).length > 0
-        if (saysWhoUnprotects) requireUnprotect(entries.filter(isUnprotect), actor, project)
-        const row = await db.transaction(async (tx) => {
-          if ((await store.find(tx, project.id, params.name)) !== undefined) {
+        return db.transaction(async (tx) => {
+          if ((await store.find(tx, owner, params.name, caller)) !== undefined) {
             throw conflict(`Protected branch '${params.name}' already exists`)
           }
-          await checkMembers(tx, project.id, entries)
-          await store.create(tx, project.id, {
+          const entries = await checkEntries(tx, { projectId: project.id, callerId: caller }, wanted)
+          if (saysWhoUnprotects) requireUnprotect(entries.filter(isUnprotect), actor, project)
+          await store.create(tx, owner, {
             name: params.name,
             allowForcePush: params.allow_force_push,
             codeOwnerApprovalRequired: paid && params.code_owner_approval_required,
             entries,
           })
-          return store.find(tx, project.id, params.name)
+          return protectedBranch((await store.find(tx, owner, params.name, caller))!)
         })
-        return protectedBranch(row!)
       },
     }),
 
@@ -118,24 +112,27 @@ export function protectedBranchEndpoints({ db, plan }: { db: Database; plan: Pla
       }),
       answers: ProtectedBranch,
       refuses: { 422: 'An entry is not allowed' },
-      read: ({ params }) => store.named(params.name),
+      read: ({ params }) => store.ownNamed('project', params.name),
       handle: ({ actor, project, params }) =>
         db.transaction(async (tx) => {
-          const rule = await lockRule(tx, project, params.name)
-          requireUnprotect(rule.entries.filter(isUnprotect), actor, project)
+          const caller = userOf(actor).id
+          const rule = await lockRule(tx, actor, project, params.name)
           if (paid) {
             const { add, change, remove } = entryChanges(params, rule.entries)
-            await checkMembers(tx, project.id, [...add, ...change.map(({ entry }) => entry)])
+            const changed = change.map(({ entry }) => entry)
+            await checkEntries(tx, { projectId: project.id, callerId: caller }, [...add, ...changed])
             await store.removeEntries(tx, remove)
             for (const { id, entry } of change) await store.changeEntry(tx, id, entry)
-            await store.addEntries(tx, project.id, rule.id, add)
+            await store.addEntries(tx, { kind: 'project', id: project.id }, rule.id, add)
           }
           await store.change(tx, rule.id, {
             allowForcePush: params.allow_force_push ?? rule.allowForcePush,
             codeOwnerApprovalRequired:
               (paid ? params.code_owner_approval_required : undefined) ?? rule.codeOwnerApprovalRequired,
           })
-          return protectedBranch((await store.find(tx, project.id, params.name))!)
+          return protectedBranch(
+            (await store.find(tx, { kind: 'project', id: project.id }, params.name, caller))!,
+          )
         }),
     }),
 
@@ -149,11 +146,10 @@ export function protectedBranchEndpoints({ db, plan }: { db: Database; plan: Pla
       record: true,
       answers: null,
       refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
-      read: ({ params }) => store.named(params.name),
+      read: ({ params }) => store.ownNamed('project', params.name),
       handle: ({ actor, project, params, request }) =>
         db.transaction(async (tx) => {
-          const rule = await lockRule(tx, project, params.name)
-          requireUnprotect(rule.entries.filter(isUnprotect), actor, project)
+          const rule = await lockRule(tx, actor, project, params.name)
           requireUnmodified(request, await store.updatedAt(tx, rule.id))
           await store.remove(tx, rule.id)
         }),
@@ -161,15 +157,19 @@ export function protectedBranchEndpoints({ db, plan }: { db: Database; plan: Pla
   ]
 }
 
-async function lockRule(tx: Tx, project: ProjectSubject, name: string): Promise<BranchRule> {
-  const row: RuleRow | undefined = await store.find(tx, project.id, name)
+/** A rule of the project itself, for one who may change it. */
+async function lockRule(tx: Tx, actor: Actor, project: ProjectSubject, name: string): Promise<BranchRule> {
+  const row = await store.find(tx, { kind: 'project', id: project.id }, name, userOf(actor).id)
   if (row === undefined) throw recordNotFound()
-  return branchRule(row)
+  const rule = branchRule(row)
+  requireUnprotect(rule.entries.filter(isUnprotect), actor, project)
+  return rule
 }
 
-async function checkMembers(tx: Tx, projectId: number, entries: readonly store.NewEntry[]): Promise<void> {
-  const userIds = entries.flatMap(({ userId }) => userId ?? [])
-  if (userIds.length > 0) requireMembers(entries, await store.membersAmong(tx, projectId, userIds))
-  const keyIds = entries.flatMap(({ deployKeyId }) => deployKeyId ?? [])
-  if (keyIds.length > 0) requirePushingKeys(entries, await store.pushingKeys(tx, projectId, keyIds))
+function checkEntries(
+  tx: Tx,
+  place: EntryPlace,
+  entries: readonly store.NewEntry[],
+): Promise<store.NewEntry[]> {
+  return checkTargets(tx, place, entries, ({ action }) => actionWords[action])
 }

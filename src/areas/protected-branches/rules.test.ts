@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { entryFor } from '../../access/index.ts'
 import { protectionOf, refusal, type BranchRule, type BranchUpdate, type Entry } from './rules.ts'
 
 let id = 0
 const entry = (action: Entry['action'], accessLevel: number): Entry => ({
   id: (id += 1),
   action,
-  accessLevel,
-  userId: null,
-  deployKeyId: null,
+  ...entryFor({ accessLevel }),
 })
 const rule = (name: string, more: Partial<BranchRule> = {}): BranchRule => ({
   id: (id += 1),
   name,
+  inherited: false,
   allowForcePush: false,
   codeOwnerApprovalRequired: false,
   entries: [entry('push', 40), entry('merge', 40)],

@@ -3,6 +3,13 @@ import { matchesWildcard } from '../../kernel/lib/wildcard.ts'
 
 export type Action = 'push' | 'merge' | 'unprotect'
 
+/** As refusals of entries begin. */
+export const actionWords: Readonly<Record<Action, string>> = {
+  push: 'Push',
+  merge: 'Merge',
+  unprotect: 'Unprotect',
+}
+
 export interface Entry extends AccessEntry {
   readonly id: number
   readonly action: Action
@@ -12,6 +19,8 @@ export interface Entry extends AccessEntry {
 export interface BranchRule {
   readonly id: number
   readonly name: string
+  /** A group has it for all its projects. */
+  readonly inherited: boolean
   readonly allowForcePush: boolean
   readonly codeOwnerApprovalRequired: boolean
   readonly entries: readonly Entry[]

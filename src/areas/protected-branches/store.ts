@@ -1,50 +1,85 @@
 import { sql, type RawBuilder } from 'kysely'
+import type { AccessEntry } from '../../access/index.ts'
 import { isDatabaseError, onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { conflict, unprocessable } from '../../kernel/errors/index.ts'
 import { branchRule, type RuleRow } from './entities.ts'
-import type { Action, BranchRule } from './rules.ts'
+import { actionWords, type Action, type BranchRule } from './rules.ts'
 
-const columns = sql`
-  b.id, b.name, b.allow_force_push, b.code_owner_approval_required, (
+/** Whose rules are meant: those of a project, or those that a top-level group has for all projects below it. */
+export interface Owner {
+  readonly kind: 'project' | 'group'
+  readonly id: number
+}
+
+/** Of rule `b`. Whether entries of groups let somebody in is told for this user. */
+const columnsFor = (userId: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  b.id, b.name, b.allow_force_push, b.code_owner_approval_required, b.namespace_id is not null as of_group, (
     select coalesce(json_agg(json_build_object('id', l.id, 'action', l.action, 'access_level', l.access_level,
-      'user_id', l.user_id, 'user_name', u.name, 'deploy_key_id', l.deploy_key_id, 'key_title', k.title)
+      'user_id', l.user_id, 'deploy_key_id', l.deploy_key_id, 'group_id', l.group_id,
+      'name', coalesce(u.name, k.title, g.name),
+      'through_group', l.group_id is not null and admits_through_group(l.project_id, l.group_id, ${userId}))
       order by l.id), '[]'::json)
     from protected_branch_access_levels l left join users u on u.id = l.user_id
-      left join ssh_keys k on k.id = l.deploy_key_id
+      left join ssh_keys k on k.id = l.deploy_key_id left join namespaces g on g.id = l.group_id
     where l.protected_branch_id = b.id) as entries`
 
-export function list(search: string | undefined, input: PageInput): Read<RuleRow> {
+/** Inside a `read`. */
+const columns = columnsFor(sql`actor.id`)
+const ofProject = sql`(b.project_id = subject.id or b.namespace_id = subject.line[1])`
+const ofGroup = sql`b.namespace_id = subject.id`
+
+/** The rules of the endpoint's project, with those of the group above it, or of its group. */
+export function list(kind: Owner['kind'], search: string | undefined, input: PageInput): Read<RuleRow> {
   // Position, not LIKE: what is searched for is text, not a pattern.
   const found = search === undefined ? sql`` : sql`and position(lower(${search}) in lower(b.name)) > 0`
   return page(
     {
       columns,
-      from: sql`from protected_branches b where b.project_id = subject.id ${found}`,
+      from: sql`from protected_branches b where ${kind === 'project' ? ofProject : ofGroup} ${found}`,
       order: sql`b.id`,
     },
     input,
   )
 }
 
-function ofName(project: RawBuilder<unknown>, name: string): RawBuilder<RuleRow> {
-  return sql<RuleRow>`
-    select ${columns} from protected_branches b where b.project_id = ${project} and b.name = ${name}`
-}
-
+/** A rule of a project or of the group above it; where both have one of this name, the project's own. */
 export function named(name: string): Read<RuleRow> {
-  return rows(ofName(sql`subject.id`, name))
+  return rows(sql`
+    select ${columns} from protected_branches b where ${ofProject} and b.name = ${name}
+    order by b.project_id nulls last limit 1`)
 }
 
-export async function find(tx: Tx, projectId: number, name: string): Promise<RuleRow | undefined> {
-  const result = await sql<RuleRow>`${ofName(sql`${projectId}`, name)} for update of b`.execute(tx)
+/** A rule of the project or group itself. */
+export function ownNamed(kind: Owner['kind'], name: string): Read<RuleRow> {
+  const own = kind === 'project' ? sql`b.project_id = subject.id` : ofGroup
+  return rows(sql`select ${columns} from protected_branches b where ${own} and b.name = ${name}`)
+}
+
+/** A rule of the owner itself, locked. */
+export async function find(
+  tx: Tx,
+  { kind, id }: Owner,
+  name: string,
+  userId: number | null,
+): Promise<RuleRow | undefined> {
+  const own = kind === 'project' ? sql`b.project_id = ${id}` : sql`b.namespace_id = ${id}`
+  const result = await sql<RuleRow>`
+    select ${columnsFor(sql`${userId}::bigint`)} from protected_branches b
+    where ${own} and b.name = ${name} for update of b`.execute(tx)
   return result.rows[0]
 }
 
-/** All rules of a project. There are few; which of them match is decided outside the database. */
-export async function rulesOf(db: Reader, projectId: number): Promise<BranchRule[]> {
+/**
+ * All rules of a project, the inherited ones too. There are few; which of them match is decided outside the database.
+ * Entries of groups are told for this user; where nobody is asked about, null.
+ */
+export async function rulesOf(db: Reader, projectId: number, userId: number | null): Promise<BranchRule[]> {
   const result = await sql<RuleRow>`
-    select ${columns} from protected_branches b where b.project_id = ${projectId} order by b.id`.execute(db)
+    select ${columnsFor(sql`${userId}::bigint`)}
+    from projects p join namespaces n on n.id = p.namespace_id
+      join protected_branches b on b.project_id = p.id or b.namespace_id = n.traversal_ids[1]
+    where p.id = ${projectId} order by b.id`.execute(db)
   return result.rows.map(branchRule)
 }
 
@@ -52,7 +87,7 @@ export async function rulesOf(db: Reader, projectId: number): Promise<BranchRule
 export function allRules(): Read<{ readonly rules: readonly RuleRow[] }> {
   return rows(sql`
     select coalesce(json_agg(r), '[]'::json) as rules
-    from (select ${columns} from protected_branches b where b.project_id = subject.id order by b.id) r`)
+    from (select ${columns} from protected_branches b where ${ofProject} order by b.id) r`)
 }
 
 /** What `allRules` brought. */
@@ -71,11 +106,8 @@ export async function groupDefaults(db: Reader, projectId: number): Promise<unkn
   return found[0]?.defaults
 }
 
-export interface NewEntry {
+export interface NewEntry extends AccessEntry {
   readonly action: Action
-  readonly accessLevel: number | null
-  readonly userId: number | null
-  readonly deployKeyId: number | null
 }
 
 export interface NewRule {
@@ -85,28 +117,27 @@ export interface NewRule {
   readonly entries: readonly NewEntry[]
 }
 
-export async function create(tx: Tx, projectId: number, rule: NewRule): Promise<void> {
+export async function create(tx: Tx, owner: Owner, rule: NewRule): Promise<void> {
+  const taken = () => conflict(`Protected branch '${rule.name}' already exists`)
   const { id } = await tx
     .insertInto('protected_branches')
     .values({
-      project_id: projectId,
+      project_id: owner.kind === 'project' ? owner.id : null,
+      namespace_id: owner.kind === 'group' ? owner.id : null,
       name: rule.name,
       allow_force_push: rule.allowForcePush,
       code_owner_approval_required: rule.codeOwnerApprovalRequired,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
-    .catch(
-      onConstraint('protected_branches_name', () =>
-        conflict(`Protected branch '${rule.name}' already exists`),
-      ),
-    )
-  await addEntries(tx, projectId, id, rule.entries)
+    .catch(onConstraint('protected_branches_name', taken))
+    .catch(onConstraint('protected_branches_group_name', taken))
+  await addEntries(tx, owner, id, rule.entries)
 }
 
 export async function addEntries(
   tx: Tx,
-  projectId: number,
+  owner: Owner,
   ruleId: number,
   entries: readonly NewEntry[],
 ): Promise<void> {
@@ -114,13 +145,11 @@ export async function addEntries(
   await tx
     .insertInto('protected_branch_access_levels')
     .values(
-      entries.map(({ action, accessLevel, userId, deployKeyId }) => ({
-        project_id: projectId,
+      entries.map((entry) => ({
+        project_id: owner.kind === 'project' ? owner.id : null,
         protected_branch_id: ruleId,
-        action,
-        access_level: accessLevel,
-        user_id: userId,
-        deploy_key_id: deployKeyId,
+        action: entry.action,
+        ...targetColumns(entry),
       })),
     )
     .execute()
@@ -130,10 +159,15 @@ export async function addEntries(
 export async function changeEntry(tx: Tx, id: number, entry: NewEntry): Promise<void> {
   await tx
     .updateTable('protected_branch_access_levels as l')
-    .set({ access_level: entry.accessLevel, user_id: entry.userId, deploy_key_id: entry.deployKeyId })
+    .set(targetColumns(entry))
     .where('l.id', '=', id)
     .execute()
     .catch(orTaken)
+}
+
+/** As tables of entries have them. */
+export function targetColumns({ accessLevel, userId, deployKeyId, groupId }: AccessEntry) {
+  return { access_level: accessLevel, user_id: userId, deploy_key_id: deployKeyId, group_id: groupId }
 }
 
 export async function removeEntries(tx: Tx, ids: readonly number[]): Promise<void> {
@@ -169,50 +203,21 @@ export async function updatedAt(tx: Tx, id: number): Promise<Date> {
   return row.updated_at
 }
 
-/** Those of the given users who are members of the project, by any way. */
-export async function membersAmong(
-  tx: Tx,
-  projectId: number,
-  userIds: readonly number[],
-): Promise<Set<number>> {
-  const result = await sql<{ user_id: number }>`
-    select distinct m.user_id
-    from projects p join namespaces n on n.id = p.namespace_id,
-      effective_memberships(n.traversal_ids, p.id) m
-    where p.id = ${projectId} and m.user_id = any (${userIds}::bigint[])`.execute(tx)
-  return new Set(result.rows.map((row) => row.user_id))
+const attributes: Readonly<Record<string, string>> = {
+  user: 'user',
+  deploy_key: 'deploy key',
+  group: 'group',
 }
 
-/** Those of the given deploy keys that may push to the project, with whether their owner is a member. */
-export async function pushingKeys(
-  tx: Tx,
-  projectId: number,
-  keyIds: readonly number[],
-): Promise<Map<number, { ownerIsMember: boolean }>> {
-  const result = await sql<{ id: number; member: boolean }>`
-    select d.deploy_key_id as id, coalesce(u.admin, false) or exists (
-      select from projects p join namespaces n on n.id = p.namespace_id,
-        effective_memberships(n.traversal_ids, p.id) m
-      where p.id = d.project_id and m.user_id = u.id) as member
-    from deploy_key_projects d join ssh_keys k on k.id = d.deploy_key_id left join users u on u.id = k.creator_id
-    where d.project_id = ${projectId} and d.can_push and d.deploy_key_id = any (${keyIds}::bigint[])`.execute(
-    tx,
-  )
-  return new Map(result.rows.map(({ id, member }) => [id, { ownerIsMember: member }]))
-}
-
-const kinds: Readonly<Record<string, string>> = { push: 'Push', merge: 'Merge', unprotect: 'Unprotect' }
-
-/** One level or user stands once among the entries of a kind: unique indexes say so, this gives it words. */
+/** One level, user, key or group stands once among the entries of a kind: unique indexes say so, this gives it words. */
 function orTaken(error: unknown): never {
   if (isDatabaseError(error) && error.constraint?.startsWith('protected_branch_access_levels_') === true) {
     const action = /\(\d+, (\w+), /.exec(error.detail ?? '')?.[1] ?? 'push'
-    const attribute = error.constraint.endsWith('_user')
-      ? 'user'
-      : error.constraint.endsWith('_deploy_key')
-        ? 'deploy key'
-        : 'access level'
-    throw unprocessable([`${kinds[action] ?? 'Push'} access levels ${attribute} has already been taken`])
+    const attribute =
+      attributes[/_(user|deploy_key|group)$/.exec(error.constraint)?.[1] ?? ''] ?? 'access level'
+    throw unprocessable([
+      `${actionWords[action as Action]} access levels ${attribute} has already been taken`,
+    ])
   }
   throw error
 }

@@ -14,7 +14,7 @@ export function tagGuard({ db }: { db: Database }, { actor, project, via }: Move
         return tag === undefined ? [] : [{ update, tag }]
       })
       if (tags.length === 0) return []
-      const rules = await store.rulesOf(db.reader, project.id)
+      const rules = await store.rulesOf(db.reader, project.id, actor.user?.id ?? null)
       return tags.flatMap(({ update, tag }): Refusal[] => {
         const creators = creatorsOf(tag, rules)
         const message =

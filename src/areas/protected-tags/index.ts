@@ -12,7 +12,7 @@ export { allTagRules, rulesOf as tagRulesOf, tagRulesIn } from './store.ts'
 
 /** Whether a tag of this name is protected. */
 export async function isProtectedTag(db: Reader, projectId: number, tag: string): Promise<boolean> {
-  return creatorsOf(tag, await rulesOf(db, projectId)) !== undefined
+  return creatorsOf(tag, await rulesOf(db, projectId, null)) !== undefined
 }
 
 /** Whether the caller may create a tag of this name, were it not there. */
@@ -22,7 +22,7 @@ export async function mayCreateTag(
   project: ProjectSubject,
   tag: string,
 ): Promise<boolean> {
-  const creators = creatorsOf(tag, await rulesOf(db, project.id))
+  const creators = creatorsOf(tag, await rulesOf(db, project.id, actor.user?.id ?? null))
   return creators === undefined || admits(creators, actor, project)
 }
 

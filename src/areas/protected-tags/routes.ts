@@ -1,4 +1,4 @@
-import { endpoint, project as projectKind, type AccessEntry } from '../../access/index.ts'
+import { endpoint, entryFor, project as projectKind, userOf, type AccessEntry } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type Static,
 } from '../../kernel/endpoint/index.ts'
 import { unprocessable } from '../../kernel/errors/index.ts'
-import { membersAmong, pushingKeys } from '../protected-branches/index.ts'
+import { checkTargets, targetOf } from '../protected-branches/index.ts'
 import { protectedTag, ProtectedTag } from './entities.ts'
 import * as store from './store.ts'
 
@@ -68,19 +68,15 @@ export function protectedTagEndpoints({ db, plan }: { db: Database; plan: Plan }
       }),
       answers: ProtectedTag,
       refuses: { 422: 'The name is protected already, or an entry is not allowed' },
-      async handle({ project, params }) {
+      async handle({ actor, project, params }) {
         const listed = plan === 'free' ? [] : (params.allowed_to_create ?? []).map(entryOf)
         const level = params.create_access_level ?? (listed.length === 0 ? usualLevel : undefined)
-        const entries = level === undefined ? listed : [byLevel(level), ...listed]
+        const entries = level === undefined ? listed : [entryFor({ accessLevel: level }), ...listed]
+        const callerId = userOf(actor).id
         return db.transaction(async (tx) => {
-          const userIds = entries.flatMap(({ userId }) => userId ?? [])
-          const members = await membersAmong(tx, project.id, userIds)
-          if (userIds.some((id) => !members.has(id))) throw refuse('user is not a member of the project')
-          const keyIds = entries.flatMap(({ deployKeyId }) => deployKeyId ?? [])
-          const keys = await pushingKeys(tx, project.id, keyIds)
-          if (keyIds.some((id) => !keys.has(id))) throw refuse('deploy key is not enabled for this project')
-          await store.create(tx, project.id, params.name, entries)
-          return protectedTag(await store.find(tx, project.id, params.name))
+          const checked = await checkTargets(tx, { projectId: project.id, callerId }, entries, () => 'Create')
+          await store.create(tx, project.id, params.name, checked)
+          return protectedTag(await store.find(tx, project.id, params.name, callerId))
         })
       },
     }),
@@ -99,21 +95,8 @@ export function protectedTagEndpoints({ db, plan }: { db: Database; plan: Plan }
   ]
 }
 
-function refuse(text: string): Error {
-  return unprocessable([`Create access levels ${text}`])
-}
-
-function byLevel(accessLevel: number): AccessEntry {
-  return { accessLevel, userId: null, deployKeyId: null }
-}
-
-/** One entry names one target. Groups have no access to any project yet. */
 function entryOf(wanted: Static<typeof Wanted>): AccessEntry {
-  if (wanted.group_id !== undefined) throw refuse('group does not have access to the project')
-  if (wanted.deploy_key_id !== undefined) {
-    return { accessLevel: null, userId: null, deployKeyId: wanted.deploy_key_id }
-  }
-  if (wanted.user_id !== undefined) return { accessLevel: null, userId: wanted.user_id, deployKeyId: null }
-  if (wanted.access_level === undefined) throw refuse("access level can't be blank")
-  return byLevel(wanted.access_level)
+  const entry = targetOf(wanted)
+  if (entry === undefined) throw unprocessable(["Create access levels access level can't be blank"])
+  return entry
 }

@@ -3,38 +3,55 @@ import type { AccessEntry } from '../../access/index.ts'
 import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { unprocessable } from '../../kernel/errors/index.ts'
+import { targetColumns } from '../protected-branches/index.ts'
 import { tagRule, type TagRuleRow } from './entities.ts'
 import type { TagRule } from './rules.ts'
 
-const columns = sql`
+/** Of rule `t`. Whether entries of groups let somebody in is told for this user. */
+const columnsFor = (userId: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   t.id, t.name, (
     select coalesce(json_agg(json_build_object('id', l.id, 'access_level', l.access_level, 'user_id', l.user_id,
-      'user_name', u.name, 'deploy_key_id', l.deploy_key_id, 'key_title', k.title) order by l.id), '[]'::json)
+      'deploy_key_id', l.deploy_key_id, 'group_id', l.group_id, 'name', coalesce(u.name, k.title, g.name),
+      'through_group', l.group_id is not null and admits_through_group(l.project_id, l.group_id, ${userId}))
+      order by l.id), '[]'::json)
     from protected_tag_create_levels l left join users u on u.id = l.user_id
-      left join ssh_keys k on k.id = l.deploy_key_id
+      left join ssh_keys k on k.id = l.deploy_key_id left join namespaces g on g.id = l.group_id
     where l.protected_tag_id = t.id) as entries`
+
+/** Inside a `read`. */
+const columns = columnsFor(sql`actor.id`)
 
 export function list(input: PageInput): Read<TagRuleRow> {
   const from = sql`from protected_tags t where t.project_id = subject.id`
   return page({ columns, from, order: sql`t.id` }, input)
 }
 
-function ofName(project: RawBuilder<unknown>, name: string): RawBuilder<TagRuleRow> {
-  return sql<TagRuleRow>`select ${columns} from protected_tags t where t.project_id = ${project} and t.name = ${name}`
-}
-
 export function named(name: string): Read<TagRuleRow> {
-  return rows(ofName(sql`subject.id`, name))
+  return rows(
+    sql`select ${columns} from protected_tags t where t.project_id = subject.id and t.name = ${name}`,
+  )
 }
 
-export async function find(db: Reader, projectId: number, name: string): Promise<TagRuleRow> {
-  return (await ofName(sql`${projectId}`, name).execute(db)).rows[0]!
+export async function find(
+  db: Reader,
+  projectId: number,
+  name: string,
+  userId: number | null,
+): Promise<TagRuleRow> {
+  const { rows: found } = await sql<TagRuleRow>`
+    select ${columnsFor(sql`${userId}::bigint`)} from protected_tags t
+    where t.project_id = ${projectId} and t.name = ${name}`.execute(db)
+  return found[0]!
 }
 
-/** All rules of a project. There are few; which of them match is decided outside the database. */
-export async function rulesOf(db: Reader, projectId: number): Promise<TagRule[]> {
+/**
+ * All rules of a project. There are few; which of them match is decided outside the database. Entries of groups are
+ * told for this user; where nobody is asked about, null.
+ */
+export async function rulesOf(db: Reader, projectId: number, userId: number | null): Promise<TagRule[]> {
   const result = await sql<TagRuleRow>`
-    select ${columns} from protected_tags t where t.project_id = ${projectId} order by t.id`.execute(db)
+    select ${columnsFor(sql`${userId}::bigint`)} from protected_tags t
+    where t.project_id = ${projectId} order by t.id`.execute(db)
   return result.rows.map(tagRule)
 }
 
@@ -65,20 +82,29 @@ export async function create(
   await tx
     .insertInto('protected_tag_create_levels')
     .values(
-      entries.map(({ accessLevel, userId, deployKeyId }) => ({
+      entries.map((entry) => ({
         project_id: projectId,
         protected_tag_id: id,
-        access_level: accessLevel,
-        user_id: userId,
-        deploy_key_id: deployKeyId,
+        ...targetColumns(entry),
       })),
     )
     .execute()
     .catch(
       onConstraint('protected_tag_create_levels_target', () =>
-        unprocessable(['Create access levels access level has already been taken']),
+        unprocessable([`Create access levels ${twice(entries)} has already been taken`]),
       ),
     )
+}
+
+/** What is named twice among the entries, which one constraint forbids for all kinds. */
+function twice(entries: readonly AccessEntry[]): string {
+  const among = (key: 'userId' | 'deployKeyId' | 'groupId'): boolean => {
+    const ids = entries.flatMap((entry) => entry[key] ?? [])
+    return new Set(ids).size < ids.length
+  }
+  if (among('userId')) return 'user'
+  if (among('deployKeyId')) return 'deploy key'
+  return among('groupId') ? 'group' : 'access level'
 }
 
 export async function remove(db: Writer, id: number): Promise<void> {

@@ -38,7 +38,7 @@ export function mergedDeletion(services: RepositoryServices): Task<Payload> {
       const repository = await readable(places, project)
       if (repository === undefined) return
       const refs = await listRefs(repository, project.refsVersion)
-      const rules = await rulesOf(db.reader, id)
+      const rules = await rulesOf(db.reader, id, user)
       for (const ref of await mergedInto(repository, refs)) {
         const oldOid = refs.find(ref)?.oid
         if (oldOid === undefined || protectionOf(branchName(ref)!, rules) !== undefined) continue

@@ -571,8 +571,9 @@ export interface ProtectedBranchAccessLevels {
   access_level: number | null;
   action: string;
   deploy_key_id: number | null;
+  group_id: number | null;
   id: Generated<number>;
-  project_id: number;
+  project_id: number | null;
   protected_branch_id: number;
   user_id: number | null;
 }
@@ -583,13 +584,15 @@ export interface ProtectedBranches {
   created_at: Generated<Timestamp>;
   id: Generated<number>;
   name: string;
-  project_id: number;
+  namespace_id: number | null;
+  project_id: number | null;
   updated_at: Generated<Timestamp>;
 }
 
 export interface ProtectedTagCreateLevels {
   access_level: number | null;
   deploy_key_id: number | null;
+  group_id: number | null;
   id: Generated<number>;
   project_id: number;
   protected_tag_id: number;

@@ -1,4 +1,4 @@
-import { endpoint, project as projectKind } from '../../../access/index.ts'
+import { endpoint, project as projectKind, userOf } from '../../../access/index.ts'
 import type { Tx } from '../../../kernel/db/index.ts'
 import { Fields, Flag, Optional, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { protectByFlags, rulesOf, unprotect } from '../../protected-branches/index.ts'
@@ -30,7 +30,7 @@ export function oldProtectionEndpoints(services: RepositoryServices): Endpoint[]
         }
         const rules = await db.transaction(async (tx: Tx) => {
           await protectByFlags(tx, actor, project, found.name, flags)
-          return rulesOf(tx, project.id)
+          return rulesOf(tx, project.id, userOf(actor).id)
         })
         return one(services, { actor, project, rules }, found)
       },
@@ -49,7 +49,7 @@ export function oldProtectionEndpoints(services: RepositoryServices): Endpoint[]
         const found = await branchNamed(services, project, params.branch)
         const rules = await db.transaction(async (tx: Tx) => {
           await unprotect(tx, actor, project, found.name)
-          return rulesOf(tx, project.id)
+          return rulesOf(tx, project.id, userOf(actor).id)
         })
         return one(services, { actor, project, rules }, found)
       },

@@ -7,6 +7,12 @@ async function rule(stage: Stage, fields: Json = {}): Promise<{ path: { name: st
   return { path: { name } }
 }
 
+async function groupRule(stage: Stage): Promise<{ path: { name: string } }> {
+  const name = stage.unique('branch')
+  await stage.make(`${stage.groupPath}/protected_branches`, { name })
+  return { path: { name } }
+}
+
 async function tagRule(stage: Stage): Promise<{ path: { name: string } }> {
   const name = stage.unique('tag')
   await stage.make(`${stage.projectPath}/protected_tags`, { name })
@@ -41,4 +47,16 @@ export const protectedBranchScenarios: Scenarios = {
     '': (stage) => rule(stage),
     'unprotect level 60': (stage) => rule(stage, { unprotect_access_level: 60 }),
   },
+  'GET /groups/:id/protected_branches': { '': plain },
+  'GET /groups/:id/protected_branches/:name': {
+    '': (stage) => stage.once('group rule', () => groupRule(stage)),
+  },
+  'POST /groups/:id/protected_branches': { '': (stage) => ({ body: { name: stage.unique('new') } }) },
+  'PATCH /groups/:id/protected_branches/:name': {
+    '': async (stage) => ({
+      ...(await stage.once('group rule', () => groupRule(stage))),
+      body: { allow_force_push: true },
+    }),
+  },
+  'DELETE /groups/:id/protected_branches/:name': { '': groupRule },
 }
