@@ -28,6 +28,7 @@ import * as deployKeysOfBranches from './0034-deploy-keys-of-protected-branches.
 import * as protectedTags from './0035-protected-tags.ts'
 import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 import * as groupsInRefRules from './0050-groups-in-ref-rules.ts'
+import * as forksAndStars from './0090-forks-and-stars.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -60,4 +61,5 @@ export const migrations: MigrationList = {
   '0035-protected-tags': protectedTags,
   '0037-pipeline-blocks': pipelineBlocks,
   '0050-groups-in-ref-rules': groupsInRefRules,
+  '0090-forks-and-stars': forksAndStars,
 }

@@ -9,6 +9,8 @@ export {
   type Repository,
 } from './repository.ts'
 
+export { copyRepository, findBranch, type CopyOptions } from './copy-repository.ts'
+
 // Values that git may be given; they come only from these functions.
 export {
   branchName,

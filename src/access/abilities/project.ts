@@ -104,6 +104,7 @@ const wikiWriters = [exactly(Role.planner), member(Role.developer)]
 const wikiKeepers = [exactly(Role.planner), member(Role.maintainer)]
 const maintainer = [member(Role.maintainer)]
 const owner = [member(Role.owner)]
+const forkers = [feature('forking', Role.reporter)]
 const codeReaders = [feature('repository', Role.planner)]
 const pipelineReaders = [publicJobs, member(Role.reporter), ownJob]
 
@@ -163,6 +164,8 @@ export type ProjectAbility =
   | 'admin_deploy_key'
   | 'change_deploy_key'
   | 'admin_project'
+  | 'fork_project'
+  | 'admin_fork'
   | 'change_visibility'
   | 'archive_project'
   | 'remove_project'
@@ -239,6 +242,9 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   admin_deploy_key: { allow: maintainer },
   change_deploy_key: { allow: maintainer, never: [archived] },
   admin_project: { allow: maintainer },
+  /** What is closed to the caller answers as if it were not there, which is for the endpoint to say. */
+  fork_project: { allow: forkers, never: [off('forking'), off('repository'), codeClosed, anyJob] },
+  admin_fork: { allow: owner, never: [archived] },
   change_visibility: { allow: owner, never: [archived] },
   archive_project: { allow: owner },
   remove_project: { allow: owner },

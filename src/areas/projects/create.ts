@@ -86,7 +86,7 @@ async function lockHome(
   const by = namespaceId === undefined ? { userId: user.id } : { namespaceId }
   const before = await store.findHome(tx, by)
   if (before === undefined) throw rules.invalidNamespace()
-  await lockTree(tx, before.line[0]!, 'share')
+  await lockTree(tx, before.root, 'share')
   const home = await store.findHome(tx, by)
   if (home === undefined) throw rules.invalidNamespace()
   if (home.kind === 'group') {

@@ -2,6 +2,7 @@ import {
   FeatureLevel,
   isAdministrator,
   isOpenTo,
+  isVisible,
   may,
   projectFromRow,
   visibilityName,
@@ -27,7 +28,7 @@ import {
 import { SharedWith } from '../shares/index.ts'
 import { basicUser, BasicUser } from '../users/index.ts'
 import { levelFields, levelNames, type FeatureLevels } from './feature-levels.ts'
-import type { ProjectRow } from './rows.ts'
+import type { PlainProjectRow, ProjectRow } from './rows.ts'
 import { allSettings, settingFields, shownSettings } from './settings.ts'
 
 const ProjectNamespace = Fields({
@@ -102,7 +103,6 @@ const fullFields = {
   ...levelFields,
   emails_disabled: Flag(),
   creator_id: Nullable(Id()),
-  mr_default_target_self: Nullable(Flag()),
   import_url: Nullable(Text()),
   import_type: Nullable(Text()),
   import_status: Text(),
@@ -113,6 +113,7 @@ const fullFields = {
   shared_with_groups: ListOf(SharedWith),
   security_and_compliance_enabled: Optional(Flag()),
   ...settingFields('everyone'),
+  mr_default_target_self: Nullable(Flag({ description: 'Of a fork' })),
   restrict_user_defined_variables: Optional(Flag()),
   runners_token: Optional(Nullable(Text())),
   runner_token_expiration_interval: Optional(Nullable(Int())),
@@ -164,7 +165,7 @@ export function contextOf(
   return { actor, externalUrl: externalUrl(), sshAddress, paid: plan !== 'free', registry }
 }
 
-function subjectOf(row: ProjectRow): ProjectSubject {
+function subjectOf(row: PlainProjectRow): ProjectSubject {
   return projectFromRow(row as unknown as Readonly<Record<string, unknown>>, row.role)
 }
 
@@ -177,7 +178,7 @@ export function project(row: ProjectRow, form: ProjectForm, context: EntityConte
 }
 
 function basicEntity(
-  row: ProjectRow,
+  row: PlainProjectRow,
   subject: ProjectSubject,
   { actor, externalUrl, sshAddress, license }: EntityContext,
 ) {
@@ -201,9 +202,9 @@ function basicEntity(
     readme_url: readme ? `${web}/-/blob/${row.default_branch}/${row.readme_path}` : null,
     license_url: license === true ? null : undefined,
     license: license === true ? null : undefined,
-    forks_count: 0,
+    forks_count: row.forks_count,
     avatar_url: null,
-    star_count: 0,
+    star_count: row.star_count,
     last_activity_at: row.last_activity_at,
     visibility: visibilityName(row.visibility),
     namespace: namespaceEntity(row, externalUrl),
@@ -211,7 +212,7 @@ function basicEntity(
   }
 }
 
-function namespaceEntity(row: ProjectRow, externalUrl: string) {
+function namespaceEntity(row: PlainProjectRow, externalUrl: string) {
   const folder = row.namespace_kind === 'group' ? 'groups/' : ''
   return {
     id: row.namespace_id,
@@ -235,7 +236,7 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
   const maintainers = may(actor, 'admin_project', subject)
   const settings = allSettings(row.settings)
   return {
-    forked_from_project: null,
+    forked_from_project: forkedFrom(row, context),
     container_registry_image_prefix:
       registry === undefined ? null : `${registry}/${row.full_path.toLowerCase()}`,
     _links: links(row.id, externalUrl, { issues: open('issues'), mergeRequests: open('merge_requests') }),
@@ -258,23 +259,30 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
     ...levelNames(features),
     emails_disabled: !settings.emails_enabled,
     creator_id: row.creator_id,
-    mr_default_target_self: null,
     import_url: null,
-    import_type: null,
-    import_status: 'none',
-    import_error: null,
+    import_type: row.import_type,
+    import_status: row.import_status,
+    import_error: row.import_error,
     open_issues_count: 0,
     description_html: paragraph(row.description),
     updated_at: row.updated_at,
     shared_with_groups: row.shared_with_groups,
     security_and_compliance_enabled: paid ? open('security_and_compliance') : undefined,
     ...shownSettings(settings, { maintainers, paid }),
+    mr_default_target_self: row.forked_from === null ? null : settings.mr_default_target_self,
     ...(maintainers && {
       restrict_user_defined_variables: settings.ci_pipeline_variables_minimum_override_role !== 'developer',
       runners_token: null,
       runner_token_expiration_interval: null,
     }),
   }
+}
+
+/** Where a fork comes from, for those who may see that. */
+function forkedFrom({ forked_from: from }: ProjectRow, context: EntityContext) {
+  if (from === null) return null
+  const subject = subjectOf(from)
+  return isVisible(context.actor, subject) ? basicEntity(from, subject, { ...context, license: false }) : null
 }
 
 function links(id: number, externalUrl: string, has: { issues: boolean; mergeRequests: boolean }) {

@@ -19,7 +19,7 @@ import type { ProjectServices } from './routes.ts'
 import type { ProjectRow } from './rows.ts'
 
 /** Visitors get the short form, and who asks for it. */
-function listed(
+export function listed(
   services: ContextServices,
   rows: readonly ProjectRow[],
   { actor, params }: { actor: Actor; params: { simple?: boolean | undefined } },

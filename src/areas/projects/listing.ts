@@ -53,7 +53,7 @@ export const projectOrders = [
   'last_activity_at',
   'similarity',
   'star_count',
-  // Sizes and stars are not counted: all projects have the same, and come by their id.
+  // Sizes are not counted: all projects have the same, and come by their id.
   'repository_size',
   'storage_size',
   'packages_size',
@@ -136,6 +136,8 @@ function orderKey({ order_by, search }: ProjectFilter): RawBuilder<unknown> {
       return sql`p.updated_at`
     case 'last_activity_at':
       return sql`p.last_activity_at`
+    case 'star_count':
+      return sql`p.star_count`
     case 'similarity':
       return search === undefined || search === '' ? sql`p.id` : sql`similarity(p.name, ${search}::text)`
     default:

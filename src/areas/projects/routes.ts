@@ -8,6 +8,7 @@ import { createProject, type CreateParams } from './create.ts'
 import { deleteProject } from './deletion.ts'
 import * as entities from './entities.ts'
 import { BasicProject, contextOf, Project, ProjectWithAccess } from './entities.ts'
+import type { ForkServices } from './forking.ts'
 import { commitReadme, readmePath, type Bring } from './first-commit.ts'
 import { createForUserParams, createParams, createRules, updateParams } from './params.ts'
 import * as store from './store.ts'
@@ -17,7 +18,7 @@ export interface ProjectServices extends entities.ContextServices {
   readonly db: Database
   readonly settings: Settings
   readonly places: RepositoryPlaces
-  readonly door: { readonly bring: Bring }
+  readonly door: { readonly bring: Bring } & ForkServices['door']
 }
 
 export function projectEndpoints(services: ProjectServices): Endpoint[] {

@@ -1,10 +1,10 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { projectLevels } from '../../access/index.ts'
 import { sharedWith, type SharedWithRow } from '../shares/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 
-/** A project as answers need it: its own columns, those of its namespace, and the levels of the caller. */
-export interface ProjectRow {
+/** A project as the short form of answers needs it: its own columns, those of its namespace, and the caller's role. */
+export interface PlainProjectRow {
   readonly id: number
   readonly name: string
   readonly path: string
@@ -31,25 +31,64 @@ export interface ProjectRow {
   readonly namespace_path: string
   readonly namespace_full_path: string
   readonly namespace_parent_id: number | null
+  readonly forks_count: number
+  readonly star_count: number
+  readonly role: number
+}
+
+/** A project as the whole of answers needs it. */
+export interface ProjectRow extends PlainProjectRow {
   /** Whose personal namespace it lies in. */
   readonly owner: BasicUserRow | null
   readonly project_access: number | null
   readonly group_access: number | null
-  readonly role: number
   readonly shared_with_groups: readonly SharedWithRow[]
+  readonly import_status: string
+  readonly import_type: string | null
+  readonly import_error: string | null
+  /** What it was made from, which the caller may not be allowed to see. */
+  readonly forked_from: PlainProjectRow | null
 }
+
+const projectNames = [
+  ...[
+    'id',
+    'name',
+    'path',
+    'full_path',
+    'description',
+    'visibility',
+    'archived',
+    'default_branch',
+    'creator_id',
+  ],
+  ...['storage', 'refs_version', 'repository_empty', 'readme_path', 'settings', 'feature_levels', 'topics'],
+  ...['last_activity_at', 'created_at', 'updated_at', 'forks_count', 'star_count'],
+]
 
 /** Columns of `ProjectRow`, over `projects p` joined as `projectJoins` says. */
 export const projectColumns = sql`
-  p.id, p.name, p.path, p.full_path, p.description, p.visibility, p.archived, p.default_branch, p.creator_id, p.storage,
-  p.refs_version, p.repository_empty, p.readme_path, p.settings, p.feature_levels, p.topics, p.last_activity_at,
-  p.created_at, p.updated_at, n.traversal_ids as line,
-  (select string_agg(a.name, ' / ' order by above.at)
-    from unnest(n.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
-  n.id as namespace_id, n.kind as namespace_kind, n.name as namespace_name, n.path as namespace_path,
-  n.full_path as namespace_full_path, n.parent_id as namespace_parent_id,
+  ${plainColumns('p', 'n')}, access.project_access, access.group_access, access.role, p.import_status, p.import_type,
+  p.import_error,
   (select ${basicUserJson('u')} from users u where u.id = n.owner_id) as owner,
-  access.project_access, access.group_access, access.role,
+  case when p.forked_from_id is not null then (
+    select to_json(origin) from (
+      select ${plainColumns('f', 'fn')}, role_in_project(f.id, actor.id) as role
+      from projects f join namespaces fn on fn.id = f.namespace_id where f.id = p.forked_from_id) origin)
+  end as forked_from,
   ${sharedWith('project', sql`p.id`, sql`access.role`)} as shared_with_groups`
 
 export const projectJoins = sql`join namespaces n on n.id = p.namespace_id ${projectLevels}`
+
+/** What a project and its namespace say by themselves. */
+function plainColumns(project: string, namespace: string): RawBuilder<unknown> {
+  const of = (alias: string, names: readonly string[]): RawBuilder<unknown> =>
+    sql.join(names.map((name) => sql.ref(`${alias}.${name}`)))
+  const home = sql.ref(namespace)
+  return sql`
+    ${of(project, projectNames)}, ${home}.traversal_ids as line,
+    (select string_agg(a.name, ' / ' order by above.at)
+      from unnest(${home}.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
+    ${home}.id as namespace_id, ${home}.kind as namespace_kind, ${home}.name as namespace_name,
+    ${home}.path as namespace_path, ${home}.full_path as namespace_full_path, ${home}.parent_id as namespace_parent_id`
+}

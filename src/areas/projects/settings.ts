@@ -88,6 +88,10 @@ export const projectSettings = {
   printing_merge_request_link_enabled: everyone(Flag(), true),
   merge_method: everyone(OneOf('merge', 'rebase_merge', 'ff'), 'merge'),
   squash_option: everyone(OneOf('never', 'always', 'default_on', 'default_off'), 'default_off'),
+  mr_default_target_self: everyone(
+    Flag({ description: 'Of a fork: merge requests go to itself, not to what it was made from' }),
+    false,
+  ),
   enforce_auth_checks_on_uploads: everyone(Flag(), true, later),
   suggestion_commit_message: everyone(Nullable(Text()), null),
   merge_commit_template: everyone(template, null),

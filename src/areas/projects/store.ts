@@ -28,7 +28,8 @@ export interface Home {
   readonly full_path: string
   readonly visibility: number
   readonly settings: Readonly<Record<string, unknown>>
-  readonly line: readonly number[]
+  /** Id of the top-level namespace above it, or its own. */
+  readonly root: number
   /** Of a personal namespace: how many projects its owner may have, and how many there are. */
   readonly projects_limit: number | null
   readonly projects: number
@@ -42,7 +43,7 @@ export async function findHome(
   const condition =
     'namespaceId' in by ? sql`n.id = ${by.namespaceId}` : sql`n.kind = 'user' and n.owner_id = ${by.userId}`
   const found = await sql<Home>`
-    select n.id, n.kind, n.owner_id, n.full_path, n.visibility, n.settings, n.traversal_ids as line, u.projects_limit,
+    select n.id, n.kind, n.owner_id, n.full_path, n.visibility, n.settings, n.traversal_ids[1] as root, u.projects_limit,
       case when n.kind = 'user' then (select count(*) from projects p where p.namespace_id = n.id) else 0 end as projects
     from namespaces n left join users u on u.id = n.owner_id where ${condition}`.execute(db)
   return found.rows[0]
@@ -118,6 +119,8 @@ export interface LockedProject {
   readonly settings: Readonly<Record<string, unknown>>
   readonly feature_levels: Readonly<Record<string, number>>
   readonly topics: readonly string[]
+  /** Of what it was made from. */
+  readonly source_visibility: number | null
 }
 
 export async function lock(tx: Tx, id: number): Promise<LockedProject | undefined> {
@@ -125,7 +128,8 @@ export async function lock(tx: Tx, id: number): Promise<LockedProject | undefine
     select p.id, p.namespace_id, n.kind as namespace_kind, n.full_path as namespace_full_path,
       n.visibility as namespace_visibility, n.settings as namespace_settings, p.name, p.path, p.full_path,
       p.description, p.visibility, p.default_branch, p.storage, p.refs_version, p.repository_empty, p.settings,
-      p.feature_levels, p.topics
+      p.feature_levels, p.topics,
+      (select s.visibility from projects s where s.id = p.forked_from_id) as source_visibility
     from projects p join namespaces n on n.id = p.namespace_id where p.id = ${id} for update of p`.execute(tx)
   return found[0]
 }

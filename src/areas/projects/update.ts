@@ -13,6 +13,7 @@ import { forbidden, notFound } from '../../kernel/errors/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import { lockTree, movePath } from '../namespaces/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
+import { checkBelowSource, unlinkOpenForks } from './forking.ts'
 import { checkRunners, tellPathFault } from './create.ts'
 import { changeLevels, storedLevels } from './feature-levels.ts'
 import * as rules from './rules.ts'
@@ -47,6 +48,7 @@ export async function updateProject(
     if (after.name !== before.name || after.path !== before.path) await move(tx, before, after)
     if (after.default_branch !== before.default_branch) await moveHead(places, before, after.default_branch)
     await store.change(tx, before.id, after)
+    if (after.visibility < before.visibility) await unlinkOpenForks(tx, before.id, after.visibility)
   })
 }
 
@@ -90,6 +92,7 @@ function checkLevel(
     kind: before.namespace_kind,
     visibility: before.namespace_visibility,
   })
+  if (before.source_visibility !== null) checkBelowSource(Visibility[visibility], before.source_visibility)
   rules.checkRestricted(Visibility[visibility], settings.restricted_visibility_levels, isAdministrator(actor))
 }
 

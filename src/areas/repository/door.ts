@@ -107,6 +107,11 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
     if (rejected.length > 0) throw new Error(`a change of the service was not taken: ${rejected[0]!.reason}`)
   }
 
+  /** What follows the first push to a project, for one that came into being with its branches. */
+  adopt(tx: Tx, projectId: number, defaultBranch: string): Promise<void> {
+    return this.#rules.firstBranch(tx, projectId, defaultBranch)
+  }
+
   /** Takes a push in; see `git/receive-pack.ts`. */
   async receive(
     mover: Mover<Project>,

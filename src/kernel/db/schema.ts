@@ -541,8 +541,14 @@ export interface Projects {
   default_branch: string | null;
   description: string | null;
   feature_levels: Generated<Json>;
+  fork_network: number | null;
+  forked_from_id: number | null;
+  forks_count: Generated<number>;
   full_path: string;
   id: Generated<number>;
+  import_error: string | null;
+  import_status: Generated<string>;
+  import_type: string | null;
   last_activity_at: Generated<Timestamp>;
   name: string;
   namespace_id: number;
@@ -551,6 +557,7 @@ export interface Projects {
   refs_version: Generated<number>;
   repository_empty: Generated<boolean>;
   settings: Generated<Json>;
+  star_count: Generated<number>;
   storage: Generated<string>;
   topics: Generated<string[]>;
   updated_at: Generated<Timestamp>;
@@ -565,6 +572,12 @@ export interface ProjectShares {
   id: Generated<number>;
   project_id: number;
   updated_at: Generated<Timestamp>;
+}
+
+export interface ProjectStars {
+  created_at: Generated<Timestamp>;
+  project_id: number;
+  user_id: number;
 }
 
 export interface ProtectedBranchAccessLevels {
@@ -771,6 +784,7 @@ export interface DB {
   personal_access_tokens: PersonalAccessTokens;
   project_counters: ProjectCounters;
   project_shares: ProjectShares;
+  project_stars: ProjectStars;
   projects: Projects;
   protected_branch_access_levels: ProtectedBranchAccessLevels;
   protected_branches: ProtectedBranches;

@@ -1,4 +1,4 @@
-import { expectStatus } from '../../../world/world.ts'
+import { expectStatus, type Json } from '../../../world/world.ts'
 import { idOf } from '../actors.ts'
 import { plain, type Prepare, type Scenario, type Scenarios, type Stage } from '../stage.ts'
 
@@ -28,6 +28,10 @@ async function target(stage: Stage): Promise<number> {
 /** A group that everybody can read. */
 async function readable(stage: Stage): Promise<number> {
   return idOf(await stage.world.group({ visibility: 'public' }))
+}
+
+function publicProject(stage: Stage): Promise<Json> {
+  return stage.once('public project', () => stage.world.project({ visibility: 'public' }))
 }
 
 export const projectScenarios: Scenarios = {
@@ -82,6 +86,22 @@ export const projectScenarios: Scenarios = {
     'own namespace as target': (stage) => {
       const path = stage.unique('fork')
       return { body: { path, name: path } }
+    },
+  },
+  'GET /projects/:id/forks': { '': plain },
+  'POST /projects/:id/fork/:forked_from_id': {
+    'no fork yet; public source': {
+      ownStage: true,
+      prepare: async (stage) => ({ path: { forked_from_id: idOf(await publicProject(stage)) } }),
+    },
+  },
+  'DELETE /projects/:id/fork': {
+    'a fork': async (stage) => {
+      const own = await stage.variant('tied', async () => undefined)
+      const source = await publicProject(stage)
+      const reply = await stage.world.root.post(`${own.projectPath}/fork/${idOf(source)}`)
+      if (reply.status !== 409) expectStatus(reply, 201)
+      return { stage: own }
     },
   },
   'POST /projects/:id/share': {
