@@ -99,6 +99,12 @@ describe('reports of another CI system', () => {
       status: 400,
       body: { error: 'state does not have a valid value' },
     })
+    for (const ref of ['a'.repeat(1_000_000), 'a..b', '-a']) {
+      expect(await post({ state: 'success', ref })).toMatchObject({
+        status: 400,
+        body: { error: 'ref is invalid' },
+      })
+    }
     expect(await developer.post(`${base}/statuses/${'1'.repeat(40)}`, { state: 'success' })).toMatchObject({
       status: 404,
       body: { message: '404 Commit Not Found' },

@@ -1,6 +1,6 @@
 import { userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { branchName, branchRef, refsContaining, tagRef, type Oid, type Repository } from '../../git/index.ts'
-import { forbidden, notFound } from '../../kernel/errors/index.ts'
+import { forbidden, invalidParameters, notFound } from '../../kernel/errors/index.ts'
 import {
   AlreadyCreated,
   danglingSources,
@@ -65,6 +65,7 @@ async function aboutOf(
   const [containing] = said === undefined ? await refsContaining(repository, sha, 'refs/heads/', 1) : []
   const ref = said ?? (containing && branchName(containing))
   if (ref === undefined) throw notFound('References for commit')
+  if (branchRef(ref) === undefined && tagRef(ref) === undefined) throw invalidParameters(['ref is invalid'])
   const refs = await refsOf(places, project)
   const has = (name: ReturnType<typeof branchRef>): boolean =>
     name !== undefined && refs?.find(name) !== undefined
