@@ -29,6 +29,7 @@ import * as protectedTags from './0035-protected-tags.ts'
 import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 import * as groupsInRefRules from './0050-groups-in-ref-rules.ts'
 import * as forksAndStars from './0090-forks-and-stars.ts'
+import * as snippets from './0070-snippets.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -62,4 +63,5 @@ export const migrations: MigrationList = {
   '0037-pipeline-blocks': pipelineBlocks,
   '0050-groups-in-ref-rules': groupsInRefRules,
   '0090-forks-and-stars': forksAndStars,
+  '0070-snippets': snippets,
 }

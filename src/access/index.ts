@@ -58,6 +58,7 @@ export {
   type ProjectSubject,
   type RunnerSubject,
 } from './subjects.ts'
+export { personalSnippetVisible, projectSnippetVisible } from './snippets.ts'
 export { noteTokenUse } from './token-use.ts'
 export {
   admits,

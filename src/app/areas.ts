@@ -34,6 +34,7 @@ import { artifactFiles, jobs } from '../areas/jobs/index.ts'
 import { pipelineSchedules } from '../areas/pipeline-schedules/index.ts'
 import { lastPipelineOf, pipelines } from '../areas/pipelines/index.ts'
 import { runners } from '../areas/runners/index.ts'
+import { snippets } from '../areas/snippets/index.ts'
 import { shares } from '../areas/shares/index.ts'
 import type { Area } from './area.ts'
 import { refProtection } from './ref-protection.ts'
@@ -93,6 +94,7 @@ export function areas(services: Services): Area[] {
     identity,
     jobTokenScope(services),
     releases(services),
+    snippets(services),
     runners({ ...services, process, commits: jobArea.commits, view, identity: identity.tokens }),
   ]
 }

@@ -2,7 +2,13 @@ import type { InstanceSubject } from '../subjects.ts'
 import { administrator, everybody, signedIn, type Rules } from './condition.ts'
 
 export type InstanceAbility =
-  'use_instance' | 'read_instance' | 'create_group' | 'create_project' | 'admin_instance' | 'admin_users'
+  | 'use_instance'
+  | 'read_instance'
+  | 'create_group'
+  | 'create_project'
+  | 'create_snippet'
+  | 'admin_instance'
+  | 'admin_users'
 
 export const instanceAbilities: Rules<InstanceSubject, InstanceAbility> = {
   /** What everybody may call: the handler shows only what the caller may see. */
@@ -13,6 +19,10 @@ export const instanceAbilities: Rules<InstanceSubject, InstanceAbility> = {
     never: [{ label: 'external user', holds: (actor) => actor.user?.external === true }],
   },
   create_project: {
+    allow: [signedIn],
+    never: [{ label: 'external user', holds: (actor) => actor.user?.external === true }],
+  },
+  create_snippet: {
     allow: [signedIn],
     never: [{ label: 'external user', holds: (actor) => actor.user?.external === true }],
   },

@@ -2,7 +2,15 @@ import type { Actor } from '../actor.ts'
 import type { Feature } from '../features.ts'
 import { FeatureLevel, Role, Visibility } from '../levels.ts'
 import type { ProjectSubject } from '../subjects.ts'
-import { everybody, exactly, member, signedIn, type Condition, type Rules } from './condition.ts'
+import {
+  administrator,
+  everybody,
+  exactly,
+  member,
+  signedIn,
+  type Condition,
+  type Rules,
+} from './condition.ts'
 
 type ProjectCondition = Condition<ProjectSubject>
 
@@ -163,6 +171,11 @@ export type ProjectAbility =
   | 'change_protected_tag'
   | 'admin_deploy_key'
   | 'change_deploy_key'
+  | 'read_snippet'
+  | 'create_snippet'
+  | 'update_snippet'
+  | 'admin_snippet'
+  | 'read_user_agent'
   | 'admin_project'
   | 'fork_project'
   | 'admin_fork'
@@ -241,6 +254,12 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   change_protected_tag: { allow: maintainer, never: [archived, off('repository')] },
   admin_deploy_key: { allow: maintainer },
   change_deploy_key: { allow: maintainer, never: [archived] },
+  read_snippet: { allow: [feature('snippets')], never: [off('snippets'), foreignJob] },
+  create_snippet: { allow: [member(Role.reporter)], never: [archived, off('snippets'), anyJob] },
+  /** Of those that the caller wrote. */
+  update_snippet: { allow: [feature('snippets')], never: [archived, off('snippets'), anyJob] },
+  admin_snippet: { allow: maintainer, never: [archived, off('snippets'), anyJob] },
+  read_user_agent: { allow: [administrator] },
   admin_project: { allow: maintainer },
   /** What is closed to the caller answers as if it were not there, which is for the endpoint to say. */
   fork_project: { allow: forkers, never: [off('forking'), off('repository'), codeClosed, anyJob] },

@@ -16,6 +16,7 @@ import { signatureEndpoints } from './routes/signature.ts'
 import { tagEndpoints } from './routes/tags.ts'
 import type { RepositoryServices } from './services.ts'
 
+export { rawAnswer } from './blob-answer.ts'
 export { Commit, commitEntity } from './commit-entity.ts'
 export { RefDoor, type DoorProject, type DoorRules, type Mover, type PushEvent } from './door.ts'
 export { readFileAt } from './file-at.ts'

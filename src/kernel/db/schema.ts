@@ -665,6 +665,28 @@ export interface SigningKeys {
   secret: string;
 }
 
+export interface Snippets {
+  author_id: number | null;
+  created_at: Generated<Timestamp>;
+  default_branch: string;
+  description: string | null;
+  files: string[];
+  id: Generated<number>;
+  ip_address: string | null;
+  project_id: number | null;
+  storage: Generated<string>;
+  title: string;
+  updated_at: Generated<Timestamp>;
+  user_agent: string | null;
+  visibility: number;
+}
+
+export interface SnippetWrites {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  snippet_id: number;
+}
+
 export interface SshHostKeys {
   created_at: Generated<Timestamp>;
   secret: string;
@@ -795,6 +817,8 @@ export interface DB {
   releases: Releases;
   routes: Routes;
   signing_keys: SigningKeys;
+  snippet_writes: SnippetWrites;
+  snippets: Snippets;
   ssh_host_keys: SshHostKeys;
   ssh_keys: SshKeys;
   users: Users;

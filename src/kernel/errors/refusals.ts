@@ -24,6 +24,11 @@ export function refused(
   return new ApiError(status, { message })
 }
 
+/** A refusal whose text stands under `error` in the message, as snippets have it. */
+export function failed(status: 400 | 403, error: string): ApiError {
+  return new ApiError(status, { message: { error } })
+}
+
 export function unauthorized(): ApiError {
   return new ApiError(401, { message: '401 Unauthorized' })
 }

@@ -1,5 +1,6 @@
 import type { Static } from '../../kernel/endpoint/types.ts'
 import { ciSettings } from './ci.ts'
+import { collaborationSettings } from './collaboration.ts'
 import { networkSettings } from './network.ts'
 import { projectSettings } from './projects.ts'
 import { registrySettings } from './registry.ts'
@@ -20,6 +21,7 @@ export const catalogue = {
   ...tokenSettings,
   ...userSettings,
   ...renderingSettings,
+  ...collaborationSettings,
 } as const
 
 export type SettingName = keyof typeof catalogue

@@ -46,6 +46,11 @@ export async function makeThings(world: World): Promise<Things> {
     repository_path_pattern: `${project['path_with_namespace']}/x`,
     minimum_access_level_for_push: 'admin',
   })
+  const snippet = await make(`${path}/snippets`, {
+    title: 'x',
+    visibility: 'private',
+    files: [{ file_path: 'a.txt', content: 'x' }],
+  })
   const image = await pushImage(world, project)
   return {
     'repositories :repository_id': image,
@@ -81,6 +86,7 @@ export async function makeThings(world: World): Promise<Things> {
     'deploy_keys :key_id': id(deployKey),
     'files :file_path': '.gitlab-ci.yml',
     'archive.:format': 'zip',
+    'snippets :snippet_id': id(snippet),
     'wikis :slug': 'page',
     'wiki_versions :slug': 'page',
     'wiki_diffs :slug': 'page',

@@ -11,6 +11,8 @@ export interface Things {
   readonly pipeline: Json
   /** Id of a container repository. */
   readonly image: number
+  /** Id of a snippet of the project. */
+  readonly snippet: number
 }
 
 export interface HotEndpoint {
@@ -101,6 +103,12 @@ export const hotEndpoints: readonly HotEndpoint[] = [
     '/projects/:id/registry/protection/repository/rules',
     ({ project }) => `/projects/${id(project)}/registry/protection/repository/rules`,
   ),
+  get('/projects/:id/snippets', ({ project }) => `/projects/${id(project)}/snippets`),
+  get(
+    '/projects/:id/snippets/:snippet_id',
+    ({ project, snippet }) => `/projects/${id(project)}/snippets/${snippet}`,
+  ),
+  get('/snippets', () => '/snippets'),
   get('/projects/:id/jobs', ({ project }) => `/projects/${id(project)}/jobs`),
 ]
 
@@ -116,10 +124,20 @@ export async function makeThings(world: World): Promise<Things> {
   expectStatus(await world.root.post(`${path}/protected_branches`, { name: 'hot' }), 201)
   for (const place of [path, `/groups/${id(group)}`])
     expectStatus(await world.root.post(`${place}/wikis`, { title: 'hot', content: 'x' }), 201)
+  const snippet = expectStatus(
+    await world.root.post(`${path}/snippets`, {
+      title: 'hot',
+      visibility: 'private',
+      file_name: 'a',
+      content: 'x',
+    }),
+    201,
+  )
   return {
     world,
     project,
     group,
+    snippet: id(snippet),
     pipeline: await makePipeline(world, project),
     image: await pushImage(world, project),
   }

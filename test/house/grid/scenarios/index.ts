@@ -15,6 +15,7 @@ import { protectedBranchScenarios, protectedTagScenarios } from './protected-bra
 import { repositoryScenarios } from './repository.ts'
 import { repositoryWritingScenarios } from './repository-writing.ts'
 import { runnerScenarios } from './runners.ts'
+import { snippetScenarios } from './snippets.ts'
 import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
 import { userScenarios } from './users.ts'
@@ -43,6 +44,7 @@ export const scenarios: Scenarios = {
   ...repositoryScenarios,
   ...repositoryWritingScenarios,
   ...runnerScenarios,
+  ...snippetScenarios,
   ...tokenScenarios,
   ...triggerScenarios,
   ...userScenarios,
