@@ -1,11 +1,11 @@
+import { controlCharacters } from '../../kernel/lib/control-characters.ts'
+
 /**
  * A text as the value of a header: its UTF-8 bytes, one character each as Node wants them. What ends a line or is no
  * visible character stands as `%XX`.
  */
 export function headerText(text: string): string {
-  return Buffer.from(text)
-    .toString('latin1')
-    .replace(/[\u0000-\u001f\u007f]/g, encodeURIComponent) // eslint-disable-line no-control-regex
+  return Buffer.from(text).toString('latin1').replaceAll(controlCharacters, encodeURIComponent)
 }
 
 /** `Content-Disposition` with a name in both spellings: for old clients, and exact. */

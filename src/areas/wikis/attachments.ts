@@ -4,6 +4,7 @@ import type { RequestFacts } from '../../kernel/endpoint/index.ts'
 import { readMultipart } from '../../kernel/endpoint/multipart.ts'
 import { UploadedFile } from '../../kernel/endpoint/types.ts'
 import { badRequest, invalidParameters, refused } from '../../kernel/errors/index.ts'
+import { controlCharacters } from '../../kernel/lib/control-characters.ts'
 import {
   branchRef,
   commitBlob,
@@ -86,13 +87,10 @@ function placeFor(sent: string): { name: string; path: FilePath } {
   return { name, path }
 }
 
-// eslint-disable-next-line no-control-regex -- exactly those
-const control = /[\u0000-\u001f\u007f]/g
-
 /** Browsers of old sent whole paths. What no file system takes becomes `_`; what is too long is cut before its end. */
 export function attachmentName(sent: string): string {
   const last = sent.split(/[/\\]/).at(-1) ?? ''
-  const name = last.toWellFormed().replaceAll(control, '_').trim()
+  const name = last.toWellFormed().replaceAll(controlCharacters, '_').trim()
   if (name === '' || /^\.+$/.test(name)) throw refused(400, 'The file name cannot be empty')
   if (Buffer.byteLength(name) <= longestName) return name
   const dot = name.lastIndexOf('.')

@@ -1,5 +1,6 @@
 import { parseFilePath, type FilePath } from '../../git/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
+import { hasControlCharacters } from '../../kernel/lib/control-characters.ts'
 import { joinPath, splitPath } from './pages/files.ts'
 
 const longestName = 245
@@ -26,9 +27,6 @@ export function movedSlug(present: string, title: string): string {
   return joinPath(splitPath(present).folder, wanted)
 }
 
-// eslint-disable-next-line no-control-regex -- exactly those
-const control = /[\u0000-\u001f\u007f]/
-
 /** Refuses a slug that no file may have; an empty one comes of a blank title. */
 export function checkSlug(slug: string): void {
   if (slug === '') throw invalid({ title: ["can't be blank"] })
@@ -39,7 +37,7 @@ export function checkSlug(slug: string): void {
     .map((folder) => `exceeds the limit of ${longestFolder} bytes for directory name "${folder}"`)
   if (Buffer.byteLength(name) > longestName) faults.unshift(`exceeds the limit of ${longestName} bytes`)
   if (faults.length > 0) throw invalid({ title: faults })
-  if (control.test(slug) || parseFilePath(`${slug}.md`) === undefined)
+  if (hasControlCharacters(slug) || parseFilePath(`${slug}.md`) === undefined)
     throw invalid({ title: ['is invalid'] })
 }
 
