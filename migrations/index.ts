@@ -30,6 +30,8 @@ import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 import * as groupsInRefRules from './0050-groups-in-ref-rules.ts'
 import * as forksAndStars from './0090-forks-and-stars.ts'
 import * as snippets from './0070-snippets.ts'
+import * as labelsAndMilestones from './0060-labels-and-milestones.ts'
+import * as issuesAndEpics from './0061-issues-and-epics.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -64,4 +66,6 @@ export const migrations: MigrationList = {
   '0050-groups-in-ref-rules': groupsInRefRules,
   '0090-forks-and-stars': forksAndStars,
   '0070-snippets': snippets,
+  '0060-labels-and-milestones': labelsAndMilestones,
+  '0061-issues-and-epics': issuesAndEpics,
 }

@@ -21,6 +21,8 @@ import { namespaces } from '../areas/namespaces/index.ts'
 import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { repository } from '../areas/repository/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
+import { labels } from '../areas/labels/index.ts'
+import { milestones } from '../areas/milestones/index.ts'
 import { releases } from '../areas/releases/index.ts'
 import { resourceGroups } from '../areas/resource-groups/index.ts'
 import { testReports } from '../areas/test-reports/index.ts'
@@ -95,6 +97,8 @@ export function areas(services: Services): Area[] {
     jobTokenScope(services),
     releases(services),
     snippets(services),
+    labels(services),
+    milestones(services),
     runners({ ...services, process, commits: jobArea.commits, view, identity: identity.tokens }),
   ]
 }

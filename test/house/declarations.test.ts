@@ -179,8 +179,8 @@ describe('every endpoint', () => {
 /** Names that real clients send; `*` is the rest of an address. */
 const toldByClients = new Set<string>(['*'])
 
-/** Ids that are text by nature (1.0). */
-const textIds = new Set(['discussion_id', 'commit_id', 'cluster_agent_id'])
+/** Ids that are text by nature (1.0), or may be a name. */
+const textIds = new Set(['discussion_id', 'commit_id', 'cluster_agent_id', 'label_id'])
 
 /** Lists that are whole by the conventions (1.1), or by nature short. */
 const wholeLists = new Set([

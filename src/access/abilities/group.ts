@@ -18,6 +18,7 @@ function creation(
   }
 }
 
+const planner = [member(Role.planner)]
 const owner = [member(Role.owner)]
 
 const wikiLevel = ({ settings }: GroupSubject): unknown => settings['wiki_access_level'] ?? 'enabled'
@@ -52,6 +53,11 @@ export type GroupAbility =
   | 'read_wiki'
   | 'create_wiki'
   | 'admin_wiki'
+  | 'read_label'
+  | 'admin_label'
+  | 'read_milestone'
+  | 'admin_milestone'
+  | 'destroy_milestone'
   | 'leave'
 
 export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
@@ -89,5 +95,10 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   read_wiki: { allow: [wikiOpen], never: [wikiOff, anyJob] },
   create_wiki: { allow: [exactly(Role.planner), member(Role.developer)], never: [wikiOff, anyJob] },
   admin_wiki: { allow: [exactly(Role.planner), member(Role.maintainer)], never: [wikiOff, anyJob] },
+  read_label: { allow: [everybody] },
+  admin_label: { allow: planner },
+  read_milestone: { allow: [everybody] },
+  admin_milestone: { allow: planner },
+  destroy_milestone: { allow: [member(Role.reporter)] },
   leave: { allow: [signedIn] },
 }

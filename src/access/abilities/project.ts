@@ -107,6 +107,7 @@ const codeClosed: ProjectCondition = {
     actor.user?.admin !== true && !feature('repository', Role.planner).holds(actor, subject),
 }
 
+const planner = [member(Role.planner)]
 const developer = [member(Role.developer)]
 const wikiWriters = [exactly(Role.planner), member(Role.developer)]
 const wikiKeepers = [exactly(Role.planner), member(Role.maintainer)]
@@ -152,6 +153,11 @@ export type ProjectAbility =
   | 'read_wiki'
   | 'create_wiki'
   | 'admin_wiki'
+  | 'read_label'
+  | 'admin_label'
+  | 'read_milestone'
+  | 'admin_milestone'
+  | 'destroy_milestone'
   | 'read_environment'
   | 'update_environment'
   | 'destroy_deployment'
@@ -234,6 +240,12 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_wiki: { allow: [feature('wiki')], never: [off('wiki'), foreignJob] },
   create_wiki: { allow: wikiWriters, never: [archived, off('wiki'), anyJob] },
   admin_wiki: { allow: wikiKeepers, never: [archived, off('wiki'), anyJob] },
+  /** Of issues and merge requests alike: where both are off there is nothing to label. */
+  read_label: { allow: [everybody] },
+  admin_label: { allow: planner, never: [archived] },
+  read_milestone: { allow: [everybody] },
+  admin_milestone: { allow: planner, never: [archived] },
+  destroy_milestone: { allow: [member(Role.reporter)], never: [archived] },
   read_environment: { allow: [environmentReader], never: [off('environments'), foreignJob] },
   update_environment: { allow: developer, never: [archived, off('environments'), otherJob] },
   destroy_deployment: { allow: maintainer, never: [archived, off('environments'), otherJob] },

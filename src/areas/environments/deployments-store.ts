@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
+import { nextIid, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { jobJson } from '../jobs/index.ts'
 import { basicUserJson } from '../users/index.ts'
@@ -90,19 +90,12 @@ const ended = sql`('success', 'failed', 'canceled', 'skipped')`
 
 export async function create(tx: Tx, values: NewDeployment): Promise<number> {
   const { rows: made } = await sql<{ id: number }>`
-    with counter as (${counted(values.projectId, sql`1`)})
+    with counter as (${nextIid({ projectId: values.projectId }, 'deployment')})
     insert into deployments (project_id, iid, environment_id, by_job, user_id, status, ref, tag, sha, finished_at)
-    select ${values.projectId}, counter.last_iid, ${values.environmentId}, false, ${values.userId}, ${values.status},
+    select ${values.projectId}, counter.iid, ${values.environmentId}, false, ${values.userId}, ${values.status},
       ${values.ref}, ${values.tag}, ${values.sha}, case when ${values.status} in ${ended} then now() end
     from counter returning id`.execute(tx)
   return made[0]!.id
-}
-
-function counted(projectId: number, number: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    insert into project_counters as c (project_id, kind, last_iid) select ${projectId}, 'deployment', ${number}
-    on conflict (project_id, kind) do update set last_iid = c.last_iid + excluded.last_iid
-    returning c.last_iid`
 }
 
 export async function setStatus(db: Writer, id: number, status: string): Promise<void> {

@@ -8,6 +8,7 @@ export {
   type Tx,
   type Writer,
 } from './database.ts'
+export { chosenIid, nextIid, type Numbered, type NumberedPlace } from './iids.ts'
 export { Notifications } from './listen.ts'
 export { migrate, type MigrationList } from './migrate.ts'
 export type { DB } from './schema.ts'

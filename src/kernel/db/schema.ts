@@ -431,6 +431,40 @@ export interface Environments {
   updated_at: Generated<Timestamp>;
 }
 
+export interface EpicLinks {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  link_type: string;
+  source_id: number;
+  target_id: number;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface Epics {
+  author_id: number | null;
+  closed_at: Timestamp | null;
+  closed_by_id: number | null;
+  color: Generated<string>;
+  confidential: Generated<boolean>;
+  created_at: Generated<Timestamp>;
+  description: string | null;
+  downvotes: Generated<number>;
+  due_date_fixed: string | null;
+  due_date_is_fixed: Generated<boolean>;
+  id: Generated<number>;
+  iid: number;
+  namespace_id: number;
+  parent_id: number | null;
+  relative_position: Generated<number>;
+  start_date_fixed: string | null;
+  start_date_is_fixed: Generated<boolean>;
+  state: Generated<string>;
+  title: string;
+  updated_at: Generated<Timestamp>;
+  upvotes: Generated<number>;
+  user_notes_count: Generated<number>;
+}
+
 export interface Events {
   created_at: Generated<Timestamp>;
   id: Generated<number>;
@@ -470,6 +504,70 @@ export interface Invitations {
   updated_at: Generated<Timestamp>;
 }
 
+export interface IssueAssignees {
+  issue_id: number;
+  user_id: number;
+}
+
+export interface IssueLinks {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  link_type: string;
+  source_id: number;
+  target_id: number;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface Issues {
+  author_id: number | null;
+  closed_at: Timestamp | null;
+  closed_by_id: number | null;
+  confidential: Generated<boolean>;
+  created_at: Generated<Timestamp>;
+  description: string | null;
+  discussion_locked: boolean | null;
+  downvotes: Generated<number>;
+  due_date: string | null;
+  duplicated_to_id: number | null;
+  epic_id: number | null;
+  epic_position: Generated<number>;
+  health_status: string | null;
+  id: Generated<number>;
+  iid: number;
+  issue_type: Generated<string>;
+  last_edited_at: Timestamp | null;
+  last_edited_by_id: number | null;
+  milestone_id: number | null;
+  moved_to_id: number | null;
+  project_id: number;
+  relative_position: number | null;
+  state: Generated<string>;
+  time_estimate: Generated<number>;
+  title: string;
+  total_time_spent: Generated<number>;
+  updated_at: Generated<Timestamp>;
+  upvotes: Generated<number>;
+  user_notes_count: Generated<number>;
+  weight: number | null;
+}
+
+export interface LabelPriorities {
+  label_id: number;
+  priority: number;
+  project_id: number;
+}
+
+export interface Labels {
+  color: string;
+  created_at: Generated<Timestamp>;
+  description: string | null;
+  id: Generated<number>;
+  namespace_id: number | null;
+  project_id: number | null;
+  title: string;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface MemberBlocks {
   block: number;
   namespace_id: number;
@@ -496,6 +594,26 @@ export interface MemberSpans {
   span: number;
 }
 
+export interface Milestones {
+  created_at: Generated<Timestamp>;
+  description: string | null;
+  due_date: string | null;
+  id: Generated<number>;
+  iid: number;
+  namespace_id: number | null;
+  project_id: number | null;
+  start_date: string | null;
+  state: Generated<string>;
+  title: string;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface NamespaceCounters {
+  kind: string;
+  last_iid: Generated<number>;
+  namespace_id: number;
+}
+
 export interface Namespaces {
   created_at: Generated<Timestamp>;
   description: Generated<string>;
@@ -510,6 +628,12 @@ export interface Namespaces {
   traversal_ids: ArrayType<number>;
   updated_at: Generated<Timestamp>;
   visibility: Generated<number>;
+}
+
+export interface NoteableLabels {
+  label_id: number;
+  noteable_id: number;
+  noteable_type: string;
 }
 
 export interface PersonalAccessTokens {
@@ -652,6 +776,47 @@ export interface Releases {
   updated_at: Generated<Timestamp>;
 }
 
+export interface ResourceLabelEvents {
+  action: string;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  label_id: number | null;
+  noteable_id: number;
+  noteable_type: string;
+  user_id: number | null;
+}
+
+export interface ResourceMilestoneEvents {
+  action: string;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  milestone_id: number | null;
+  noteable_id: number;
+  noteable_type: string;
+  state: string;
+  user_id: number | null;
+}
+
+export interface ResourceStateEvents {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  noteable_id: number;
+  noteable_type: string;
+  source_commit: string | null;
+  source_merge_request_id: number | null;
+  state: string;
+  user_id: number | null;
+}
+
+export interface ResourceWeightEvents {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  noteable_id: number;
+  noteable_type: string;
+  user_id: number | null;
+  weight: number | null;
+}
+
 export interface Routes {
   namespace_id: number | null;
   path_key: string;
@@ -706,6 +871,24 @@ export interface SshKeys {
   public: Generated<boolean>;
   title: string;
   usage_type: Generated<string>;
+  user_id: number | null;
+}
+
+export interface Subscriptions {
+  subscribable_id: number;
+  subscribable_type: string;
+  subscribed: boolean;
+  user_id: number;
+}
+
+export interface Timelogs {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  noteable_id: number;
+  noteable_type: string;
+  spent_at: Generated<Timestamp>;
+  summary: string | null;
+  time_spent: number;
   user_id: number | null;
 }
 
@@ -795,14 +978,24 @@ export interface DB {
   deploy_key_projects: DeployKeyProjects;
   deployments: Deployments;
   environments: Environments;
+  epic_links: EpicLinks;
+  epics: Epics;
   events: Events;
   group_shares: GroupShares;
   identity_keys: IdentityKeys;
   invitations: Invitations;
+  issue_assignees: IssueAssignees;
+  issue_links: IssueLinks;
+  issues: Issues;
+  label_priorities: LabelPriorities;
+  labels: Labels;
   member_blocks: MemberBlocks;
   member_spans: MemberSpans;
   members: Members;
+  milestones: Milestones;
+  namespace_counters: NamespaceCounters;
   namespaces: Namespaces;
+  noteable_labels: NoteableLabels;
   personal_access_tokens: PersonalAccessTokens;
   project_counters: ProjectCounters;
   project_shares: ProjectShares;
@@ -815,12 +1008,18 @@ export interface DB {
   ref_updates: RefUpdates;
   release_links: ReleaseLinks;
   releases: Releases;
+  resource_label_events: ResourceLabelEvents;
+  resource_milestone_events: ResourceMilestoneEvents;
+  resource_state_events: ResourceStateEvents;
+  resource_weight_events: ResourceWeightEvents;
   routes: Routes;
   signing_keys: SigningKeys;
   snippet_writes: SnippetWrites;
   snippets: Snippets;
   ssh_host_keys: SshHostKeys;
   ssh_keys: SshKeys;
+  subscriptions: Subscriptions;
+  timelogs: Timelogs;
   users: Users;
   wiki_pages: WikiPages;
   wiki_ref_updates: WikiRefUpdates;

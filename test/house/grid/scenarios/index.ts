@@ -7,6 +7,7 @@ import { groupScenarios } from './groups.ts'
 import { instanceScenarios } from './instance.ts'
 import { jobTokenScopeScenarios } from './job-token-scope.ts'
 import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
+import { labelScenarios, milestoneScenarios } from './labels-and-milestones.ts'
 import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
 import { keyScenarios } from './keys.ts'
 import { projectScenarios } from './projects.ts'
@@ -36,6 +37,8 @@ export const scenarios: Scenarios = {
   ...pipelineScenarios,
   ...pipelineScheduleScenarios,
   ...keyScenarios,
+  ...labelScenarios,
+  ...milestoneScenarios,
   ...projectScenarios,
   ...projectMemberScenarios,
   ...protectedBranchScenarios,
