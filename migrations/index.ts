@@ -32,6 +32,7 @@ import * as forksAndStars from './0090-forks-and-stars.ts'
 import * as snippets from './0070-snippets.ts'
 import * as labelsAndMilestones from './0060-labels-and-milestones.ts'
 import * as issuesAndEpics from './0061-issues-and-epics.ts'
+import * as memberRoles from './0080-member-roles.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -68,4 +69,5 @@ export const migrations: MigrationList = {
   '0070-snippets': snippets,
   '0060-labels-and-milestones': labelsAndMilestones,
   '0061-issues-and-epics': issuesAndEpics,
+  '0080-member-roles': memberRoles,
 }

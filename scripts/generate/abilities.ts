@@ -1,4 +1,4 @@
-import { abilities } from '../../src/access/index.ts'
+import { abilities, openedBy } from '../../src/access/index.ts'
 import { page, table } from './markdown.ts'
 
 interface Labelled {
@@ -26,6 +26,15 @@ export function abilitiesPage(): string {
       'Administrators may do everything that nothing forbids. What a caller cannot see is never allowed, and answers ' +
       '404. Every endpoint names the ability that it needs.',
     ...sections,
+    '## By custom roles',
+    'What a custom role gives besides its base role. Removing a group is not given for top-level groups.',
+    table(
+      ['Permission', 'Abilities on a group', 'Abilities on a project'],
+      Object.entries(openedBy).map(([permission, { group = [], project = [] }]) => [
+        `\`${permission}\``,
+        ...[group, project].map((opened) => opened.map((ability) => `\`${ability}\``).join(', ')),
+      ]),
+    ),
     'Generated from `src/access/abilities` by `npm run generate`.',
   )
 }

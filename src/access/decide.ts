@@ -6,6 +6,7 @@ import { sees, type Rule } from './abilities/condition.ts'
 import { projectAbilities, type ProjectAbility } from './abilities/project.ts'
 import { isAdministrator, type Actor } from './actor.ts'
 import { roleName } from './levels.ts'
+import { permissionFor } from './permissions.ts'
 import type {
   AnySubject,
   GroupSubject,
@@ -86,6 +87,10 @@ export function decide(
   if (isAdministrator(actor)) return { allowed: true, hidden: false, because: `${who}; administrators may` }
   const allowing = rule.allow.find((condition) => condition.holds(actor, subject))
   if (allowing !== undefined) return { allowed: true, hidden: false, because: `${who}; ${allowing.label}` }
+  const permission = 'permissions' in subject ? permissionFor(ability, subject) : undefined
+  if (permission !== undefined) {
+    return { allowed: true, hidden: false, because: `${who}; custom role with ${permission}` }
+  }
   const needed = rule.allow.map((condition) => condition.label).join(', or ')
   return { allowed: false, hidden: false, because: `${who}; needs ${needed}` }
 }

@@ -46,11 +46,14 @@ function actorSource({ kind, digest }: Credentials): RawBuilder<unknown> {
   }
 }
 
-/** The role of the caller: the highest of all memberships that reach the subject. */
-function membershipSource(kind: AnyKind): RawBuilder<unknown> {
+/** The role of the caller, the highest of all memberships that reach the subject, and the custom roles among them. */
+export function membershipSource(kind: AnyKind): RawBuilder<unknown> {
   return kind.memberships === null
-    ? sql`select 0 as role`
-    : sql`select coalesce(max(m.access_level), 0) as role from ${kind.memberships} m where m.user_id = actor.id`
+    ? sql`select 0 as role, null::bigint[] as member_role_ids`
+    : sql`
+        select coalesce(max(m.access_level), 0) as role,
+          array_agg(m.member_role_id) filter (where m.member_role_id is not null) as member_role_ids
+        from ${kind.memberships} m where m.user_id = actor.id`
 }
 
 function openToJob({ openToJob: open }: AnyKind): RawBuilder<unknown> {
@@ -203,7 +206,8 @@ async function enterFrom<Subject, Row>(
   read?: Read<Row>,
 ): Promise<Found<Subject, Row>> {
   const [found] = await db.rows(sql<Record<string, unknown>>`
-    select to_json(actor) as actor, to_json(subject) as subject, membership.role, ${marksOf(kind)} as marks,
+    select to_json(actor) as actor, to_json(subject) as subject, membership.role,
+      permissions_of_roles(membership.member_role_ids) as permissions, ${marksOf(kind)} as marks,
       ${openToJob(kind)} as open_to_job,
       coalesce(subject.id is not null and ${kind.visible}, false) as visible,
       ${read === undefined ? sql`null` : sql`case when subject.id is not null and ${kind.visible} then ${read.sql} end`} as loaded
@@ -220,7 +224,10 @@ async function enterFrom<Subject, Row>(
       subject:
         subjectRow === null || subjectRow['id'] === null
           ? undefined
-          : (kind.subject({ ...subjectRow, open_to_job: row['open_to_job'] }, role) as Subject),
+          : (kind.subject(
+              { ...subjectRow, open_to_job: row['open_to_job'], permissions: row['permissions'] },
+              role,
+            ) as Subject),
       visible: row['visible'] as boolean,
       redirect: subjectRow?.['redirect'] === true,
       loaded: loaded<Row>(row['loaded']),

@@ -1,8 +1,16 @@
 import { sql } from 'kysely'
 import type { Reader } from '../kernel/db/index.ts'
 import type { Actor } from './actor.ts'
+import { membershipSource } from './enter.ts'
 import { group, type AccessKind, type GroupSubject } from './subjects.ts'
 import { actorRow } from './visible.ts'
+
+interface FoundRow {
+  readonly subject: Record<string, unknown>
+  readonly role: number
+  readonly permissions: string[] | null
+  readonly open_to_job: boolean
+}
 
 /**
  * A subject that a parameter names, not the path: with the caller's role, or undefined where there is none that the
@@ -17,18 +25,17 @@ export async function find<Subject>(
 ): Promise<Subject | undefined> {
   if (kind.find === null || kind.memberships === null) return undefined
   const open = actor.job === null ? undefined : kind.openToJob?.(sql`${actor.job.projectId}::bigint`)
-  const { rows } = await sql<{ subject: Record<string, unknown>; role: number; open_to_job: boolean }>`
-    select to_json(subject) as subject, membership.role, ${open ?? sql`false`} as open_to_job
+  const { rows } = await sql<FoundRow>`
+    select to_json(subject) as subject, membership.role, permissions_of_roles(membership.member_role_ids) as permissions,
+      ${open ?? sql`false`} as open_to_job
     from ${actorRow(actor)}
     join lateral (${kind.find({ id, secretDigest: undefined })}) subject on true
-    left join lateral (
-      select coalesce(max(m.access_level), 0) as role from ${kind.memberships} m where m.user_id = actor.id
-    ) membership on true
+    left join lateral (${membershipSource(kind)}) membership on true
     where ${kind.visible}`.execute(db)
   const row = rows[0]
-  return row === undefined
-    ? undefined
-    : kind.subject({ ...row.subject, open_to_job: row.open_to_job }, row.role)
+  if (row === undefined) return undefined
+  const { subject, role, ...caller } = row
+  return kind.subject({ ...subject, ...caller }, role)
 }
 
 /** The group with this id or full path. */

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Actor } from './actor.ts'
 import { isAdministrator } from './actor.ts'
 import { Role } from './levels.ts'
+import { permissionFor, type Holding, type Permission } from './permissions.ts'
 
 /** Levels that a membership can have. Minimal access exists in top-level groups only, on paid plans. */
 const assignable: ReadonlySet<number> = new Set([
@@ -17,9 +18,36 @@ export function isAssignable(level: number, { minimal }: { minimal: boolean }): 
   return assignable.has(level) || (minimal && level === Role.minimal)
 }
 
-/** Nobody gives, changes or takes away a level above his own in the place. */
-export function mayGrant(actor: Actor, place: { readonly role: number }, level: number): boolean {
+/** Somebody's standing where memberships are looked after. */
+interface Standing extends Holding {
+  readonly role: number
+}
+
+/** Nobody gives a level above his own in the place. */
+export function mayGrant(actor: Actor, place: Standing, level: number): boolean {
   return isAdministrator(actor) || place.role >= level
+}
+
+/** Whether the caller looks after members only because a custom role lets him. */
+export function actsThroughRole(actor: Actor, place: Standing): boolean {
+  return (
+    !isAdministrator(actor) &&
+    place.role < Role.owner &&
+    permissionFor('admin_group_member', place) === 'admin_group_member'
+  )
+}
+
+/**
+ * Whether the caller may change or take away a membership of this level: one no higher than his own, or, by a custom
+ * role, every one that is no owner's.
+ */
+export function mayTouch(actor: Actor, place: Standing, level: number): boolean {
+  return mayGrant(actor, place, level) || (actsThroughRole(actor, place) && level < Role.owner)
+}
+
+/** Who acts through a custom role gives no permission that he has not got. */
+export function mayGrantPermissions(actor: Actor, place: Standing, given: readonly Permission[]): boolean {
+  return !actsThroughRole(actor, place) || given.every((permission) => place.permissions.includes(permission))
 }
 
 /** A direct membership may not be lower than one in a group above. */

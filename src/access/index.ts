@@ -33,7 +33,23 @@ export { find, findGroup } from './find.ts'
 export { imageProject, imageRepository, mayPassLevel } from './images.ts'
 export { defaultFeatureLevels, features, isOpenTo, type Feature } from './features.ts'
 export { Gate, scopesOf, type GateCall, type Passed } from './gate.ts'
-export { isAssignable, isBelow, isLastOwner, mayGrant, ownedGroups } from './granting.ts'
+export {
+  actsThroughRole,
+  isAssignable,
+  isBelow,
+  isLastOwner,
+  mayGrant,
+  mayGrantPermissions,
+  mayTouch,
+  ownedGroups,
+} from './granting.ts'
+export {
+  flaggedPermission,
+  lackingPermissions,
+  openedBy,
+  permissions,
+  type Permission,
+} from './permissions.ts'
 export {
   FeatureLevel,
   Role,

@@ -6,6 +6,7 @@ import type { InstanceAbility } from './abilities/instance.ts'
 import type { JobAbility, RunnerAbility } from './abilities/machine.ts'
 import type { ProjectAbility } from './abilities/project.ts'
 import { defaultFeatureLevels, type Feature } from './features.ts'
+import type { Permission } from './permissions.ts'
 
 export interface InstanceSubject {
   readonly kind: 'instance'
@@ -33,6 +34,8 @@ export interface ProjectSubject {
   readonly features: Readonly<Record<Feature, number>>
   /** The caller's highest role here, inherited or direct; 0 without any. */
   readonly role: number
+  /** What the caller's custom roles give here on top of that. */
+  readonly permissions: readonly Permission[]
   /** The caller is a job of another project that is let in here. */
   readonly openToJob: boolean
 }
@@ -48,6 +51,7 @@ export interface GroupSubject {
   readonly visibility: number
   readonly settings: Readonly<Record<string, unknown>>
   readonly role: number
+  readonly permissions: readonly Permission[]
 }
 
 /** A runner, found by its own token. */
@@ -156,6 +160,7 @@ export const project: AccessKind<'project', ProjectSubject, ProjectAbility> = {
   missing: () => notFound('Project'),
 }
 
+/** `permissions` of the row: what `permissions_of_roles` says; left out where nothing hangs on it. */
 export function projectFromRow(row: Row, role: number): ProjectSubject {
   return {
     kind: 'project',
@@ -176,8 +181,13 @@ export function projectFromRow(row: Row, role: number): ProjectSubject {
     settings: row['settings'] as Record<string, unknown>,
     features: { ...defaultFeatureLevels, ...(row['feature_levels'] as Partial<Record<Feature, number>>) },
     role,
+    permissions: permissionsOf(row),
     openToJob: row['open_to_job'] === true,
   }
+}
+
+function permissionsOf(row: Row): readonly Permission[] {
+  return (row['permissions'] as Permission[] | null | undefined) ?? []
 }
 
 const groupColumns = sql`n.id, n.parent_id, n.traversal_ids as line, n.name, n.path, n.full_path, n.visibility, n.settings,
@@ -208,6 +218,7 @@ export const group: AccessKind<'group', GroupSubject, GroupAbility> = {
     visibility: row['visibility'] as number,
     settings: row['settings'] as Record<string, unknown>,
     role,
+    permissions: permissionsOf(row),
   }),
   missing: () => notFound('Group'),
 }

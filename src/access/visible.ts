@@ -89,12 +89,16 @@ export const projectVisible = sql`(
 export const groupVisible = sql`(
   n.visibility = 20 or actor.admin or (n.visibility = 10 and not actor.external) or n.id in (${knownGroups()}))`
 
-/** The caller's level in project `p` of namespace `n`, as `access.project_access`, `access.group_access`, `access.role`. */
+/**
+ * The caller's level in project `p` of namespace `n`, as `access.project_access`, `access.group_access`, `access.role`,
+ * and what custom roles give him there, as `access.permissions`.
+ */
 export const projectLevels = sql`
   left join lateral (
     select max(m.access_level) filter (where m.project_id is not null) as project_access,
       max(m.access_level) filter (where m.namespace_id is not null) as group_access,
-      coalesce(max(m.access_level), 0) as role
+      coalesce(max(m.access_level), 0) as role,
+      permissions_of_roles(array_agg(m.member_role_id) filter (where m.member_role_id is not null)) as permissions
     from effective_memberships(n.traversal_ids, p.id) m where m.user_id = actor.id) access on true`
 
 /** The caller's level in group `n`, as `access.role`. */

@@ -5,10 +5,12 @@ import { deployKeys } from '../areas/deploy-keys/index.ts'
 import { commitStatuses } from '../areas/commit-statuses/index.ts'
 import { ciSimulation } from '../areas/ci-simulation/index.ts'
 import { markdown } from '../areas/markdown/index.ts'
+import { accessExplanations } from '../areas/access-explanations/index.ts'
 import { accessRequests } from '../areas/access-requests/index.ts'
 import { billableMembers } from '../areas/billable-members/index.ts'
 import { invitations } from '../areas/invitations/index.ts'
 import { members } from '../areas/members/index.ts'
+import { memberRoles } from '../areas/member-roles/index.ts'
 import { containerRegistry } from '../areas/container-registry/index.ts'
 import { containerRules } from '../areas/container-rules/index.ts'
 import { gitHttp } from '../areas/git-http/index.ts'
@@ -64,8 +66,10 @@ export function areas(services: Services): Area[] {
     users({ ...services, beforeRemoval: removeRepositoriesBelow }),
     tokens(services),
     members(services),
+    memberRoles(services),
     shares(services),
     accessRequests(services),
+    accessExplanations(services),
     invitations(services),
     billableMembers(services),
     variables(services),

@@ -2,6 +2,8 @@
 export const flags = {
   /** `inputs` of pipelines that are started by hand, by a token or by a schedule. */
   ci_inputs_for_pipelines: false,
+  /** The permission `admin_security_testing` of custom roles. */
+  custom_ability_admin_security_testing: false,
 } as const satisfies Record<string, boolean>
 
 export type FlagName = keyof typeof flags

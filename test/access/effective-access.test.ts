@@ -5,7 +5,7 @@ import * as lists from '../../src/areas/members/lists.ts'
 import { Database, type Tx } from '../../src/kernel/db/index.ts'
 import { createLogger } from '../../src/kernel/log/index.ts'
 import { copyDatabase } from '../world/databases.ts'
-import { dayFromToday, levelIn, knows, membersOf, type Forest, type Place } from './model.ts'
+import { dayFromToday, levelIn, knows, membersOf, rolesIn, type Forest, type Place } from './model.ts'
 
 /*
  * The SQL of effective access against a slow and plain model: 40 random forests with 10 users in 25 places each are
@@ -18,6 +18,7 @@ const forests = 40
 const level = fc.constantFrom(5, 10, 15, 20, 30, 40, 50)
 const sharedLevel = fc.constantFrom(10, 15, 20, 30, 40, 50)
 const expiry = fc.constantFrom(null, null, null, -1, 0, 1)
+const role = fc.constantFrom(null, null, 0, 1, 2)
 const group = fc.nat(sizes.groups - 1)
 const project = fc.nat(sizes.projects - 1)
 
@@ -28,6 +29,7 @@ const membership = fc.record({
     fc.record({ kind: fc.constant('project' as const), at: project }),
   ),
   level,
+  role,
   active: fc.constantFrom(true, true, true, false),
   expires: expiry,
 })
@@ -43,12 +45,15 @@ const forest: fc.Arbitrary<Forest> = fc
       maxLength: 40,
       selector: ({ user, place }) => `${user} ${place.kind} ${place.at}`,
     }),
-    groupShares: fc.uniqueArray(fc.record({ to: group, from: group, level: sharedLevel, expires: expiry }), {
-      maxLength: 12,
-      selector: ({ to, from }) => `${to} ${from}`,
-    }),
+    groupShares: fc.uniqueArray(
+      fc.record({ to: group, from: group, level: sharedLevel, role, expires: expiry }),
+      {
+        maxLength: 12,
+        selector: ({ to, from }) => `${to} ${from}`,
+      },
+    ),
     projectShares: fc.uniqueArray(
-      fc.record({ to: project, from: group, level: sharedLevel, expires: expiry }),
+      fc.record({ to: project, from: group, level: sharedLevel, role, expires: expiry }),
       { maxLength: 12, selector: ({ to, from }) => `${to} ${from}` },
     ),
   })
@@ -126,30 +131,41 @@ async function plant(tx: Tx, drawn: Forest): Promise<void> {
     select r.id, r.home, 'p' || r.id, 'p', 'p' || r.id from ${from(projects, 'id bigint, home bigint')}`.execute(
     tx,
   )
-  const members = drawn.members.map(({ user, place, level: has, active, expires }) => ({
+  await sql`
+    insert into member_roles (id, name, base_access_level) overriding system value
+    select ${first}::bigint + i, 'drawn' || i, 10 from generate_series(0, 2) i`.execute(tx)
+  const roleId = (drawnRole: number | null) => (drawnRole === null ? null : first + drawnRole)
+  const members = drawn.members.map(({ user, place, level: has, role: held, active, expires }) => ({
     user: first + user,
     [place.kind]: first + place.at,
     level: has,
+    role: roleId(held),
     state: active ? 'active' : 'awaiting',
     expires: dayFromToday(expires),
   }))
-  const columns = '"user" bigint, "group" bigint, project bigint, level int, state text, expires date'
+  const columns =
+    '"user" bigint, "group" bigint, project bigint, level int, role bigint, state text, expires date'
   await sql`
-    insert into members (user_id, namespace_id, project_id, access_level, state, expires_at)
-    select r.user, r.group, r.project, r.level, r.state, r.expires from ${from(members, columns)}`.execute(tx)
-  const share = ({ to, from: invited, level: most, expires }: Forest['groupShares'][number]) => ({
+    insert into members (user_id, namespace_id, project_id, access_level, member_role_id, state, expires_at)
+    select r.user, r.group, r.project, r.level, r.role, r.state, r.expires from ${from(members, columns)}`.execute(
+    tx,
+  )
+  const share = ({ to, from: invited, level: most, role: its, expires }: Forest['groupShares'][number]) => ({
     to: first + to,
     invited: first + invited,
     level: most,
+    role: roleId(its),
     expires: dayFromToday(expires),
   })
-  const shared = '"to" bigint, invited bigint, level int, expires date'
+  const shared = '"to" bigint, invited bigint, level int, role bigint, expires date'
   await sql`
-    insert into group_shares (shared_id, group_id, access_level, expires_at)
-    select r.to, r.invited, r.level, r.expires from ${from(drawn.groupShares.map(share), shared)}`.execute(tx)
+    insert into group_shares (shared_id, group_id, access_level, member_role_id, expires_at)
+    select r.to, r.invited, r.level, r.role, r.expires from ${from(drawn.groupShares.map(share), shared)}`.execute(
+    tx,
+  )
   await sql`
-    insert into project_shares (project_id, group_id, access_level, expires_at)
-    select r.to, r.invited, r.level, r.expires from ${from(drawn.projectShares.map(share), shared)}`.execute(
+    insert into project_shares (project_id, group_id, access_level, member_role_id, expires_at)
+    select r.to, r.invited, r.level, r.role, r.expires from ${from(drawn.projectShares.map(share), shared)}`.execute(
     tx,
   )
 }
@@ -192,6 +208,18 @@ test('roles, reach, sight and lists are those of the model', { timeout: 120_000 
           for (const place of places) {
             const name = nameOf(user, place)
             expect([name, told.get(name) ?? 0]).toEqual([name, levelIn(drawn, user, place)])
+          }
+        }
+
+        const custom = await sql<Omit<Found, 'level'> & { roles: number[] }>`
+          select place.kind, place.id, m.user_id, array_agg(distinct m.member_role_id - ${first})::int[] as roles
+          from ${everywhere}, effective_memberships(place.line, place.project) m
+          where m.member_role_id is not null group by 1, 2, 3`.execute(tx)
+        const held = new Map(custom.rows.map((row) => [found({ ...row, level: 0 }), row.roles]))
+        for (const user of users) {
+          for (const place of places) {
+            const name = nameOf(user, place)
+            expect([name, held.get(name) ?? []]).toEqual([name, rolesIn(drawn, user, place)])
           }
         }
 

@@ -10,6 +10,7 @@ export interface Forest {
     readonly user: number
     readonly place: Place
     readonly level: number
+    readonly role: Role
     readonly active: boolean
     readonly expires: number | null
   }[]
@@ -17,6 +18,9 @@ export interface Forest {
   readonly groupShares: readonly Share[]
   readonly projectShares: readonly Share[]
 }
+
+/** A custom role, as its number; null: none. */
+export type Role = number | null
 
 export interface Place {
   readonly kind: 'group' | 'project'
@@ -27,6 +31,7 @@ interface Share {
   readonly to: number
   readonly from: number
   readonly level: number
+  readonly role: Role
   /** Days from today; null: never. */
   readonly expires: number | null
 }
@@ -118,4 +123,57 @@ export function membersOf(forest: Forest, place: Place): [number, number, State]
     }
     return []
   })
+}
+
+/** A way into a place: the level and the custom role that it brings. */
+interface Way {
+  readonly level: number
+  readonly role: Role
+}
+
+function given({ members }: Forest, user: number, { kind, at }: Place): Way[] {
+  return members
+    .filter((one) => one.user === user && one.place.kind === kind && one.place.at === at)
+    .filter((one) => one.active && lasts(one))
+}
+
+/** Who keeps his level on the way through a share keeps his role; whom it lowers gets the role of the share. */
+function through(share: Way, way: Way): Way {
+  return way.level <= share.level ? way : share
+}
+
+function rolesWaysIntoGroup(forest: Forest, user: number, group: number): Way[] {
+  return line(forest, group).flatMap((above) => [
+    ...given(forest, user, { kind: 'group', at: above }).filter((way) => way.level > 5 || above === group),
+    ...forest.groupShares
+      .filter((share) => share.to === above && lasts(share))
+      .flatMap((share) =>
+        given(forest, user, { kind: 'group', at: share.from })
+          .filter((way) => way.level > 5)
+          .map((way) => through(share, way)),
+      ),
+  ])
+}
+
+/** The custom roles that somebody has in a place, in any way. */
+export function rolesIn(forest: Forest, user: number, place: Place): number[] {
+  const ways = place.kind === 'group' ? rolesWaysIntoGroup(forest, user, place.at) : intoProject()
+  return [...new Set(ways.flatMap(({ role }) => role ?? []))].toSorted((a, b) => a - b)
+
+  function intoProject(): Way[] {
+    const home = forest.homes[place.at]!
+    const locked = line(forest, home).some((above) => forest.locks.includes(above))
+    const shared = forest.projectShares
+      .filter((share) => share.to === place.at && lasts(share) && !locked)
+      .flatMap((share) =>
+        rolesWaysIntoGroup(forest, user, share.from)
+          .filter((way) => way.level > 5)
+          .map((way) => through(share, way)),
+      )
+    return [
+      ...given(forest, user, place),
+      ...rolesWaysIntoGroup(forest, user, home).filter((way) => way.level > 5),
+      ...shared,
+    ]
+  }
 }

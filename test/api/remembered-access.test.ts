@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startService, type Service } from '../../src/app/service.ts'
 import { readConfig } from '../../src/kernel/config/index.ts'
 import type { Person } from '../world/client.ts'
-import { startWorld, type Json, type World } from '../world/world.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 /**
  * A node remembers who may what, and must never believe it after a change. Here every change is made through one
@@ -93,6 +93,28 @@ test.each(cases)('%s', async (_, at, before, status, change, after) => {
   expect(await statusAt(path[at](made), made.person)).toBe(status)
   await change(made)
   expect(await statusAt(path[at](made), made.person)).toBe(after)
+})
+
+test('a custom role gains a permission, and loses it', async () => {
+  const made = await scene()
+  const role = expectStatus(
+    await world.root.post('/member_roles', { name: world.unique('role'), base_access_level: 10 }),
+    201,
+  )
+  await world.root.post(`/groups/${made.group['id']}/members`, {
+    user_id: made.person.id,
+    access_level: 10,
+    member_role_id: role['id'],
+  })
+  const path = `/projects/${made.project['id']}/variables`
+  for (const [admin_cicd_variables, status] of [
+    [false, 403],
+    [true, 200],
+    [false, 403],
+  ] as const) {
+    expectStatus(await world.root.put(`/member_roles/${role['id']}`, { admin_cicd_variables }), 200)
+    expect(await statusAt(path, made.person)).toBe(status)
+  }
 })
 
 test('a project is made private', async () => {

@@ -35,6 +35,7 @@ test('a group that is let in has access at once, up to the level of the share, a
       group_id: group.id,
       group_access: 30,
       expires_at: day(3),
+      member_role_id: null,
     },
   ])
   const seen = await person.get(path)
@@ -45,6 +46,7 @@ test('a group that is let in has access at once, up to the level of the share, a
       group_full_path: group.full_path,
       group_access_level: 30,
       expires_at: day(3),
+      member_role_id: null,
     },
   ])
   // A Developer may push, but not look after members.

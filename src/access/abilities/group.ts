@@ -58,6 +58,20 @@ export type GroupAbility =
   | 'read_milestone'
   | 'admin_milestone'
   | 'destroy_milestone'
+  | 'explain_access'
+  | 'admin_member_role'
+  | 'admin_merge_request_settings'
+  | 'admin_push_rule'
+  | 'admin_web_hook'
+  | 'read_deploy_token'
+  | 'admin_deploy_token'
+  | 'admin_access_token'
+  | 'read_dependency'
+  | 'read_vulnerability'
+  | 'admin_vulnerability'
+  | 'admin_security_testing'
+  | 'admin_security_policy_link'
+  | 'admin_compliance_framework'
   | 'leave'
 
 export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
@@ -100,5 +114,19 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   read_milestone: { allow: [everybody] },
   admin_milestone: { allow: planner },
   destroy_milestone: { allow: [member(Role.reporter)] },
+  explain_access: { allow: owner },
+  admin_member_role: { allow: owner },
+  admin_merge_request_settings: { allow: owner },
+  admin_push_rule: { allow: owner },
+  admin_web_hook: { allow: owner },
+  read_deploy_token: { allow: [member(Role.maintainer)] },
+  admin_deploy_token: { allow: owner },
+  admin_access_token: { allow: owner },
+  read_dependency: { allow: [member(Role.developer)] },
+  read_vulnerability: { allow: [member(Role.developer)] },
+  admin_vulnerability: { allow: [member(Role.maintainer)] },
+  admin_security_testing: { allow: [member(Role.maintainer)] },
+  admin_security_policy_link: { allow: owner },
+  admin_compliance_framework: { allow: owner },
   leave: { allow: [signedIn] },
 }

@@ -104,7 +104,9 @@ const foreignJob: ProjectCondition = {
 const codeClosed: ProjectCondition = {
   label: 'code closed to the caller',
   holds: (actor, subject) =>
-    actor.user?.admin !== true && !feature('repository', Role.planner).holds(actor, subject),
+    actor.user?.admin !== true &&
+    !subject.permissions.includes('read_code') &&
+    !feature('repository', Role.planner).holds(actor, subject),
 }
 
 const planner = [member(Role.planner)]
@@ -189,6 +191,20 @@ export type ProjectAbility =
   | 'archive_project'
   | 'remove_project'
   | 'admin_project_member'
+  | 'explain_access'
+  | 'approve_merge_request'
+  | 'admin_merge_request_settings'
+  | 'admin_push_rule'
+  | 'admin_web_hook'
+  | 'admin_deploy_token'
+  | 'admin_access_token'
+  | 'admin_infra_state'
+  | 'read_dependency'
+  | 'read_vulnerability'
+  | 'admin_vulnerability'
+  | 'admin_security_testing'
+  | 'admin_security_policy_link'
+  | 'admin_compliance_framework'
   | 'leave'
 
 /** Sources: permission matrix of the supporting resources (7.1) and the completions of the areas. */
@@ -280,5 +296,19 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   archive_project: { allow: owner },
   remove_project: { allow: owner },
   admin_project_member: { allow: maintainer, never: [archived] },
+  explain_access: { allow: maintainer },
+  approve_merge_request: { allow: developer, never: [archived, off('merge_requests')] },
+  admin_merge_request_settings: { allow: maintainer, never: [archived] },
+  admin_push_rule: { allow: maintainer, never: [archived] },
+  admin_web_hook: { allow: maintainer },
+  admin_deploy_token: { allow: maintainer },
+  admin_access_token: { allow: maintainer },
+  admin_infra_state: { allow: maintainer, never: [archived, off('infrastructure')] },
+  read_dependency: { allow: developer },
+  read_vulnerability: { allow: developer },
+  admin_vulnerability: { allow: maintainer, never: [archived] },
+  admin_security_testing: { allow: maintainer, never: [archived] },
+  admin_security_policy_link: { allow: owner, never: [archived] },
+  admin_compliance_framework: { allow: owner, never: [archived] },
   leave: { allow: [signedIn] },
 }

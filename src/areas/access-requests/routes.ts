@@ -8,7 +8,7 @@ import {
   Member,
   memberEntity,
   placeOf,
-  refuseAbove,
+  refuseGrant,
   requireAdministration,
   type Place,
 } from '../members/index.ts'
@@ -82,8 +82,8 @@ export function accessRequestEndpoints(kind: Place['kind'], services: Services):
         const { actor, params } = call
         const place = placeOf(kind === 'group' ? call.group : call.project)
         if (!(await store.exists(db.reader, place, params.user_id))) throw recordNotFound()
-        refuseAbove(actor, place, params.access_level)
         const wish = { accessLevel: params.access_level, expiresAt: null }
+        refuseGrant(actor, place, wish)
         const addition = { actor, place, wish, circumstances: circumstancesOf(place, paid) }
         return member(await addOne(db, addition, 'id', String(params.user_id)))
       },

@@ -70,6 +70,9 @@ export function membership(row: MembershipRow, externalUrl: string) {
     source_members_url: members,
     created_at: row.created_at,
     expires_at: row.expires_at,
-    access_level: { string_value: roleName(row.access_level), integer_value: row.access_level },
+    access_level: {
+      string_value: row.role_name ?? roleName(row.access_level),
+      integer_value: row.access_level,
+    },
   }
 }

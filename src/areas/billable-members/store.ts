@@ -33,11 +33,14 @@ const orders = {
 export type Order = keyof typeof orders
 export const orderNames = Object.keys(orders) as Order[]
 
-/** Rows `b`: who takes a seat of the top-level group that is the subject, all whose highest level is above this one. */
+/**
+ * Rows `b`: who takes a seat of the top-level group that is the subject, all whose highest level is above this one, or
+ * whose custom role gives more than to read code.
+ */
 const billable = (above: number, which: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   (select s.user_id, max(s.access_level) as access_level, min(s.way) as way, min(s.created_at) as first_joined,
     max(s.created_at) as last_joined
-  from seat_memberships(subject.id) s where ${which} group by s.user_id having max(s.access_level) > ${above}) b
+  from seat_memberships(subject.id) s where ${which} group by s.user_id having max(s.access_level) > ${above} or bool_or(s.elevated)) b
   join users u on u.id = b.user_id and u.state = 'active' and u.kind = 'human'`
 
 export function list(
@@ -89,6 +92,7 @@ export interface MembershipRow {
   readonly created_at: Date | string
   readonly expires_at: string | null
   readonly access_level: number
+  readonly role_name: string | null
 }
 
 const lineName = sql`(
@@ -98,7 +102,8 @@ const lineName = sql`(
 const membershipColumns = sql`
   m.id, coalesce(p.id, n.id) as source_id, case when p.id is null then 'group' else 'project' end as source_kind,
   ${lineName} || coalesce(' / ' || p.name, '') as source_full_name,
-  coalesce(p.full_path, n.full_path) as source_full_path, m.created_at, m.expires_at, m.access_level`
+  coalesce(p.full_path, n.full_path) as source_full_path, m.created_at, m.expires_at, m.access_level,
+  (select r.name from member_roles r where r.id = m.member_role_id) as role_name`
 
 const ofUser = (userId: number): RawBuilder<unknown> => sql`
   from members m left join projects p on p.id = m.project_id

@@ -55,7 +55,7 @@ export function listOfGroup(wanted: Wanted, input: PageInput): Read<GroupRow> {
       'name', p.name, 'path', p.path, 'full_path', p.full_path, 'visibility', p.visibility, 'archived', p.archived,
       'default_branch', p.default_branch, 'creator_id', p.creator_id, 'storage', p.storage,
       'refs_version', p.refs_version, 'repository_empty', p.repository_empty, 'settings', p.settings,
-      'feature_levels', p.feature_levels) as project, access.role`
+      'feature_levels', p.feature_levels, 'permissions', access.permissions) as project, access.role`
   return page({ columns: sql`${columns(wanted)}, ${project}`, from, order: sql`c.id` }, input)
 }
 

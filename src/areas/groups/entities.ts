@@ -125,7 +125,8 @@ export function group(
 
 export function groupDetail(row: GroupRow, context: EntityContext): Record<string, unknown> {
   const { actor, paid } = context
-  const subject = { ...row, kind: 'group' as const, parentId: row.parent_id, fullPath: row.full_path }
+  const { parent_id: parentId, full_path: fullPath } = row
+  const subject = { ...row, kind: 'group' as const, parentId, fullPath, permissions: [] }
   const embedded = (rows: GroupRow['projects']) =>
     rows?.map((project) => projectEntity(project, 'full', context))
   const projects = embedded(row.projects)

@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
-import { endpoint, group, may, project, type Actor } from '../../access/index.ts'
+import { sql, type RawBuilder } from 'kysely'
+import { endpoint, group, may, mayGrant, project, type Actor } from '../../access/index.ts'
 import {
   Fields,
   Flag,
@@ -9,11 +9,13 @@ import {
   OneOf,
   Text,
   type Endpoint,
+  type PageInput,
+  type Read,
 } from '../../kernel/endpoint/index.ts'
-import { notFound } from '../../kernel/errors/index.ts'
+import { forbidden, notFound } from '../../kernel/errors/index.ts'
 import { share, shareParams, unshare } from '../shares/index.ts'
 import { Group, GroupDetail, ProjectGroup, projectGroup, type GroupRow } from './entities.ts'
-import { groupsWhere, listParams } from './listing.ts'
+import { groupsWhere, listParams, type GroupFilter } from './listing.ts'
 import type { GroupServices } from './routes.ts'
 
 /** What the endpoints of a group answer with, as the caller finds it. */
@@ -30,9 +32,24 @@ const fewParams = {
 }
 const usual = { all_available: true, order_by: 'name', sort: 'asc' } as const
 
+/** The groups that a selection from shares `s` names, as long as these last. */
+function those(
+  selection: RawBuilder<unknown>,
+  params: Partial<GroupFilter>,
+  page: PageInput,
+): Read<GroupRow> {
+  return groupsWhere(sql`n.id in (${selection} and ${lasting})`, { ...usual, ...params }, page)
+}
+
 /** Groups let into groups and projects: as endpoints of what is shared. */
 export function sharingEndpoints(services: GroupServices, { detail, listed }: Answers): Endpoint[] {
   const { db } = services
+  const listing = {
+    anonymous: true,
+    paged: true,
+    answers: ListOf(Group),
+    handle: async ({ actor, rows }: { actor: Actor; rows: readonly GroupRow[] }) => listed(actor, rows),
+  } as const
   return [
     endpoint({
       method: 'POST',
@@ -45,7 +62,8 @@ export function sharingEndpoints(services: GroupServices, { detail, listed }: An
       refuses: { 404: 'No right to share, or no such group', 409: 'It is shared with that group' },
       async handle({ actor, group, params }) {
         if (!may(actor, 'admin_group_member', group)) throw notFound()
-        await share(db, actor, group, params)
+        if (!mayGrant(actor, group, params.group_access)) throw forbidden()
+        await share(services, actor, group, params)
         return detail(actor, group.id)
       },
     }),
@@ -68,8 +86,7 @@ export function sharingEndpoints(services: GroupServices, { detail, listed }: An
       summary: 'List the groups whose members are let into a group',
       on: group,
       may: 'read_group',
-      anonymous: true,
-      paged: true,
+      ...listing,
       params: Fields({
         ...fewParams,
         relation: Optional(
@@ -79,17 +96,14 @@ export function sharingEndpoints(services: GroupServices, { detail, listed }: An
           }),
         ),
       }),
-      answers: ListOf(Group),
       read: ({ params, page }) => {
         const { relation = ['direct', 'inherited'] } = params
         const own = relation.includes('direct') ? sql`s.shared_id = subject.id` : sql`false`
         const above = relation.includes('inherited')
           ? sql`s.shared_id = any (subject.line) and s.shared_id <> subject.id`
           : sql`false`
-        const invited = sql`n.id in (select s.group_id from group_shares s where (${own} or ${above}) and ${lasting})`
-        return groupsWhere(invited, { ...usual, ...params }, page)
+        return those(sql`select s.group_id from group_shares s where (${own} or ${above})`, params, page)
       },
-      handle: async ({ actor, rows }) => listed(actor, rows),
     }),
 
     endpoint({
@@ -98,8 +112,7 @@ export function sharingEndpoints(services: GroupServices, { detail, listed }: An
       summary: 'List the groups that a group was let into',
       on: group,
       may: 'read_group',
-      anonymous: true,
-      paged: true,
+      ...listing,
       params: Fields({
         ...fewParams,
         visibility: listParams.visibility,
@@ -107,14 +120,8 @@ export function sharingEndpoints(services: GroupServices, { detail, listed }: An
         order_by: listParams.order_by,
         sort: listParams.sort,
       }),
-      answers: ListOf(Group),
       read: ({ params, page }) =>
-        groupsWhere(
-          sql`n.id in (select s.shared_id from group_shares s where s.group_id = subject.id and ${lasting})`,
-          { ...usual, ...params },
-          page,
-        ),
-      handle: async ({ actor, rows }) => listed(actor, rows),
+        those(sql`select s.shared_id from group_shares s where s.group_id = subject.id`, params, page),
     }),
 
     endpoint({
@@ -123,17 +130,10 @@ export function sharingEndpoints(services: GroupServices, { detail, listed }: An
       summary: 'List the groups whose members are let into a project',
       on: project,
       may: 'read_project',
-      anonymous: true,
-      paged: true,
+      ...listing,
       params: Fields(fewParams),
-      answers: ListOf(Group),
       read: ({ params, page }) =>
-        groupsWhere(
-          sql`n.id in (select s.group_id from project_shares s where s.project_id = subject.id and ${lasting})`,
-          { ...usual, ...params },
-          page,
-        ),
-      handle: async ({ actor, rows }) => listed(actor, rows),
+        those(sql`select s.group_id from project_shares s where s.project_id = subject.id`, params, page),
     }),
 
     endpoint({

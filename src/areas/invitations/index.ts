@@ -16,7 +16,7 @@ export function invitations({ db, plan }: { readonly db: Database; readonly plan
 } {
   return {
     endpoints: (['group', 'project'] as const).flatMap((kind) =>
-      invitationEndpoints(kind, { db, paid: plan !== 'free' }),
+      invitationEndpoints(kind, { db, paid: plan !== 'free', customRoles: plan === 'ultimate' }),
     ),
     tasks: [{ name: forgetting, run: () => removeOld(db.writer, daysKept) }],
     schedules: [{ task: forgetting, pattern: '20 0 * * *' }],

@@ -7,6 +7,7 @@ import {
   sentence,
   tooManyNamed,
   unauthorizedText,
+  type Candidate,
   type Place,
   type Wish,
   type circumstancesOf,
@@ -52,6 +53,11 @@ export async function invite(
   return Object.keys(faults).length === 0 ? { status: 'success' } : { status: 'error', message: faults }
 }
 
+/** Who is invited, for the rules of members; `direct`: the invitation that there is. */
+export function nobodyOf(email: string, direct: Candidate['direct']): Candidate {
+  return { id: 0, username: email, kind: 'human', direct, inherited: null }
+}
+
 /** What is wrong, or undefined. The address of a user makes him a member at once. */
 async function inviteOne(
   db: Database,
@@ -68,7 +74,7 @@ async function inviteOne(
     ])
     return status === 'error' ? (message?.replace(/^[^:]+: /, '') ?? '') : undefined
   }
-  const nobody = { id: 0, username: email, kind: 'human', direct: null, inherited: null }
+  const nobody = nobodyOf(email, null)
   const fault =
     unauthorizedText(actor, place, wish, nobody) ?? sentence(faultsOf(wish, nobody, circumstances))
   if (fault !== '') return fault

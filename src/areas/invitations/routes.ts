@@ -18,16 +18,17 @@ import { recordNotFound, refused } from '../../kernel/errors/index.ts'
 import {
   accessLevel,
   circumstancesOf,
-  day,
-  expiresAt,
   faultsOf,
   isLocked,
+  membershipOptions,
   placeOf,
-  refuseAbove,
+  refuseChange,
   refuseFaults,
+  refuseTouch,
+  wishOf,
   type Place,
 } from '../members/index.ts'
-import { invite } from './invite.ts'
+import { invite, nobodyOf } from './invite.ts'
 import * as store from './store.ts'
 import type { InvitationRow } from './store.ts'
 
@@ -51,9 +52,10 @@ const Invited = Fields({
 interface Services {
   readonly db: Database
   readonly paid: boolean
+  readonly customRoles: boolean
 }
 
-export function invitationEndpoints(kind: Place['kind'], { db, paid }: Services): Endpoint[] {
+export function invitationEndpoints(kind: Place['kind'], { db, paid, customRoles }: Services): Endpoint[] {
   const on = kind === 'group' ? group : project
   const may = kind === 'group' ? 'admin_group_member' : 'admin_project_member'
   const email = Text({ description: 'The address that was invited' })
@@ -70,7 +72,7 @@ export function invitationEndpoints(kind: Place['kind'], { db, paid }: Services)
         email: Optional(Text({ description: 'An address, or several separated by commas' })),
         user_id: Optional(Text({ description: 'Id of a user, or several' })),
         access_level: accessLevel,
-        expires_at: expiresAt,
+        ...membershipOptions,
         invite_source: Optional(Text({ description: 'Where the invitation comes from' })),
       }),
       rules: { atLeastOneOf: [['email', 'user_id']] },
@@ -85,7 +87,7 @@ export function invitationEndpoints(kind: Place['kind'], { db, paid }: Services)
           actor,
           place,
           name: subject.name,
-          wish: { accessLevel: params.access_level, expiresAt: day(params.expires_at) },
+          wish: await wishOf(db.reader, params, customRoles),
           circumstances: circumstancesOf(place, paid),
         }
         const userIds = (params.user_id ?? '').split(',').filter((id) => id.trim() !== '')
@@ -112,7 +114,7 @@ export function invitationEndpoints(kind: Place['kind'], { db, paid }: Services)
       summary: `Change an invitation into a ${kind}`,
       on,
       may,
-      params: Fields({ email, access_level: Optional(accessLevel), expires_at: expiresAt }),
+      params: Fields({ email, access_level: Optional(accessLevel), ...membershipOptions }),
       rules: { atLeastOneOf: [['access_level', 'expires_at']] },
       answers: Invitation,
       refuses: { 404: 'No such invitation' },
@@ -122,12 +124,9 @@ export function invitationEndpoints(kind: Place['kind'], { db, paid }: Services)
         return db.transaction(async (tx) => {
           const before = await store.lock(tx, place, params.email)
           if (before === undefined) throw recordNotFound()
-          const wish = {
-            accessLevel: params.access_level ?? before.access_level,
-            expiresAt: params.expires_at === undefined ? before.expires_at : day(params.expires_at),
-          }
-          refuseAbove(actor, place, before.access_level, wish.accessLevel)
-          const nobody = { id: 0, username: params.email, kind: 'human', direct: null, inherited: null }
+          const wish = await wishOf(tx, params, customRoles, before)
+          refuseChange(actor, place, before, wish)
+          const nobody = nobodyOf(params.email, { ...before, fixed: false })
           refuseFaults(faultsOf(wish, nobody, circumstancesOf(place, paid)))
           return entity(await store.change(tx, before.id, wish))
         })
@@ -148,7 +147,7 @@ export function invitationEndpoints(kind: Place['kind'], { db, paid }: Services)
         await db.transaction(async (tx) => {
           const before = await store.lock(tx, place, call.params.email)
           if (before === undefined) throw recordNotFound()
-          refuseAbove(call.actor, place, before.access_level)
+          refuseTouch(call.actor, place, before.access_level)
           await store.remove(tx, before.id)
         })
       },

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
-import { placeColumn, type Place, type Wish } from '../members/index.ts'
+import { placeColumn, type Held, type Place, type Wish } from '../members/index.ts'
 
 export interface InvitationRow {
   readonly id: number
@@ -53,39 +53,48 @@ export async function insert(
   db: Writer,
   place: Place,
   email: string,
-  { accessLevel, expiresAt, createdById }: Wish & { readonly createdById: number },
+  { accessLevel, expiresAt, memberRole, createdById }: Wish & { readonly createdById: number },
 ): Promise<void> {
   const column = sql.raw(place.kind === 'group' ? 'namespace_id' : 'project_id')
   await sql`
-    insert into invitations (email, ${column}, access_level, expires_at, created_by_id)
-    values (${email}, ${place.id}, ${accessLevel}, ${expiresAt}::date, ${createdById})
+    insert into invitations (email, ${column}, access_level, expires_at, created_by_id, member_role_id)
+    values (${email}, ${place.id}, ${accessLevel}, ${expiresAt}::date, ${createdById}, ${memberRole?.id ?? null})
     on conflict do nothing`
     .execute(db)
     .catch(onConstraint('invitations_namespace_id_fkey', () => notFound('Group')))
     .catch(onConstraint('invitations_project_id_fkey', () => notFound('Project')))
+    .catch(onConstraint('invitations_member_role_id_fkey', () => notFound('Member Role')))
 }
 
 const of = (place: Place, email: string): RawBuilder<boolean> =>
   sql`lower(i.email) = lower(${email}) and ${placeColumn(place.kind, 'i')} = ${place.id}`
 
-export async function lock(
-  tx: Tx,
-  place: Place,
-  email: string,
-): Promise<{ id: number; access_level: number; expires_at: string | null } | undefined> {
-  const { rows } = await sql<{ id: number; access_level: number; expires_at: string | null }>`
-    select i.id, i.access_level, i.expires_at from invitations i where ${of(place, email)} for update`.execute(
+interface LockedInvitation extends Held {
+  readonly id: number
+  readonly expires_at: string | null
+}
+
+export async function lock(tx: Tx, place: Place, email: string): Promise<LockedInvitation | undefined> {
+  const { rows } = await sql<LockedInvitation>`
+    select i.id, i.access_level, i.member_role_id, i.expires_at from invitations i where ${of(place, email)} for update`.execute(
     tx,
   )
   return rows[0]
 }
 
-export async function change(tx: Tx, id: number, { accessLevel, expiresAt }: Wish): Promise<InvitationRow> {
+export async function change(
+  tx: Tx,
+  id: number,
+  { accessLevel, expiresAt, memberRole }: Wish,
+): Promise<InvitationRow> {
   const { rows } = await sql<InvitationRow>`
     with i as (
-      update invitations set access_level = ${accessLevel}, expires_at = ${expiresAt}::date, updated_at = now()
+      update invitations set access_level = ${accessLevel}, expires_at = ${expiresAt}::date, updated_at = now(),
+        member_role_id = ${memberRole === undefined ? sql.ref('member_role_id') : (memberRole?.id ?? null)}
       where id = ${id} returning *)
-    select ${columns} from i`.execute(tx)
+    select ${columns} from i`
+    .execute(tx)
+    .catch(onConstraint('invitations_member_role_id_fkey', () => notFound('Member Role')))
   return rows[0]!
 }
 

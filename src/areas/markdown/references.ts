@@ -78,7 +78,7 @@ const kinds: readonly Kind[] = [
       join routes r on r.path_key = lower(c.path) join projects p on p.id = r.project_id
       join namespaces n on n.id = p.namespace_id
       ${projectLevels}
-      cross join lateral (select ${projectColumns}) subject
+      cross join lateral (select ${projectColumns}, access.permissions) subject
       where c.kind = 'commit' and ${projectVisible}`,
   },
 ]

@@ -33,7 +33,7 @@ export async function addOne(
   if (candidate === undefined) throw notFound('User')
   if (candidate.direct !== null) throw memberExists()
   if (await store.isLocked(db.reader, place)) throw locked()
-  rules.refuseAbove(actor, place, wish.accessLevel)
+  rules.refuseGrant(actor, place, wish)
   rules.refuseFaults(rules.faultsOf(wish, candidate, circumstances))
   const createdById = userOf(actor).id
   const [row] = await store.put(db.writer, place, [candidate.id], { ...wish, createdById, replace: false })

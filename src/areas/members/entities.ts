@@ -10,6 +10,7 @@ import {
   Text,
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
+import { memberRole, MemberRole, type MemberRoleRow } from '../member-roles/index.ts'
 import { basicUser, type BasicUserRow } from '../users/index.ts'
 
 const creator = {
@@ -35,6 +36,7 @@ export const Member = Fields({
   expires_at: Nullable(DateOnly({ description: 'The membership ends at 00:00 UTC of this day' })),
   is_using_seat: Optional(Flag({ description: 'Paid plans, with `show_seat_info`' })),
   membership_state: Optional(OneOf(['active', 'awaiting'], { description: 'Paid plans' })),
+  member_role: Optional(MemberRole),
 })
 
 /** The outcome of adding several users at once. */
@@ -50,6 +52,7 @@ export interface MemberRow extends BasicUserRow {
   readonly expires_at: string | null
   readonly membership_state: string
   readonly created_by: BasicUserRow | null
+  readonly member_role: MemberRoleRow | null
   /** Only where it is wanted. */
   readonly is_using_seat?: boolean
 }
@@ -64,5 +67,6 @@ export function memberEntity({ externalUrl, paid }: { externalUrl: () => string;
     expires_at: row.expires_at,
     ...(paid && row.is_using_seat !== undefined && { is_using_seat: row.is_using_seat }),
     ...(paid && { membership_state: row.membership_state }),
+    ...(row.member_role !== null && { member_role: memberRole(row.member_role) }),
   })
 }

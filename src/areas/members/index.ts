@@ -10,18 +10,22 @@ import { removeExpired } from './store.ts'
 
 export { addOne, addSeveral } from './add.ts'
 export { memberEntity, Member } from './entities.ts'
-export { accessLevel, day, expiresAt } from './params.ts'
+export { accessLevel, membershipOptions, wishOf } from './params.ts'
 export { placeColumn, placeOf, requireAdministration, type Place } from './place.ts'
 export {
   circumstancesOf,
   faultsOf,
   levelsWithoutSeat,
   mostAtOnce,
-  refuseAbove,
+  refuseChange,
   refuseFaults,
+  refuseGrant,
+  refuseTouch,
   sentence,
   tooManyNamed,
   unauthorizedText,
+  type Candidate,
+  type Held,
   type Wish,
 } from './rules.ts'
 export { candidates, isLocked, lockMember, lockOwners, put, remove, removeBelow } from './store.ts'
@@ -40,7 +44,10 @@ export function members({ db, externalUrl, plan }: Services): {
   tasks: Task[]
   schedules: Schedule[]
 } {
-  const services = { db, externalUrl, paid: plan !== 'free', freeUpTo: levelsWithoutSeat(plan) }
+  const services = {
+    ...{ db, externalUrl, paid: plan !== 'free', customRoles: plan === 'ultimate' },
+    freeUpTo: levelsWithoutSeat(plan),
+  }
   return {
     endpoints: (['group', 'project'] as const)
       .flatMap((kind) => [...readingEndpoints(kind, services), ...writingEndpoints(kind, services)])

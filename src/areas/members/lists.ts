@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { roleJson } from '../member-roles/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { MemberRow } from './entities.ts'
 import { placeColumn, type Place } from './place.ts'
@@ -18,12 +19,12 @@ const creator = (id: RawBuilder<unknown>): RawBuilder<unknown> =>
 function seat(freeUpTo: number | undefined): RawBuilder<unknown> {
   if (freeUpTo === undefined) return sql``
   return sql`, u.state = 'active' and u.kind = 'human' and exists (
-    select from seat_memberships(subject.line[1]) s where s.user_id = u.id and s.access_level > ${freeUpTo}) as is_using_seat`
+    select from seat_memberships(subject.line[1]) s where s.user_id = u.id and (s.access_level > ${freeUpTo} or s.elevated)) as is_using_seat`
 }
 
 const columns = sql`
   ${shown}, m.access_level, m.created_at, m.expires_at, m.state as membership_state,
-  ${creator(sql`m.created_by_id`)}`
+  ${creator(sql`m.created_by_id`)}, ${roleJson(sql`m.member_role_id`)} as member_role`
 
 const unexpired = sql`(m.expires_at is null or m.expires_at > (now() at time zone 'utc')::date)`
 
@@ -99,7 +100,7 @@ export function oneDirect(kind: Place['kind'], userId: number): Read<MemberRow> 
 
 const winnerColumns = sql`
   ${shown}, w.access_level, w.created_at, w.expires_at, w.state as membership_state,
-  ${creator(sql`w.created_by_id`)}`
+  ${creator(sql`w.created_by_id`)}, ${roleJson(sql`w.member_role_id`)} as member_role`
 
 /** Everybody who belongs to the place in any way, once. */
 export function all(kind: Place['kind'], filters: Filters, input: PageInput): Read<MemberRow> {
@@ -108,7 +109,7 @@ export function all(kind: Place['kind'], filters: Filters, input: PageInput): Re
     const onPage = { of: sql`source`, which: sql`m.user_id in (select chosen.user_id from on_page chosen)` }
     return pageOfUsers(
       {
-        sources: sql`select s.namespace_id, s.cap, s.via from ${sourcesOf(kind)} s where ${shownVia}`,
+        sources: sql`select s.namespace_id, s.cap, s.via, s.member_role_id from ${sourcesOf(kind)} s where ${shownVia}`,
         project: projectOf(kind),
         minimalIn: kind === 'group' ? sql`subject.id` : sql`null::bigint`,
         shown: sql`select ${wanted} ${winners(kind, onPage)}`,
@@ -169,18 +170,22 @@ function winners(kind: Place['kind'], { of, which, state }: Wanted): RawBuilder<
     from (
       select distinct on (r.user_id) r.user_id,
         max(r.access_level) over (partition by r.user_id, r.state) as access_level,
+        first_value(r.member_role_id) over (
+          partition by r.user_id, r.state order by r.access_level desc, (${own}) desc nulls last, r.member_role_id)
+          as member_role_id,
         r.created_at, r.expires_at, r.created_by_id, r.state
       from (
         select m.user_id, least(m.access_level, s.cap) as access_level, m.namespace_id, m.project_id, s.via,
-          m.expires_at, m.created_by_id, m.created_at, m.state
+          m.expires_at, m.created_by_id, m.created_at, m.state,
+          case when m.access_level <= s.cap then m.member_role_id when s.cap > 0 then s.member_role_id end as member_role_id
         from ${of} s join members m on m.namespace_id = s.namespace_id
         where ${which} and ${unexpired} and (m.access_level > 5 ${minimal}) and ${inState} and ${shownVia}
         union all
         select m.user_id, m.access_level, m.namespace_id, m.project_id, null, m.expires_at, m.created_by_id,
-          m.created_at, m.state
+          m.created_at, m.state, m.member_role_id
         from members m where m.project_id = ${project} and ${which} and ${unexpired} and ${inState}
       ) r
-      order by r.user_id, r.state, ${first}, r.expires_at desc nulls first, r.created_at
+      order by r.user_id, r.state, ${first}, r.member_role_id, r.expires_at desc nulls first, r.created_at
     ) w join users u on u.id = w.user_id`
 }
 

@@ -1,5 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
-import { require, type Actor, type GroupSubject, type ProjectSubject } from '../../access/index.ts'
+import {
+  require,
+  type Actor,
+  type GroupSubject,
+  type Permission,
+  type ProjectSubject,
+} from '../../access/index.ts'
 
 /** Where memberships are looked after: a group or a project, and the groups whose members it inherits. */
 export interface Place {
@@ -7,6 +13,10 @@ export interface Place {
   readonly id: number
   /** The caller's role here. */
   readonly role: number
+  /** What his custom roles give here. */
+  readonly permissions: readonly Permission[]
+  /** Of a group; null at the top. */
+  readonly parentId: number | null
   /** Namespaces from the top one down; of a group the group itself is the last. */
   readonly line: readonly number[]
   /** Namespaces whose memberships are inherited here. */
@@ -14,8 +24,12 @@ export interface Place {
 }
 
 export function placeOf(subject: GroupSubject | ProjectSubject): Place {
-  const { kind, id, role, line } = subject
-  return { kind, id, role, line, above: kind === 'group' ? line.slice(0, -1) : line }
+  const { kind, id, role, permissions, line } = subject
+  return {
+    ...{ kind, id, role, permissions, line },
+    parentId: kind === 'group' ? subject.parentId : null,
+    above: kind === 'group' ? line.slice(0, -1) : line,
+  }
 }
 
 /** The column of a membership that names its place. */

@@ -5,7 +5,8 @@ import { notFound } from '../../kernel/errors/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { MemberRow } from './entities.ts'
 import { placeColumn, type Place } from './place.ts'
-import type { Candidate, Wish } from './rules.ts'
+import { roleJson } from '../member-roles/index.ts'
+import type { Candidate, Held, Wish } from './rules.ts'
 
 const today = sql`(now() at time zone 'utc')::date`
 const unexpired = (alias: string): RawBuilder<unknown> =>
@@ -31,7 +32,8 @@ export async function candidates(db: Reader, place: Place, named: Named): Promis
       : sql`lower(u.username) in (select lower(name) from unnest(${named.usernames}::text[]) name)`
   const result = await sql<Candidate>`
     select u.id, u.username, u.kind,
-      (select json_build_object('access_level', m.access_level, 'fixed', ${fixed(place)}) from members m
+      (select json_build_object('access_level', m.access_level, 'member_role_id', m.member_role_id,
+          'fixed', ${fixed(place)}) from members m
         where m.user_id = u.id and ${placeColumn(place.kind)} = ${place.id} and ${unexpired('m')}) as direct,
       (select json_build_object('access_level', m.access_level, 'group', n.name)
         from members m join namespaces n on n.id = m.namespace_id
@@ -43,7 +45,8 @@ export async function candidates(db: Reader, place: Place, named: Named): Promis
 
 const shown = sql`
   u.id, u.username, u.public_email, u.name, u.state, m.access_level, m.created_at, m.expires_at,
-  m.state as membership_state, (select ${basicUserJson('c')} from users c where c.id = m.created_by_id) as created_by`
+  m.state as membership_state, (select ${basicUserJson('c')} from users c where c.id = m.created_by_id) as created_by,
+  ${roleJson(sql`m.member_role_id`)} as member_role`
 
 /**
  * Makes users members, in one statement. Who is one already keeps what he has unless `replace` is set; a membership
@@ -53,16 +56,25 @@ export async function put(
   db: Writer,
   place: Place,
   userIds: readonly number[],
-  { accessLevel, expiresAt, createdById, replace }: Wish & { createdById: number; replace: boolean },
+  {
+    accessLevel,
+    expiresAt,
+    memberRole,
+    createdById,
+    replace,
+  }: Wish & { createdById: number; replace: boolean },
 ): Promise<MemberRow[]> {
   const column = sql.raw(place.kind === 'group' ? 'namespace_id' : 'project_id')
   const result = await sql<MemberRow>`
     with m as (
-      insert into members as old (user_id, ${column}, access_level, expires_at, created_by_id)
-      select unnest(${userIds}::bigint[]), ${place.id}, ${accessLevel}, ${expiresAt}::date, ${createdById}
+      insert into members as old (user_id, ${column}, access_level, expires_at, created_by_id, member_role_id)
+      select unnest(${userIds}::bigint[]), ${place.id}, ${accessLevel}, ${expiresAt}::date, ${createdById},
+        ${memberRole?.id ?? null}::bigint
       on conflict (user_id, ${column}) do update set
         access_level = excluded.access_level,
         expires_at = excluded.expires_at,
+        member_role_id = case when ${memberRole !== undefined} or old.expires_at <= ${today} then excluded.member_role_id
+          else old.member_role_id end,
         state = case when old.expires_at <= ${today} then 'active' else old.state end,
         created_by_id = case when old.expires_at <= ${today} then excluded.created_by_id else old.created_by_id end,
         created_at = case when old.expires_at <= ${today} then now() else old.created_at end,
@@ -76,10 +88,13 @@ export async function put(
     .execute(db)
     // Deleted in this very moment.
     .catch(onConstraint('members_user_id_fkey', () => notFound('User')))
+    .catch(onConstraint('members_member_role_id_fkey', roleGone))
     .catch(onConstraint('members_project_id_fkey', () => notFound('Project')))
     .catch(onConstraint('members_namespace_id_fkey', () => notFound('Group')))
   return result.rows
 }
+
+const roleGone = () => notFound('Member Role')
 
 /** Holds still the owners of a group and of those above, until the transaction ends: nobody else changes them. */
 export async function lockOwners(tx: Tx, place: Place): Promise<void> {
@@ -90,9 +105,8 @@ export async function lockOwners(tx: Tx, place: Place): Promise<void> {
   )
 }
 
-export interface LockedMember {
+export interface LockedMember extends Held {
   readonly id: number
-  readonly access_level: number
   readonly expires_at: string | null
   readonly updated_at: Date
   /** The last owner of the group, or the holder of the personal namespace: nobody changes or removes him. */
@@ -102,19 +116,26 @@ export interface LockedMember {
 /** The direct membership of a user, which nobody else changes until the transaction ends. */
 export async function lockMember(tx: Tx, place: Place, userId: number): Promise<LockedMember | undefined> {
   const result = await sql<LockedMember>`
-    select m.id, m.access_level, m.expires_at, m.updated_at, ${fixed(place)} as fixed
+    select m.id, m.access_level, m.member_role_id, m.expires_at, m.updated_at, ${fixed(place)} as fixed
     from members m
     where m.user_id = ${userId} and ${placeColumn(place.kind)} = ${place.id} and ${unexpired('m')}
     for update of m`.execute(tx)
   return result.rows[0]
 }
 
-export async function change(tx: Tx, id: number, { accessLevel, expiresAt }: Wish): Promise<MemberRow> {
+export async function change(
+  tx: Tx,
+  id: number,
+  { accessLevel, expiresAt, memberRole }: Wish,
+): Promise<MemberRow> {
   const result = await sql<MemberRow>`
     with m as (
-      update members set access_level = ${accessLevel}, expires_at = ${expiresAt}::date, updated_at = now()
+      update members set access_level = ${accessLevel}, expires_at = ${expiresAt}::date, updated_at = now(),
+        member_role_id = ${memberRole === undefined ? sql.ref('member_role_id') : (memberRole?.id ?? null)}
       where id = ${id} returning *)
-    select ${shown} from m join users u on u.id = m.user_id`.execute(tx)
+    select ${shown} from m join users u on u.id = m.user_id`
+    .execute(tx)
+    .catch(onConstraint('members_member_role_id_fkey', roleGone))
   return result.rows[0]!
 }
 

@@ -5,7 +5,8 @@ import { findShare, ProjectShare, share, shareParams, unshare } from '../shares/
 import type { ProjectServices } from './routes.ts'
 
 /** Groups let into a project. */
-export function sharingEndpoints({ db }: Pick<ProjectServices, 'db'>): Endpoint[] {
+export function sharingEndpoints(services: Pick<ProjectServices, 'db' | 'plan'>): Endpoint[] {
+  const { db } = services
   return [
     endpoint({
       method: 'POST',
@@ -22,7 +23,7 @@ export function sharingEndpoints({ db }: Pick<ProjectServices, 'db'>): Endpoint[
       },
       async handle({ actor, project, params }) {
         if (!mayGrant(actor, project, params.group_access)) throw forbidden()
-        const made = await share(db, actor, project, params)
+        const made = await share(services, actor, project, params)
         return { ...made, project_id: project.id }
       },
     }),

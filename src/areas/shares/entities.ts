@@ -7,6 +7,7 @@ export const SharedWith = Fields({
   group_full_path: Text(),
   group_access_level: Int(),
   expires_at: Nullable(DateOnly()),
+  member_role_id: Nullable(Id({ description: 'Role of those whom the share lowers' })),
 })
 
 export interface SharedWithRow {
@@ -15,6 +16,7 @@ export interface SharedWithRow {
   readonly group_full_path: string
   readonly group_access_level: number
   readonly expires_at: string | null
+  readonly member_role_id: number | null
 }
 
 /** The link between a project and a group that was let in. */
@@ -24,6 +26,7 @@ export const ProjectShare = Fields({
   group_id: Id(),
   group_access: Int(),
   expires_at: Nullable(DateOnly({ description: 'The group has no access from 00:00 UTC of this day on' })),
+  member_role_id: Nullable(Id({ description: 'Role of those whom the share lowers' })),
 })
 
 export interface ShareRow {
@@ -31,4 +34,5 @@ export interface ShareRow {
   readonly group_id: number
   readonly group_access: number
   readonly expires_at: string | null
+  readonly member_role_id: number | null
 }

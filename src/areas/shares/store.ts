@@ -16,6 +16,7 @@ export interface NewShare {
   readonly accessLevel: number
   /** `YYYY-MM-DD` */
   readonly expiresAt: string | null
+  readonly memberRoleId: number | null
 }
 
 const unexpired = (alias: string): RawBuilder<unknown> => {
@@ -32,7 +33,7 @@ const tables = {
 export async function insert(
   tx: Tx,
   shared: Shared,
-  { groupId, accessLevel, expiresAt }: NewShare,
+  { groupId, accessLevel, expiresAt, memberRoleId }: NewShare,
   taken: () => ApiError,
 ): Promise<ShareRow> {
   const { name, to } = tables[shared.kind]
@@ -40,13 +41,14 @@ export async function insert(
     delete from ${sql.table(name)} s
     where s.${sql.ref(to)} = ${shared.id} and s.group_id = ${groupId} and not ${unexpired('s')}`.execute(tx)
   const { rows } = await sql<ShareRow>`
-    insert into ${sql.table(name)} (${sql.ref(to)}, group_id, access_level, expires_at)
-    values (${shared.id}, ${groupId}, ${accessLevel}, ${expiresAt}::date)
-    returning id, group_id, access_level as group_access, expires_at`
+    insert into ${sql.table(name)} (${sql.ref(to)}, group_id, access_level, expires_at, member_role_id)
+    values (${shared.id}, ${groupId}, ${accessLevel}, ${expiresAt}::date, ${memberRoleId})
+    returning id, group_id, access_level as group_access, expires_at, member_role_id`
     .execute(tx)
     .catch(onConstraint(`${name}_once`, taken))
     // Deleted in this very moment.
     .catch(onConstraint(`${name}_group_id_fkey`, () => notFound()))
+    .catch(onConstraint(`${name}_member_role_id_fkey`, () => notFound('Member Role')))
   return rows[0]!
 }
 
@@ -63,7 +65,7 @@ export async function remove(tx: Tx, { kind, id }: Shared, groupId: number): Pro
 export async function find(db: Reader, { kind, id }: Shared, groupId: number): Promise<ShareRow | undefined> {
   const { name, to } = tables[kind]
   const { rows } = await sql<ShareRow>`
-    select s.id, s.group_id, s.access_level as group_access, s.expires_at from ${sql.table(name)} s
+    select s.id, s.group_id, s.access_level as group_access, s.expires_at, s.member_role_id from ${sql.table(name)} s
     where s.${sql.ref(to)} = ${id} and s.group_id = ${groupId} and ${unexpired('s')}`.execute(db)
   return rows[0]
 }
@@ -101,7 +103,7 @@ export function sharedWith(
   const { name, to } = tables[kind]
   return sql`(
     select coalesce(json_agg(json_build_object('group_id', i.id, 'group_name', i.name, 'group_full_path', i.full_path,
-      'group_access_level', s.access_level, 'expires_at', s.expires_at) order by s.id), '[]'::json)
+      'group_access_level', s.access_level, 'expires_at', s.expires_at, 'member_role_id', s.member_role_id) order by s.id), '[]'::json)
     from ${sql.table(name)} s join namespaces i on i.id = s.group_id
     where s.${sql.ref(to)} = ${id} and ${unexpired('s')}
       and (${role} > 0 or sees_group(i.id, actor.id, actor.admin, actor.external)))`

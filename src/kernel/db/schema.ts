@@ -480,6 +480,7 @@ export interface GroupShares {
   expires_at: string | null;
   group_id: number;
   id: Generated<number>;
+  member_role_id: number | null;
   shared_id: number;
   updated_at: Generated<Timestamp>;
 }
@@ -499,6 +500,7 @@ export interface Invitations {
   email: string;
   expires_at: string | null;
   id: Generated<number>;
+  member_role_id: number | null;
   namespace_id: number | null;
   project_id: number | null;
   updated_at: Generated<Timestamp>;
@@ -574,12 +576,24 @@ export interface MemberBlocks {
   users: string;
 }
 
+export interface MemberRoles {
+  base_access_level: number;
+  created_at: Generated<Timestamp>;
+  description: string | null;
+  id: Generated<number>;
+  name: string;
+  namespace_id: number | null;
+  permissions: Generated<string[]>;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface Members {
   access_level: number;
   created_at: Generated<Timestamp>;
   created_by_id: number | null;
   expires_at: string | null;
   id: Generated<number>;
+  member_role_id: number | null;
   namespace_id: number | null;
   project_id: number | null;
   state: Generated<string>;
@@ -694,6 +708,7 @@ export interface ProjectShares {
   expires_at: string | null;
   group_id: number;
   id: Generated<number>;
+  member_role_id: number | null;
   project_id: number;
   updated_at: Generated<Timestamp>;
 }
@@ -990,6 +1005,7 @@ export interface DB {
   label_priorities: LabelPriorities;
   labels: Labels;
   member_blocks: MemberBlocks;
+  member_roles: MemberRoles;
   member_spans: MemberSpans;
   members: Members;
   milestones: Milestones;

@@ -1,6 +1,11 @@
 /** The JSON an error answers with: one of the three shapes clients know (`message`, `error`, or both parts of OAuth). */
 export type ErrorBody =
-  | { message: string | string[] | Record<string, string[] | string>; error_code?: string; dry_run?: 'error' }
+  | {
+      message: string | string[] | Record<string, string[] | string>
+      error_code?: string
+      dry_run?: 'error'
+      status?: 'error'
+    }
   | { error: string | string[]; error_description?: string; scope?: string }
 
 /**

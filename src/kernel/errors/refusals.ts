@@ -29,6 +29,11 @@ export function failed(status: 400 | 403, error: string): ApiError {
   return new ApiError(status, { message: { error } })
 }
 
+/** A refusal of those services that name its kind besides. */
+export function refusedAsError(status: 400 | 422, message: string): ApiError {
+  return new ApiError(status, { message, status: 'error' })
+}
+
 export function unauthorized(): ApiError {
   return new ApiError(401, { message: '401 Unauthorized' })
 }

@@ -13,7 +13,7 @@ import {
 import { forbidden, recordNotFound } from '../../../kernel/errors/index.ts'
 import { addOne, addSeveral, type Addition } from '../add.ts'
 import { Member, memberEntity, Outcome } from '../entities.ts'
-import { accessLevel, day, expiresAt } from '../params.ts'
+import { accessLevel, membershipOptions, wishOf } from '../params.ts'
 import { placeOf, requireAdministration, type Place } from '../place.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
@@ -22,10 +22,11 @@ interface Services {
   readonly db: Database
   readonly externalUrl: () => string
   readonly paid: boolean
+  readonly customRoles: boolean
 }
 
 export function writingEndpoints(kind: Place['kind'], services: Services): Endpoint[] {
-  const { db, paid } = services
+  const { db, paid, customRoles } = services
   const on = kind === 'group' ? group : project
   const may = kind === 'group' ? 'admin_group_member' : 'admin_project_member'
   const member = memberEntity(services)
@@ -43,7 +44,7 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
         user_id: Optional(Text({ description: 'Id of a user, or several' })),
         username: Optional(Text({ description: 'Name of a user, or several' })),
         access_level: accessLevel,
-        expires_at: expiresAt,
+        ...membershipOptions,
         invite_source: Optional(Text({ description: 'Where the invitation comes from' })),
       }),
       rules: { mutuallyExclusive: [['user_id', 'username']], atLeastOneOf: [['user_id', 'username']] },
@@ -56,7 +57,7 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
         const addition: Addition = {
           actor: call.actor,
           place,
-          wish: { accessLevel: params.access_level, expiresAt: day(params.expires_at) },
+          wish: await wishOf(db.reader, params, customRoles),
           circumstances: circumstances(place),
         }
         const by = params.user_id === undefined ? 'username' : 'id'
@@ -72,7 +73,7 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
       summary: `Change a member of a ${kind}`,
       on,
       may,
-      params: Fields({ user_id: Id(), access_level: accessLevel, expires_at: expiresAt }),
+      params: Fields({ user_id: Id(), access_level: accessLevel, ...membershipOptions }),
       answers: Member,
       refuses: { 403: 'The last owner', 404: 'No direct member' },
       async handle(call) {
@@ -83,13 +84,10 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
           const before = await store.lockMember(tx, place, params.user_id)
           if (before === undefined) throw recordNotFound()
           if (before.fixed) throw forbidden()
-          rules.refuseAbove(actor, place, before.access_level, params.access_level)
+          const wish = await wishOf(tx, params, customRoles, before)
+          rules.refuseChange(actor, place, before, wish)
           const [candidate] = await store.candidates(tx, place, { ids: [params.user_id] })
           if (candidate === undefined) throw recordNotFound()
-          const wish = {
-            accessLevel: params.access_level,
-            expiresAt: params.expires_at === undefined ? before.expires_at : day(params.expires_at),
-          }
           rules.refuseFaults(rules.faultsOf(wish, candidate, circumstances(place)))
           return member(await store.change(tx, before.id, wish))
         })
@@ -130,7 +128,7 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
             throw recordNotFound()
           }
           if (before.fixed) throw forbidden()
-          if (!leaves) rules.refuseAbove(actor, place, before.access_level)
+          if (!leaves) rules.refuseTouch(actor, place, before.access_level)
           requireUnmodified(call.request, before.updated_at)
           await store.remove(tx, before.id)
           if (kind === 'group' && params.skip_subresources !== true) {

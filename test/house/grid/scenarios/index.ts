@@ -6,6 +6,7 @@ import { deploymentScenarios, environmentScenarios, resourceGroupScenarios } fro
 import { groupScenarios } from './groups.ts'
 import { instanceScenarios } from './instance.ts'
 import { jobTokenScopeScenarios } from './job-token-scope.ts'
+import { memberRoleScenarios } from './member-roles.ts'
 import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
 import { labelScenarios, milestoneScenarios } from './labels-and-milestones.ts'
 import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
@@ -31,6 +32,7 @@ export const scenarios: Scenarios = {
   ...resourceGroupScenarios,
   ...groupScenarios,
   ...groupMemberScenarios,
+  ...memberRoleScenarios,
   ...instanceScenarios,
   ...jobScenarios,
   ...jobTokenScopeScenarios,
