@@ -68,7 +68,8 @@ const projectNames = [
 
 /** Columns of `ProjectRow`, over `projects p` joined as `projectJoins` says. */
 export const projectColumns = sql`
-  ${plainColumns('p', 'n')}, access.project_access, access.group_access, access.role, p.import_status, p.import_type,
+  ${plainColumns('p', 'n')}, access.project_access, access.group_access, access.role, access.permissions,
+  p.import_status, p.import_type,
   p.import_error,
   (select ${basicUserJson('u')} from users u where u.id = n.owner_id) as owner,
   case when p.forked_from_id is not null then (
