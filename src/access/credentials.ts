@@ -7,6 +7,8 @@ export interface Credentials {
   readonly digest: string | undefined
   /** Id or name of the user to act as. */
   readonly sudo: string | undefined
+  /** Administrators are so only with a token of the scope `admin_mode`. */
+  readonly adminMode?: boolean
 }
 
 type Bag = Readonly<Record<string, unknown>>

@@ -19,18 +19,24 @@ export interface Entrance<Subject, Row> {
   readonly loaded: Loaded<Row>
 }
 
-const userColumns = sql`
-  u.id, u.username, u.name, u.email, u.public_email, u.state, u.kind, u.admin, u.external, u.can_create_group`
+const userColumns = userColumnsWith(sql`u.admin`)
+
+function userColumnsWith(admin: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    u.id, u.username, u.name, u.email, u.public_email, u.state, u.kind, ${admin}, u.external, u.can_create_group`
+}
+
+const inAdminMode = userColumnsWith(sql`u.admin and 'admin_mode' = any (t.scopes) as admin`)
 
 const none = sql`null::text as version, null::bigint as token_id, null::text[] as scopes, null::boolean as revoked, null::date as token_expires_at,
   null::timestamptz as last_used_at, null::bigint as job_id, null::bigint as job_project_id,
   null::bigint as job_pipeline_id`
 
-function actorSource({ kind, digest }: Credentials): RawBuilder<unknown> {
+function actorSource({ kind, digest, adminMode }: Credentials): RawBuilder<unknown> {
   switch (kind) {
     case 'token':
       return sql`
-        select ${userColumns}, t.xmin::text || '.' || u.xmin::text as version, t.id as token_id, t.scopes, t.revoked, t.expires_at as token_expires_at, t.last_used_at,
+        select ${adminMode === true ? inAdminMode : userColumns}, t.xmin::text || '.' || u.xmin::text as version, t.id as token_id, t.scopes, t.revoked, t.expires_at as token_expires_at, t.last_used_at,
           null::bigint as job_id, null::bigint as job_project_id, null::bigint as job_pipeline_id
         from personal_access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`
     case 'job':

@@ -17,8 +17,9 @@ import {
   refused,
   unauthorized,
 } from '../kernel/errors/index.ts'
-import type { Plan } from '../kernel/config/index.ts'
+import { includesPlan, type Plan } from '../kernel/config/index.ts'
 import type { Logger } from '../kernel/log/index.ts'
+import type { Settings } from '../settings/index.ts'
 import { checkAccount, checkScopes, checkToken, type Actor } from './actor.ts'
 import { machineSecret, readCredentials, type Credentials } from './credentials.ts'
 import { decide } from './decide.ts'
@@ -47,8 +48,6 @@ export interface GateCall {
   readonly movedTo: (id: number) => string
 }
 
-const planRank: Readonly<Record<Plan, number>> = { free: 0, premium: 1, ultimate: 2 }
-
 /**
  * The door every endpoint is entered through: finds out who asks, what about and with which role in one statement,
  * and makes the endpoint's checks in their order. Nothing else decides who may call.
@@ -58,9 +57,11 @@ export class Gate {
   readonly #entrances: Entrances
   readonly #plan: Plan
   readonly #log: Logger
+  readonly #settings: Pick<Settings, 'values'>
 
-  constructor(db: Database, plan: Plan, log: Logger) {
+  constructor(db: Database, plan: Plan, settings: Pick<Settings, 'values'>, log: Logger) {
     this.#db = db
+    this.#settings = settings
     this.#entrances = new Entrances(db)
     this.#plan = plan
     this.#log = log
@@ -76,7 +77,7 @@ export class Gate {
     const machine = kind.name === 'runner' || kind.name === 'job' ? kind.name : undefined
     const credentials: Credentials =
       machine === undefined
-        ? readCredentials(request.headers, call.bag)
+        ? { ...readCredentials(request.headers, call.bag), adminMode: this.#settings.values.admin_mode }
         : { kind: 'none', digest: undefined, sudo: undefined }
     if (checks[0] === 'credentials') needsCredentials(credentials, endpoint, machine !== undefined)
 
@@ -112,7 +113,7 @@ export class Gate {
             const moved = this.#moved(request.method, 'id' in subject ? subject.id : 0, call)
             if (moved !== undefined) return moved
           }
-          if (endpoint.plan !== undefined && planRank[this.#plan] < planRank[endpoint.plan]) throw forbidden()
+          if (endpoint.plan !== undefined && !includesPlan(this.#plan, endpoint.plan)) throw forbidden()
           break
         case 'record':
           if (endpoint.record !== undefined && entrance.loaded.rows.length === 0) {

@@ -33,7 +33,8 @@ export class Entrances {
   ): Promise<Entrance<Subject, Row>> {
     if (kind.version === null) return this.#find<Subject, Row>(kind, credentials, lookup, read)
     const memory = this.#memoryOf(kind)
-    const key = `${credentials.kind} ${credentials.digest ?? ''} ${lookup.id ?? ''}`
+    const mode = credentials.adminMode === true ? ' admin mode' : ''
+    const key = `${credentials.kind}${mode} ${credentials.digest ?? ''} ${lookup.id ?? ''}`
     const known = memory.get(key)
     if (known !== undefined) {
       const rows = await readAgain(this.#db, kind, credentials, lookup, known, read, extent)

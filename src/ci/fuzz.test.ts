@@ -5,7 +5,7 @@ import { parse } from './config/parse.ts'
 import { contextOf } from './fixtures/pipelines.ts'
 import { keywords } from './fixtures/keywords.ts'
 import { compileGlob, compileWildcard } from './text/glob.ts'
-import { parseDuration } from './text/duration.ts'
+import { parseDuration } from '../kernel/lib/duration.ts'
 import { compilePattern } from './text/regex.ts'
 
 /** Whatever anybody writes: an answer, or errors that can be read; never an exception. */

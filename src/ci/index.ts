@@ -35,7 +35,7 @@ export type {
 } from './compile/explanation.ts'
 export { otherTreeKey } from './compile/rules.ts'
 export { environmentVariables, jobPredefinedVariables } from './compile/environment.ts'
-export { parseDuration } from './text/duration.ts'
+export { parseDuration } from '../kernel/lib/duration.ts'
 export { compilePattern } from './text/regex.ts'
 export { reportTypes } from './entries/reports.ts'
 

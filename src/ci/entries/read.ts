@@ -1,4 +1,4 @@
-import { parseDuration } from '../text/duration.ts'
+import { parseDuration } from '../../kernel/lib/duration.ts'
 import { isMap, type DataMap } from '../config/data.ts'
 import { entryText } from '../messages.ts'
 import type { Read, Spot } from './spot.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseDuration } from './duration.ts'
+import { parseDuration } from '../../kernel/lib/duration.ts'
 import { compileGlob } from './glob.ts'
 import { compilePattern, Patterns, splitPattern } from './regex.ts'
 

@@ -1,10 +1,8 @@
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { logLevels } from '../log/logger.ts'
+import { plans, type Plan } from './plan.ts'
 import { flag, integer, oneOf, optional, text, Unusable, type Variable } from './variable.ts'
-
-export const plans = ['free', 'premium', 'ultimate'] as const
-export type Plan = (typeof plans)[number]
 
 /** What one program can do; a node runs some or all of them. */
 export const roles = ['web', 'tasks', 'runner'] as const
@@ -127,6 +125,10 @@ export const variables = {
   ),
   SHUTDOWN_TIMEOUT: integer(30, [1, 3600], 'Seconds that requests and jobs may still take after SIGTERM.'),
   LOG_LEVEL: oneOf(logLevels, 'info', 'How much is logged.'),
+  VENDOR_FIELD_NAMES: flag(
+    true,
+    'Repeat settings with a neutral name under the name that clients of the vendor know, as `gravatar_enabled`.',
+  ),
   METRICS_FROM_ANYWHERE: flag(
     false,
     'Answer `/-/metrics` and the details of health to every address, not loopback only.',
@@ -169,6 +171,7 @@ export interface Config {
   readonly runnerIsolation: 'none' | 'bwrap'
   readonly shutdownTimeout: number
   readonly logLevel: Values['LOG_LEVEL']
+  readonly vendorFieldNames: boolean
   readonly metricsFromAnywhere: boolean
 }
 
@@ -217,6 +220,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     runnerIsolation: read('RUNNER_ISOLATION'),
     shutdownTimeout: read('SHUTDOWN_TIMEOUT'),
     logLevel: read('LOG_LEVEL'),
+    vendorFieldNames: read('VENDOR_FIELD_NAMES'),
     metricsFromAnywhere: read('METRICS_FROM_ANYWHERE'),
   }
 }

@@ -1,10 +1,9 @@
+export { includesPlan, plans, type Plan } from './plan.ts'
 export {
   ConfigError,
-  plans,
   readConfig,
   roles,
   variables,
   type Config,
-  type Plan,
   type Role,
 } from './environment.ts'

@@ -839,6 +839,20 @@ export interface Routes {
   redirect: Generated<boolean>;
 }
 
+export interface SettingChanges {
+  after: Json;
+  before: Json;
+  name: string;
+  revision_id: number;
+}
+
+export interface SettingRevisions {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  restores: number | null;
+  user_id: number | null;
+}
+
 export interface SigningKeys {
   created_at: Generated<Timestamp>;
   name: string;
@@ -1029,6 +1043,8 @@ export interface DB {
   resource_state_events: ResourceStateEvents;
   resource_weight_events: ResourceWeightEvents;
   routes: Routes;
+  setting_changes: SettingChanges;
+  setting_revisions: SettingRevisions;
   signing_keys: SigningKeys;
   snippet_writes: SnippetWrites;
   snippets: Snippets;

@@ -54,6 +54,7 @@ interface Schema {
   'x-blank'?: false
   'x-comma-separated'?: true
   'x-single'?: true
+  'x-unchecked'?: true
   'x-rules'?: ParamRules
 }
 
@@ -94,6 +95,7 @@ function listed(schema: Schema): unknown[] | undefined {
 }
 
 function compile(schema: Schema): Check {
+  if (schema['x-unchecked'] === true) return (value) => value
   const values = listed(schema)
   if (values !== undefined) return compileEnum(values)
   if (schema.anyOf !== undefined) return compileEither(schema.anyOf)

@@ -150,6 +150,11 @@ export function Json(options: Pick<Options, 'description' | 'deprecated'> = {}):
   return Type.Unsafe({ ...options })
 }
 
+/** Described as `type`, and handed on as it was sent: the handler makes the checks, from `call.sent`. */
+export function Unchecked<T extends TSchema>(type: T): TUnsafe {
+  return Type.Unsafe({ ...type, 'x-unchecked': true })
+}
+
 /** null is a value of its own here. */
 export function Nullable<T extends TSchema>(type: T): TUnsafe<Static<T> | null> {
   if (Type.IsOptional(type)) throw new TypeError('Write Optional(Nullable(x)), not Nullable(Optional(x))')
@@ -190,4 +195,4 @@ export function File<T>(options: Options = {}): TUnsafe<UploadedFile<T>> {
   return make('string', options, { format: 'binary' })
 }
 
-export type { Static, TObject, TSchema }
+export type { Static, TObject, TSchema, TUnsafe }

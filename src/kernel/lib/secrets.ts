@@ -35,4 +35,13 @@ export class Cipher {
     decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(12, 28))
     return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
   }
+
+  /** As `open`; undefined where that throws. */
+  tryOpen(sealed: string, context: string): string | undefined {
+    try {
+      return this.open(sealed, context)
+    } catch {
+      return undefined
+    }
+  }
 }

@@ -1,0 +1,8 @@
+/** The plans, each with all that the ones before it have. */
+export const plans = ['free', 'premium', 'ultimate'] as const
+export type Plan = (typeof plans)[number]
+
+/** Whether what needs `needed` is there under `plan`: the one comparison of plans. */
+export function includesPlan(plan: Plan, needed: Plan): boolean {
+  return plans.indexOf(plan) >= plans.indexOf(needed)
+}
