@@ -33,6 +33,7 @@ import * as snippets from './0070-snippets.ts'
 import * as labelsAndMilestones from './0060-labels-and-milestones.ts'
 import * as issuesAndEpics from './0061-issues-and-epics.ts'
 import * as memberRoles from './0080-member-roles.ts'
+import * as settingsHistory from './0100-settings-history.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -70,4 +71,5 @@ export const migrations: MigrationList = {
   '0060-labels-and-milestones': labelsAndMilestones,
   '0061-issues-and-epics': issuesAndEpics,
   '0080-member-roles': memberRoles,
+  '0100-settings-history': settingsHistory,
 }

@@ -31,11 +31,11 @@ function typeText(schema: Schema): string {
 export function settingsPage(): string {
   const rows = Object.entries(catalogue)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { schema, fallback, about, effect }]) => [
+    .map(([name, { schema, fallback, about }]) => [
       `\`${name}\``,
       typeText(schema as Schema),
       `\`${JSON.stringify(fallback)}\``,
-      `${about} ${effect}`,
+      about,
     ])
   return page(
     'Settings',

@@ -40,6 +40,7 @@ import { lastPipelineOf, pipelines } from '../areas/pipelines/index.ts'
 import { runners } from '../areas/runners/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
 import { shares } from '../areas/shares/index.ts'
+import { applicationSettings } from '../areas/application-settings/index.ts'
 import type { Area } from './area.ts'
 import { refProtection } from './ref-protection.ts'
 import type { Services } from './services.ts'
@@ -60,6 +61,7 @@ export function areas(services: Services): Area[] {
   const identity = identityTokens(services)
   return [
     metadata(services),
+    applicationSettings(services),
     groups(services),
     namespaces(services),
     projects(services),

@@ -73,7 +73,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
   await migrateTasks(connection)
 
   const notifications = new Notifications(connection, log)
-  const settings = stack.use(new Settings(db, notifications, log))
+  const cipher = new Cipher(await secretKey(config.secretKey, config.dataDirectory))
+  const settings = stack.use(new Settings({ db, notifications, cipher, plan: config.plan, log }))
   await settings.load()
 
   const git = stack.use(await openGit())
@@ -109,6 +110,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const services: Services = {
     log,
     plan: config.plan,
+    vendorFieldNames: config.vendorFieldNames,
+    storages: Object.keys(config.storages),
     externalUrl,
     sshAddress,
     sshListen: config.sshPort === undefined ? undefined : { host: config.host, port: config.sshPort },
@@ -118,7 +121,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     notifications,
     settings,
     events,
-    cipher: new Cipher(await secretKey(config.secretKey, config.dataDirectory)),
+    cipher,
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
     outbound: new Outbound(() => outboundRules(settings.values)),
     images: await openImages(config, externalUrl, stack),
@@ -151,7 +154,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     ...built.flatMap((area) => area.endpoints ?? []),
     openApiEndpoint(() => registry),
   ])
-  mountEndpoints(server, registry, new Gate(db, config.plan, log), externalUrl)
+  mountEndpoints(server, registry, new Gate(db, config.plan, settings, log), externalUrl)
   for (const area of built) area.mount?.(server)
   mountPages(server)
   stack.defer(() => close(server, config.shutdownTimeout))

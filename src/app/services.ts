@@ -16,6 +16,10 @@ import type { Events } from '../tasks/index.ts'
 export interface Services {
   readonly log: Logger
   readonly plan: Plan
+  /** Whether answers repeat neutral names in the vendor's spelling. */
+  readonly vendorFieldNames: boolean
+  /** Names of the configured storages of repositories. */
+  readonly storages: readonly string[]
   /** Scheme, host and port (and path) under which people reach the service, without a slash at the end. */
   readonly externalUrl: () => string
   /** Where the repository of this path is cloned from over SSH. */

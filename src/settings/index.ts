@@ -1,4 +1,19 @@
-export { catalogue, defaults, type SettingName, type SettingValues } from './catalogue/index.ts'
-export { Settings } from './settings.ts'
+export {
+  catalogue,
+  defaults,
+  isSettingName,
+  settingNames,
+  type SettingName,
+  type SettingValues,
+} from './catalogue/index.ts'
+export { branchProtectionOf } from './branch-protection.ts'
+export { acceptedNames, isIncluded } from './change.ts'
 export { flags, type FlagName } from './flags.ts'
+export { entriesOf } from './kinds.ts'
+export { BranchProtection, type BranchProtectionDefaults } from './objects.ts'
+export { oldNames } from './old-names.ts'
 export { outboundRules } from './outbound-rules.ts'
+export type { Setting } from './setting.ts'
+export { Settings, type Changed } from './settings.ts'
+export { signInSwitches } from './sign-in-switches.ts'
+export { isSecret } from './stored-values.ts'

@@ -1,25 +1,57 @@
-import { sql } from 'kysely'
-import type { Database, Notifications } from '../kernel/db/index.ts'
+import type { Plan } from '../kernel/config/index.ts'
+import type { Database, Notifications, Tx } from '../kernel/db/index.ts'
+import type { Cipher } from '../kernel/lib/secrets.ts'
 import type { Logger } from '../kernel/log/index.ts'
-import { catalogue, defaults, type SettingValues } from './catalogue/index.ts'
+import { catalogue, defaults, type SettingName, type SettingValues } from './catalogue/index.ts'
+import {
+  differences,
+  isSame,
+  readChange,
+  readSignInSwitches,
+  withConsequences,
+  type Change,
+} from './change.ts'
+import { Faults } from './faults.ts'
 import { flags, flagsOf, storedName, type FlagName, type Flags } from './flags.ts'
+import { checkRules, type RuleContext } from './rules.ts'
+import { fromStored, toStored, valuesOf } from './stored-values.ts'
+import * as store from './store.ts'
 
-const channel = 'settings'
 /** Should a notification be lost, a change is seen after this many milliseconds. */
 const refreshInterval = 60_000
 
+export interface SettingsServices {
+  readonly db: Database
+  readonly notifications: Notifications
+  readonly cipher: Cipher
+  readonly plan: Plan
+  readonly log: Logger
+}
+
+/** One setting of a change. */
+export interface Changed {
+  readonly name: SettingName
+  readonly before: unknown
+  readonly after: unknown
+}
+
+export interface ChangeOptions {
+  readonly userId: number | null
+  readonly context: RuleContext
+  /** Everything is checked, and nothing stored. */
+  readonly dryRun?: boolean
+}
+
 /** The typed snapshot that all code reads; a change replaces it on every node. */
 export class Settings implements AsyncDisposable {
-  readonly #db: Database
-  readonly #log: Logger
+  readonly #services: SettingsServices
   readonly #timer: NodeJS.Timeout
   #values: SettingValues = defaults
   #flags: Flags = flags
 
-  constructor(db: Database, notifications: Notifications, log: Logger) {
-    this.#db = db
-    this.#log = log
-    notifications.subscribe(channel, () => void this.#refresh())
+  constructor(services: SettingsServices) {
+    this.#services = services
+    services.notifications.subscribe(store.channel, () => void this.#refresh())
     this.#timer = setInterval(() => void this.#refresh(), refreshInterval).unref()
   }
 
@@ -32,34 +64,92 @@ export class Settings implements AsyncDisposable {
   }
 
   async load(): Promise<void> {
-    const stored = await this.#db.reader
-      .selectFrom('application_settings as s')
-      .select(['s.name', 's.value'])
-      .execute()
-    // A row of a newer version's setting is left alone.
-    const known = stored.filter(({ name }) => name in catalogue).map(({ name, value }) => [name, value])
-    this.#values = { ...defaults, ...(Object.fromEntries(known) as Partial<SettingValues>) }
+    const { db, plan, cipher } = this.#services
+    const stored = await store.readStored(db.reader)
+    this.#values = valuesOf(stored, plan, cipher)
     this.#flags = flagsOf(stored)
   }
 
-  /** Stores checked values and tells every node; here they are in force when this returns. */
-  async change(values: Partial<SettingValues>): Promise<void> {
-    await this.#store(Object.entries(values))
+  /** All settings as this stored state says: what an answer shows does not come from the snapshot. */
+  of(stored: readonly store.StoredSetting[]): SettingValues {
+    return valuesOf(stored, this.#services.plan, this.#services.cipher)
+  }
+
+  /** What a request asks for, checked and stored as a whole; every node is told, and here it is in force at once. */
+  async update(sent: Readonly<Record<string, unknown>>, options: ChangeOptions): Promise<Changed[]> {
+    const faults = new Faults()
+    const asked = readChange(sent, this.#services.plan, faults)
+    const signIn = readSignInSwitches(sent, faults)
+    return this.#change(options, faults, async (before) => {
+      const change = withConsequences(asked, before, faults)
+      return Object.keys(signIn).length === 0
+        ? change
+        : {
+            ...change,
+            sign_in_restrictions: {
+              ...(change.sign_in_restrictions ?? before.sign_in_restrictions),
+              ...signIn,
+            },
+          }
+    })
+  }
+
+  /** Brings back all settings as they were under a revision; undefined where there is none. */
+  async restore(revision: number, options: ChangeOptions): Promise<Changed[] | undefined> {
+    const { cipher } = this.#services
+    const found = { revision: true }
+    const changed = await this.#change({ ...options, restores: revision }, new Faults(), async (_, tx) => {
+      const state = await store.readStateAt(tx, revision)
+      found.revision = state !== undefined
+      const known = (state ?? []).filter(({ name }) => Object.hasOwn(catalogue, name))
+      return Object.fromEntries(
+        known.map(({ name, value }) => [name, fromStored(name as SettingName, value, cipher)]),
+      )
+    })
+    return found.revision ? changed : undefined
+  }
+
+  /** Stores values that need no check, in the same way. */
+  async change(values: Change): Promise<void> {
+    await this.#change({ userId: null }, undefined, async () => values)
+  }
+
+  async #change(
+    options: Omit<ChangeOptions, 'context'> & { context?: RuleContext; restores?: number },
+    faults: Faults | undefined,
+    wanted: (before: SettingValues, tx: Tx) => Promise<Change>,
+  ): Promise<Changed[]> {
+    const { db, cipher } = this.#services
+    const changed = await db.transaction(async (tx) => {
+      await store.lock(tx)
+      const before = this.of(await store.readStored(tx))
+      const change = await wanted(before, tx)
+      const names = differences(change, before)
+      if (faults !== undefined && options.context !== undefined) {
+        const considered = Object.keys(change) as SettingName[]
+        checkRules({ ...before, ...change }, considered, options.context, faults)
+        faults.throwIfAny()
+      }
+      const found = names.map((name) => ({ name, before: before[name], after: change[name] }))
+      if (found.length > 0 && options.dryRun !== true) {
+        const rows = found.map(({ name, ...values }) => ({
+          name,
+          before: toStored(name, values.before, cipher),
+          after: toStored(name, values.after, cipher),
+          usual: isSame(values.after, defaults[name]),
+        }))
+        await store.writeChanges(tx, rows, options)
+      }
+      return found
+    })
+    if (changed.length > 0 && options.dryRun !== true) await this.load()
+    return changed
   }
 
   /** Switches a feature on or off, in the same way. */
   async switch(flag: FlagName, on: boolean): Promise<void> {
-    await this.#store([[storedName(flag), on]])
-  }
-
-  async #store(rows: readonly (readonly [name: string, value: unknown])[]): Promise<void> {
-    await this.#db.transaction(async (tx) => {
-      for (const [name, value] of rows) {
-        await sql`
-          insert into application_settings (name, value) values (${name}, ${JSON.stringify(value)})
-          on conflict (name) do update set value = excluded.value, updated_at = now()`.execute(tx)
-      }
-      await sql`select pg_notify(${channel}, '')`.execute(tx)
+    await this.#services.db.transaction(async (tx) => {
+      await store.writeFlag(tx, storedName(flag), on)
     })
     await this.load()
   }
@@ -68,7 +158,7 @@ export class Settings implements AsyncDisposable {
     try {
       await this.load()
     } catch (error) {
-      this.#log.warn({ err: error }, 'could not read the settings; the last ones stay in force')
+      this.#services.log.warn({ err: error }, 'could not read the settings; the last ones stay in force')
     }
   }
 

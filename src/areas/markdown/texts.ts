@@ -1,16 +1,11 @@
 import type { Actor } from '../../access/index.ts'
-import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Language, LinkPlaces, Renderer, RenderSettings } from '../../rendering/index.ts'
 import type { Settings, SettingValues } from '../../settings/index.ts'
 import { resolveReferences, type ReferenceServices } from './references.ts'
 
-/** The place that the key of the asset proxy is sealed for. */
-export const proxyKeyContext = 'application_settings.asset_proxy_secret_key'
-
 export interface TextServices extends ReferenceServices {
   readonly renderer: Renderer
   readonly settings: Settings
-  readonly cipher: Cipher
 }
 
 export interface TextToRender {
@@ -35,13 +30,13 @@ export class Texts {
   }
 
   render({ text, language, reader, project, links, wiki = false, readFile }: TextToRender): Promise<string> {
-    const { renderer, settings, cipher, externalUrl } = this.#services
+    const { renderer, settings, externalUrl } = this.#services
     const context = {
       baseUrl: externalUrl(),
       links,
       wikiLinks: wiki,
       hideFrontMatter: wiki,
-      settings: renderSettings(settings.values, cipher),
+      settings: renderSettings(settings.values),
     }
     return renderer.render(
       { text, language, context },
@@ -55,7 +50,7 @@ export class Texts {
   }
 }
 
-function renderSettings(values: SettingValues, cipher: Cipher): RenderSettings {
+function renderSettings(values: SettingValues): RenderSettings {
   const { asset_proxy_enabled, asset_proxy_url, asset_proxy_secret_key, asset_proxy_allowlist } = values
   const { umlrender_enabled, umlrender_url, diagramrender_enabled, diagramrender_url } = values
   const formats = Object.entries(values.diagramrender_formats)
@@ -69,7 +64,7 @@ function renderSettings(values: SettingValues, cipher: Cipher): RenderSettings {
       asset_proxy_secret_key !== null && {
         assetProxy: {
           url: asset_proxy_url,
-          key: cipher.open(asset_proxy_secret_key, proxyKeyContext),
+          key: asset_proxy_secret_key,
           allowed: asset_proxy_allowlist,
         },
       }),

@@ -1,46 +1,119 @@
-import { Flag, Int, Nullable, Text } from '../../kernel/endpoint/types.ts'
-import { setting } from '../setting.ts'
+import { duration, httpUrl, pathWithin } from '../formats.ts'
+import { bytes, digitsOrNull, flag, int, text, textOrNull } from '../kinds.ts'
 
 /** Pipelines, jobs and their artifacts. */
 export const ciSettings = {
-  default_ci_config_path: setting(Nullable(Text({ maxLength: 255 })), null, {
-    about: 'Path of the CI/CD configuration in new projects; null is `.gitlab-ci.yml`.',
-    effect: 'Copied to `ci_config_path` of projects created from now on.',
+  suggest_pipeline_enabled: flag(true, 'Shows the banner that suggests adding a pipeline.', {
+    strict: true,
+    recorded: true,
   }),
-  default_artifacts_expire_in: setting(Text(), '30 days', {
-    about: 'Life of job artifacts that name none; `0` keeps them for ever.',
-    effect: '`artifacts_expire_at` of the job.',
+  enable_artifact_external_redirect_warning_page: flag(
+    true,
+    'Shows a warning page before opening artifact HTML on another host.',
+    { strict: true, recorded: true },
+  ),
+  terminal_max_session_time: int(0, 'Closes a web terminal connection after this time; 0 never.', {
+    min: 0,
+    strict: true,
   }),
-  keep_latest_artifact: setting(Flag(), true, {
-    about: 'Artifacts of the latest successful pipeline of each ref never expire.',
-    effect: 'When off they expire as all others do, and projects cannot turn it on.',
+  archive_builds_in_human_readable: textOrNull(
+    null,
+    'Jobs of pipelines older than this are archived: they cannot be retried, played or picked up, and retry answers 403.',
+    { format: duration },
+  ),
+  auto_devops_enabled: flag(
+    true,
+    'New default for projects without CI configuration: they get the built-in pipeline and auto_devops_enabled true.',
+  ),
+  auto_devops_domain: textOrNull(null, 'Base domain for automatic review apps and deployments.', {
+    recorded: true,
   }),
-  max_artifacts_size: setting(Int({ minimum: 1 }), 100, {
-    about: 'Largest artifact archive of one job, in MiB.',
-    effect: 'A larger upload gets 413.',
+  ci_max_total_yaml_size_bytes: bytes(
+    314_572_800,
+    'Largest configuration of a pipeline, all files together, in bytes. A pipeline above it has a configuration error.',
+    { min: 0 },
+  ),
+  ci_max_includes: int(
+    150,
+    'Most files that the configuration of a pipeline may include, each time they are included. A pipeline above it has a configuration error.',
+    { min: 0, strict: true },
+  ),
+  default_artifacts_expire_in: text(
+    '30 days',
+    'Life of job artifacts that name none; `0` keeps them for ever. `artifacts_expire_at` of the job.',
+    { format: duration },
+  ),
+  default_ci_config_path: textOrNull(
+    null,
+    'Path of the CI/CD configuration in new projects; null is `.gitlab-ci.yml`. Copied to `ci_config_path` of projects created from now on.',
+    { longest: 255, format: pathWithin },
+  ),
+  keep_latest_artifact: flag(
+    true,
+    'Artifacts of the latest successful pipeline of each ref never expire. When off they expire as all others do, and projects cannot turn it on.',
+  ),
+  external_pipeline_validation_service_url: textOrNull(
+    null,
+    'Before a pipeline is created, POST its data here; answer 406 rejects it, everything else (errors and time-outs too) lets it through.',
+    { format: httpUrl, needs: 'pipeline validation server' },
+  ),
+  external_pipeline_validation_service_token: textOrNull(
+    null,
+    'Sent as the vendor token header of validation requests.',
+    { secret: true, shown: true, needs: 'pipeline validation server' },
+  ),
+  external_pipeline_validation_service_timeout: digitsOrNull(
+    null,
+    'How long to wait for the validation answer (5 when null).',
+    { needs: 'pipeline validation server' },
+  ),
+  pipeline_limit_per_project_user_sha: int(
+    0,
+    'Pipelines that one user may start for one commit of a project in a minute; 0 is unlimited. The next one is refused.',
+    { min: 0, strict: true },
+  ),
+  downstream_pipeline_trigger_limit_per_project_user_sha: int(
+    0,
+    'The same for pipelines that trigger jobs start, counted at the commit that starts them. The trigger job fails with `reached_downstream_pipeline_trigger_rate_limit`.',
+    { min: 0, strict: true },
+  ),
+  max_artifacts_size: int(100, 'Largest artifact archive of one job, in MiB. A larger upload gets 413.', {
+    min: 1,
+    strict: true,
   }),
-  ci_max_total_yaml_size_bytes: setting(Int({ minimum: 0 }), 314_572_800, {
-    about: 'Largest configuration of a pipeline, all files together, in bytes.',
-    effect: 'A pipeline above it has a configuration error.',
+  max_pages_size: int(100, 'Largest pages site; 0 unlimited.', { min: 0, strict: true }),
+  max_yaml_size_bytes: bytes(
+    2_097_152,
+    'Largest single configuration file, in bytes. A pipeline with a larger one has a configuration error.',
+    { min: 1 },
+  ),
+  max_yaml_depth: int(
+    100,
+    'Deepest nesting within a configuration file. A pipeline with a deeper one has a configuration error.',
+    { min: 1 },
+  ),
+  protected_ci_variables: flag(true, 'Default of the protected flag in the variable form (not in the API).', {
+    recorded: true,
   }),
-  ci_max_includes: setting(Int({ minimum: 0 }), 150, {
-    about: 'Most files that the configuration of a pipeline may include, each time they are included.',
-    effect: 'A pipeline above it has a configuration error.',
+  pages_domain_verification_enabled: flag(true, 'Custom pages domains must be verified before use.'),
+  pages_unique_domain_default_enabled: flag(true, 'New pages sites get a unique domain.'),
+  disable_overriding_approvers_per_merge_request: flag(
+    false,
+    'Approval rules cannot be edited in projects and merge requests.',
+    { strict: true, plan: 'premium' },
+  ),
+  prevent_merge_requests_author_approval: flag(false, 'Authors cannot approve their own merge requests.', {
+    strict: true,
+    plan: 'premium',
   }),
-  max_yaml_size_bytes: setting(Int({ minimum: 1 }), 2_097_152, {
-    about: 'Largest single configuration file, in bytes.',
-    effect: 'A pipeline with a larger one has a configuration error.',
-  }),
-  max_yaml_depth: setting(Int({ minimum: 1 }), 100, {
-    about: 'Deepest nesting within a configuration file.',
-    effect: 'A pipeline with a deeper one has a configuration error.',
-  }),
-  pipeline_limit_per_project_user_sha: setting(Int({ minimum: 0 }), 0, {
-    about: 'Pipelines that one user may start for one commit of a project in a minute; 0 is unlimited.',
-    effect: 'The next one is refused.',
-  }),
-  downstream_pipeline_trigger_limit_per_project_user_sha: setting(Int({ minimum: 0 }), 0, {
-    about: 'The same for pipelines that trigger jobs start, counted at the commit that starts them.',
-    effect: 'The trigger job fails with `reached_downstream_pipeline_trigger_rate_limit`.',
+  prevent_merge_requests_committers_approval: flag(
+    false,
+    'Committers cannot approve merge requests with their commits.',
+    { strict: true, plan: 'premium' },
+  ),
+  max_infra_state_size_bytes: bytes(0, 'Largest infrastructure state file (413 above); 0 unlimited.', {
+    min: 0,
+    strict: true,
+    vendor: 'max_terraform_state_size_bytes',
   }),
 }

@@ -1,32 +1,57 @@
-import type { Static } from '../../kernel/endpoint/types.ts'
 import { ciSettings } from './ci.ts'
-import { collaborationSettings } from './collaboration.ts'
+import { importSettings } from './imports.ts'
+import { integrationSettings } from './integrations.ts'
+import { interfaceSettings } from './interface.ts'
+import { keySettings } from './keys.ts'
+import { limitSettings } from './limits.ts'
 import { networkSettings } from './network.ts'
+import { planSettings } from './plans.ts'
 import { projectSettings } from './projects.ts'
 import { registrySettings } from './registry.ts'
-import { runnerSettings } from './runners.ts'
 import { renderingSettings } from './rendering.ts'
 import { repositorySettings } from './repositories.ts'
+import { runnerSettings } from './runners.ts'
+import { searchSettings } from './search.ts'
+import { signInSettings } from './sign-in.ts'
+import { signUpSettings } from './sign-up.ts'
+import { mailSettings } from './spam-and-mail.ts'
+import { throttleSettings } from './throttles.ts'
 import { tokenSettings } from './tokens.ts'
 import { userSettings } from './users.ts'
 
-/** Every instance setting there is. */
+/** Every instance setting there is, under the one name it is stored by. */
 export const catalogue = {
-  ...projectSettings,
-  ...ciSettings,
-  ...networkSettings,
-  ...registrySettings,
-  ...runnerSettings,
-  ...repositorySettings,
+  ...signUpSettings,
   ...tokenSettings,
-  ...userSettings,
+  ...signInSettings,
+  ...mailSettings,
+  ...runnerSettings,
+  ...ciSettings,
+  ...registrySettings,
+  ...throttleSettings,
+  ...limitSettings,
+  ...importSettings,
   ...renderingSettings,
-  ...collaborationSettings,
+  ...keySettings,
+  ...repositorySettings,
+  ...networkSettings,
+  ...projectSettings,
+  ...userSettings,
+  ...searchSettings,
+  ...integrationSettings,
+  ...planSettings,
+  ...interfaceSettings,
 } as const
 
 export type SettingName = keyof typeof catalogue
-export type SettingValues = { readonly [Name in SettingName]: Static<(typeof catalogue)[Name]['schema']> }
+export type SettingValues = { readonly [Name in SettingName]: (typeof catalogue)[Name]['fallback'] }
+
+export const settingNames = Object.keys(catalogue) as SettingName[]
 
 export const defaults = Object.fromEntries(
-  Object.entries(catalogue).map(([name, { fallback }]) => [name, fallback]),
+  settingNames.map((name) => [name, catalogue[name].fallback]),
 ) as unknown as SettingValues
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(catalogue, name)
+}

@@ -1,46 +1,78 @@
-import { Int, Nullable, OneOf } from '../../kernel/endpoint/types.ts'
-import { setting } from '../setting.ts'
+import { bytes, choiceOrNull, flag, int, intOrNull, secret, textOrNull } from '../kinds.ts'
+import { weights } from '../objects.ts'
 
-const forbiddenKey = 'A key that breaks it is refused when it is added, and no connection is made with it.'
-
-/** A kind of SSH keys: any size, none at all, or a least size. */
-function restriction(kind: string, ...bits: readonly number[]) {
-  return setting(OneOf([0, -1, ...bits], {}), 0, {
-    about: `Least size in bits of ${kind} keys; 0 is any size, -1 forbids them.`,
-    effect: forbiddenKey,
-  })
-}
-
-/** Repositories: what of them is shown, and how they are reached. */
+/** Repositories: where they lie, how they are reached, and what of them is shown. */
 export const repositorySettings = {
-  diff_max_patch_bytes: setting(Int({ minimum: 204_800, maximum: 512_000 }), 204_800, {
-    about: 'Bytes of the patch of one file that are shown.',
-    effect: 'A larger patch is left out, and its file marked `too_large`.',
+  repository_storages_weighted: weights(
+    { default: 100 },
+    'Weights (0-100) for the random choice of a storage for each new repository; only configured storage names are allowed.',
+  ),
+  housekeeping_enabled: flag(true, 'Runs repository optimisation automatically after enough pushes.', {
+    strict: true,
   }),
-  diff_max_files: setting(Int({ minimum: 1000, maximum: 3000 }), 1000, {
-    about: 'Files of one diff that are shown.',
-    effect: 'Those beyond are left out.',
+  housekeeping_optimize_repository_period: int(
+    10,
+    'Number of pushes after which a repository is optimised.',
+    { min: 1, strict: true },
+  ),
+  enabled_git_access_protocol: choiceOrNull(
+    ['ssh', 'http', 'all', ''],
+    'The one protocol over which git may be used, `ssh` or `http`; `all`, which is kept as an empty text, is both. Git over the other one is refused with a text that the client shows.',
+  ),
+  custom_http_clone_url_root: textOrNull(null, 'Root used in http_url_to_repo instead of the service URL.', {
+    longest: 511,
   }),
-  diff_max_lines: setting(Int({ minimum: 50_000, maximum: 100_000 }), 50_000, {
-    about: 'Lines of one diff that are shown.',
-    effect: 'The patches beyond are left out, and their files marked `too_large`.',
+  receive_max_input_size: intOrNull(
+    null,
+    'MiB that one push may bring; null or 0 is no limit. A larger push is refused while it is received.',
+  ),
+  repository_size_limit: bytes(0, 'Largest repository; pushes beyond it are refused; 0 unlimited.', {
+    min: 0,
+    strict: true,
+    plan: 'premium',
   }),
-  receive_max_input_size: setting(Nullable(Int({ minimum: 0 })), null, {
-    about: 'MiB that one push may bring; null or 0 is no limit.',
-    effect: 'A larger push is refused while it is received.',
+  repository_checks_enabled: flag(false, 'Runs regular repository integrity checks.', {
+    strict: true,
+    recorded: true,
   }),
-  enabled_git_access_protocol: setting(Nullable(OneOf('ssh', 'http', 'all')), null, {
-    about: 'The one protocol over which git may be used; null or `all` is both.',
-    effect: 'Git over the other one is refused with a text that the client shows.',
+  static_objects_external_storage_url: textOrNull(null, 'Serves archives and raw files from this cache.', {
+    needs: 'static object cache',
   }),
-  rsa_key_restriction: restriction('RSA', 1024, 2048, 3072, 4096),
-  dsa_key_restriction: restriction('DSA', 1024, 2048, 3072),
-  ecdsa_key_restriction: restriction('ECDSA', 256, 384, 521),
-  ed25519_key_restriction: restriction('Ed25519', 256),
-  ecdsa_sk_key_restriction: restriction('ECDSA security', 256),
-  ed25519_sk_key_restriction: restriction('Ed25519 security', 256),
-  max_ssh_key_lifetime: setting(Nullable(Int({ minimum: 1, maximum: 365 })), null, {
-    about: 'Days after which an SSH key ends at the latest; null is no limit.',
-    effect: 'A key without an earlier end gets this one.',
+  static_objects_external_storage_auth_token: secret('Token for that cache.', {
+    needs: 'static object cache',
   }),
+  gitaly_timeout_default: int(55, 'Time-out class of repository storage calls; fast <= medium <= default.', {
+    min: 0,
+    max: 57,
+    strict: true,
+    recorded: true,
+  }),
+  gitaly_timeout_medium: int(30, 'Time-out class of repository storage calls; fast <= medium <= default.', {
+    min: 0,
+    strict: true,
+    recorded: true,
+  }),
+  gitaly_timeout_fast: int(10, 'Time-out class of repository storage calls; fast <= medium <= default.', {
+    min: 0,
+    strict: true,
+    recorded: true,
+  }),
+  push_event_activities_limit: int(
+    3,
+    'A push changing more refs than this makes one bulk event instead of many.',
+    { min: 0, strict: true },
+  ),
+  push_event_hooks_limit: int(
+    3,
+    'A push changing more refs than this triggers no webhooks or integrations.',
+    { min: 0, strict: true },
+  ),
+  mirror_available: flag(true, 'When false, only administrators may configure repository mirrors.'),
+  mirror_capacity_threshold: int(50, 'Scheduling of pull mirrors.', {
+    min: 1,
+    plan: 'premium',
+    recorded: true,
+  }),
+  mirror_max_capacity: int(100, 'Scheduling of pull mirrors.', { min: 1, plan: 'premium', recorded: true }),
+  mirror_max_delay: int(300, 'Scheduling of pull mirrors.', { min: 1, plan: 'premium', recorded: true }),
 }

@@ -27,19 +27,23 @@ export async function play(
   const replies = {} as Record<ActorName, Reply>
   let stage: Stage | undefined
   let request: Request | undefined
-  for (const caller of cast.callersOf(row)) {
-    if (request === undefined || scenario.forEach === true) {
-      if (stage === undefined || (scenario.ownStage === true && request === undefined)) {
-        stage = await (scenario.ownStage === true
-          ? stages.own(row.visibility, about)
-          : stages.shared(row.visibility, about))
+  try {
+    for (const caller of cast.callersOf(row)) {
+      if (request === undefined || scenario.forEach === true) {
+        if (stage === undefined || (scenario.ownStage === true && request === undefined)) {
+          stage = await (scenario.ownStage === true
+            ? stages.own(row.visibility, about)
+            : stages.shared(row.visibility, about))
+        }
+        request = await scenario.prepare(stage, caller, row)
       }
-      request = await scenario.prepare(stage, caller, row)
+      const reply = await send(row, request, request.stage ?? stage!, caller)
+      replies[caller.name] = reply
+      // What was changed is made anew for the next one.
+      if (row.method !== 'GET' && reply.status < 300) request = undefined
     }
-    const reply = await send(row, request, request.stage ?? stage!, caller)
-    replies[caller.name] = reply
-    // What was changed is made anew for the next one.
-    if (row.method !== 'GET' && reply.status < 300) request = undefined
+  } finally {
+    if (stage !== undefined) await scenario.after?.(stage)
   }
   const statuses = Object.fromEntries(actorNames.map((name) => [name, replies[name].status])) as Record<
     ActorName,

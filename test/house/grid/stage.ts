@@ -130,6 +130,8 @@ export interface Scenario {
   readonly ownStage?: boolean
   /** Prepared for each caller: it is about them. Otherwise what was prepared serves until a call changes something. */
   readonly forEach?: boolean
+  /** Undoes what would be in the way of other rows. */
+  readonly after?: (stage: Stage) => Promise<void>
 }
 
 /** By endpoint as in the grid, then by condition. */

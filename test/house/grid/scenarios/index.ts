@@ -22,6 +22,7 @@ import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
 import { userScenarios } from './users.ts'
 import { variableScenarios } from './variables.ts'
+import { settingScenarios } from './settings.ts'
 import { wikiScenarios } from './wikis.ts'
 
 export const scenarios: Scenarios = {
@@ -53,6 +54,7 @@ export const scenarios: Scenarios = {
   ...tokenScenarios,
   ...triggerScenarios,
   ...userScenarios,
+  ...settingScenarios,
   ...variableScenarios,
   ...wikiScenarios,
 }

@@ -1,0 +1,133 @@
+import { httpUrl } from '../formats.ts'
+import { flag, ids, int, list, secret, text, textOrNull } from '../kinds.ts'
+import { marketplace } from '../objects.ts'
+
+/** Services of others that work with this one. */
+export const integrationSettings = {
+  receptive_cluster_agents_enabled: flag(
+    false,
+    'Lets cluster agents be reached by the service instead of dialling in.',
+    { strict: true, plan: 'ultimate', needs: 'cluster agent server' },
+  ),
+  allow_all_integrations: flag(
+    true,
+    'When false, only integrations named in allowed_integrations may be active; others are treated as inactive and cannot be configured.',
+    { plan: 'premium' },
+  ),
+  allowed_integrations: list(
+    [],
+    'The allowed integration names; an empty list with allow_all_integrations false blocks all.',
+    { plan: 'premium' },
+  ),
+  tracker_connect_application_key: textOrNull(
+    null,
+    'OAuth application the issue-tracker app signs in with.',
+    { longest: 255, vendor: 'jira_connect_application_key', needs: 'issue-tracker cloud app' },
+  ),
+  tracker_connect_public_key_storage_enabled: flag(
+    false,
+    'Lets this instance store public keys for the issue-tracker app.',
+    { strict: true, vendor: 'jira_connect_public_key_storage_enabled', needs: 'issue-tracker cloud app' },
+  ),
+  tracker_connect_proxy_url: textOrNull(null, 'Another instance used as proxy for the issue-tracker app.', {
+    longest: 255,
+    format: httpUrl,
+    vendor: 'jira_connect_proxy_url',
+    needs: 'issue-tracker cloud app',
+  }),
+  tracker_connect_additional_audience_url: textOrNull(
+    null,
+    "Extra audience accepted in the issue-tracker app's tokens.",
+    {
+      longest: 255,
+      format: httpUrl,
+      vendor: 'jira_connect_additional_audience_url',
+      needs: 'issue-tracker cloud app',
+    },
+  ),
+  chat_app_enabled: flag(false, 'Turns the chat app on.', {
+    strict: true,
+    vendor: 'slack_app_enabled',
+    needs: 'chat platform',
+  }),
+  chat_app_signing_secret: secret('Checks the signature of requests from the chat platform.', {
+    vendor: 'slack_app_signing_secret',
+    needs: 'chat platform',
+  }),
+  chat_app_verification_token: secret('Checks slash commands only (old method).', {
+    vendor: 'slack_app_verification_token',
+    needs: 'chat platform',
+  }),
+  telemetry_enabled: flag(false, 'Sends tracking events to the collector.', {
+    strict: true,
+    vendor: 'snowplow_enabled',
+    needs: 'event collector',
+  }),
+  telemetry_collector_hostname: textOrNull(null, 'Host that receives tracking events.', {
+    vendor: 'snowplow_collector_hostname',
+    needs: 'event collector',
+  }),
+  telemetry_database_collector_hostname: textOrNull(null, 'Host that receives database tracking events.', {
+    longest: 255,
+    vendor: 'snowplow_database_collector_hostname',
+    needs: 'event collector',
+  }),
+  telemetry_cookie_domain: textOrNull(null, 'Cookie domain of the tracker.', {
+    vendor: 'snowplow_cookie_domain',
+    needs: 'event collector',
+  }),
+  telemetry_app_id: textOrNull(null, 'Site name sent with tracking events.', {
+    vendor: 'snowplow_app_id',
+    needs: 'event collector',
+  }),
+  codenav_enabled: flag(false, 'Turns on code-intelligence links.', {
+    strict: true,
+    vendor: 'sourcegraph_enabled',
+    needs: 'code navigation server',
+  }),
+  codenav_public_only: flag(true, 'Keeps code intelligence off private and internal projects.', {
+    strict: true,
+    vendor: 'sourcegraph_public_only',
+    needs: 'code navigation server',
+  }),
+  codenav_url: textOrNull(null, 'Address of the code navigation server.', {
+    vendor: 'sourcegraph_url',
+    needs: 'code navigation server',
+  }),
+  editor_extension_marketplace: marketplace('Extension registry used by the browser editor.', {
+    vendor: 'vscode_extension_marketplace',
+    recorded: true,
+  }),
+  chat_app_id: textOrNull(null, 'Client ID of the chat app.', {
+    vendor: 'slack_app_id',
+    needs: 'chat platform',
+  }),
+  chat_app_secret: secret('Client secret of the chat app.', {
+    vendor: 'slack_app_secret',
+    needs: 'chat platform',
+  }),
+  eks_integration_enabled: flag(false, 'Managed cluster integration.', {
+    strict: true,
+    needs: 'cloud provider',
+  }),
+  eks_account_id: textOrNull(null, 'Cloud account.', { needs: 'cloud provider' }),
+  eks_access_key_id: textOrNull(null, 'Cloud access key (16-128 characters).', { needs: 'cloud provider' }),
+  eks_secret_access_key: secret('Cloud secret; never returned.', { needs: 'cloud provider' }),
+  gitpod_enabled: flag(false, 'Cloud development environment links.', {
+    strict: true,
+    needs: 'development environment host',
+  }),
+  gitpod_url: textOrNull(null, 'Address of that host.', { needs: 'development environment host' }),
+  grafana_enabled: flag(false, 'Link to the metrics dashboard.', { strict: true, recorded: true }),
+  grafana_url: text('/-/grafana', 'Address of the metrics dashboard.', { recorded: true }),
+  prometheus_metrics_enabled: flag(true, 'Exposes the metrics endpoint.', { strict: true }),
+  metrics_method_call_threshold: int(10, 'Only slower calls are measured.', {
+    min: 0,
+    strict: true,
+    recorded: true,
+  }),
+  package_metadata_purl_types: ids('Package kinds whose metadata is synchronised.', {
+    plan: 'ultimate',
+    needs: 'package metadata feed',
+  }),
+}
