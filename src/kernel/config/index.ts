@@ -1,9 +1,2 @@
 export { includesPlan, plans, type Plan } from './plan.ts'
-export {
-  ConfigError,
-  readConfig,
-  roles,
-  variables,
-  type Config,
-  type Role,
-} from './environment.ts'
+export { ConfigError, readConfig, roles, variables, type Config, type Role } from './environment.ts'
