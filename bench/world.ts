@@ -26,7 +26,7 @@ export const special = {
   /** With a configuration of twenty jobs. */
   pipelineProjects: [7, 9, 10, 11, 13, 14, 15, 17].map((number) => firstId + number),
   /** With a configuration of two hundred jobs. */
-  creationProject: firstId + 23,
+  creationProject: firstId + 29,
   /** Each taken by one push. */
   pushProjects: [18, 19, 21, 22].map((number) => firstId + number),
   /** Whose jobs runners take out of a long queue. */

@@ -105,18 +105,23 @@ export async function enterInNameOf<Subject, Row = never>(
 
 /**
  * A user and a subject as they are now, for work that goes on after the request that caused it: it carries its user
- * and asks again. Undefined when one of them is gone.
+ * and asks again. Undefined when one of them is gone; no rows where the user may not know of the subject.
  */
-export async function enterAs<Subject>(
+export async function enterAs<Subject, Row = never>(
   db: Statements,
   kind: AnyKind,
   userId: number,
   subjectId: number,
-): Promise<{ readonly actor: Actor; readonly subject: Subject } | undefined> {
+  read?: Read<Row>,
+): Promise<{ readonly actor: Actor; readonly subject: Subject; readonly rows: readonly Row[] } | undefined> {
   const source = sql`select ${userColumns}, ${none} from users u where u.id = ${userId}`
   const lookup = { id: String(subjectId), secretDigest: undefined }
-  const { actor, subject } = (await enterFrom<Subject, never>(db, kind, source, lookup)).entrance
-  return actor === undefined || subject === undefined ? undefined : { actor, subject }
+  const {
+    actor,
+    subject,
+    loaded: found,
+  } = (await enterFrom<Subject, Row>(db, kind, source, lookup, read)).entrance
+  return actor === undefined || subject === undefined ? undefined : { actor, subject, rows: found.rows }
 }
 
 /** As `enter`, for a user who has shown who he is in another way than by a token: by his SSH key. */

@@ -81,11 +81,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
   let bound = ''
   let sshPort: number | undefined
   const externalUrl = (): string => config.externalUrl?.href.replace(/\/$/, '') ?? bound
+  const sshPlace = (): { host: string; port: number } => ({
+    host: new URL(externalUrl()).hostname,
+    port: config.sshExternalPort ?? sshPort ?? 22,
+  })
   const sshAddress = (fullPath: string): string => {
-    const { hostname } = new URL(externalUrl())
-    const port = config.sshExternalPort ?? sshPort ?? 22
+    const { host, port } = sshPlace()
     // The short form has no room for a port.
-    return port === 22 ? `git@${hostname}:${fullPath}.git` : `ssh://git@${hostname}:${port}/${fullPath}.git`
+    return port === 22 ? `git@${host}:${fullPath}.git` : `ssh://git@${host}:${port}/${fullPath}.git`
   }
   const places = new RepositoryPlaces(git, config.storages)
   const events = new Events(db)
@@ -114,6 +117,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     storages: Object.keys(config.storages),
     externalUrl,
     sshAddress,
+    sshPlace,
     sshListen: config.sshPort === undefined ? undefined : { host: config.host, port: config.sshPort },
     sshBound: (port) => (sshPort = port),
     dataDirectory: config.dataDirectory,

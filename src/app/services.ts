@@ -24,6 +24,8 @@ export interface Services {
   readonly externalUrl: () => string
   /** Where the repository of this path is cloned from over SSH. */
   readonly sshAddress: (fullPath: string) => string
+  /** Where git over SSH is reached. */
+  readonly sshPlace: () => { readonly host: string; readonly port: number }
   /** Where git over SSH listens; undefined: not at all. */
   readonly sshListen: { readonly host: string; readonly port: number } | undefined
   /** Told once it listens. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Database, Tx } from '../kernel/db/index.ts'
 import type { Task } from './tasks.ts'
 
@@ -56,20 +56,32 @@ export class Events {
   /** The same for several at once, in their order. */
   async announceAll(tx: Tx, news: readonly News[]): Promise<void> {
     if (news.length === 0) return
-    const kinds = new Set(news.map(({ kind }) => kind))
+    const source = sql`
+      select n.kind, n.project_id, n.user_id, n.payload
+      from jsonb_to_recordset(${JSON.stringify(news.map(rowOf))})
+        n (place integer, kind text, project_id bigint, user_id bigint, payload jsonb)
+      order by n.place`
+    await sql`with ${this.announced(source, new Set(news.map(({ kind }) => kind)))} select count(task) from told`.execute(
+      tx,
+    )
+  }
+
+  /**
+   * The same as parts of a statement that makes the news: `source` selects `kind, project_id, user_id, payload` of them.
+   * The statement has to look at all rows of `told`.
+   */
+  announced(source: RawBuilder<unknown>, kinds: Iterable<string>): RawBuilder<unknown> {
     const listeners = [...kinds].flatMap((kind) =>
       (this.#subscribers.get(kind) ?? []).map(({ name }) => ({ kind, name: `event:${name}` })),
     )
-    await sql`
-      with event as (
+    return sql`
+      event as (
         insert into events (kind, project_id, user_id, payload)
-        select n.kind, n.project_id, n.user_id, n.payload
-        from jsonb_to_recordset(${JSON.stringify(news.map(rowOf))})
-          n (place integer, kind text, project_id bigint, user_id bigint, payload jsonb)
-        order by n.place returning id, kind)
-      select graphile_worker.add_job(identifier => s.name, payload => json_build_object('event', event.id))
-      from event join jsonb_to_recordset(${JSON.stringify(listeners)}) s (kind text, name text)
-        on s.kind = event.kind`.execute(tx)
+        select e.kind, e.project_id, e.user_id, e.payload from (${source}) e returning id, kind
+      ), told as (
+        select graphile_worker.add_job(identifier => s.name, payload => json_build_object('event', event.id)) as task
+        from event join jsonb_to_recordset(${JSON.stringify(listeners)}) s (kind text, name text)
+          on s.kind = event.kind)`
   }
 
   /** The tasks that bring events to their subscribers. */

@@ -1,10 +1,10 @@
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
-import type { PipelineServices } from '../pipelines/index.ts'
+import type { AddressServices, PipelineServices } from '../pipelines/index.ts'
 import { simulationEndpoints } from './routes.ts'
 
 export type SimulationServices = Pick<
   PipelineServices,
-  'db' | 'cipher' | 'settings' | 'places' | 'outbound' | 'externalUrl' | 'images' | 'refProtection'
+  'db' | 'cipher' | 'settings' | 'places' | 'outbound' | 'refProtection' | keyof AddressServices
 >
 
 /** What a pipeline would be, and what a job would see, before there is either. */

@@ -18,6 +18,7 @@ import {
   predefinedVariables,
   projectFacts,
   runRefusal,
+  tagMessage,
   type ConfigRequest,
   type FoundRef,
   type GivenVariable,
@@ -69,14 +70,18 @@ export async function prepare(services: SimulationServices, thought: Thought): P
   const wrong = checkVariables({ actor, project, variables: thought.variables ?? [] })
   if (wrong !== undefined) throw invalid({ base: [wrong] })
 
-  const [commit, protectedRef, { facts, variables: stored }] = await Promise.all([
+  const [commit, protectedRef, { facts, variables: stored }, message] = await Promise.all([
     findCommit(repository!, ref.sha),
     refProtection.isProtected(db.reader, project.id, ref),
-    projectFacts(db.reader, cipher, project.id, { protectedRef: true }),
+    projectFacts(db.reader, cipher, project.id, { protectedRef: true, ref }),
+    tagMessage(repository!, project.refsVersion, ref),
   ])
   const { configPath } = ciSettings(project)
   const { name, tag, sha } = ref
-  const about = { source, ref: name, tag, sha, beforeSha: zeroOid, protected: protectedRef, upstream: null }
+  const about = {
+    ...{ source, ref: name, tag, sha, beforeSha: zeroOid, protected: protectedRef },
+    ...{ upstream: null, tagMessage: message },
+  }
   const addresses = addressesFor(services, project)
   const predefined = predefinedVariables(addresses, project, facts, about, commit, configPath).filter(
     ({ key }) => key !== 'CI_COMMIT_BRANCH' || !ofRequests.includes(source),

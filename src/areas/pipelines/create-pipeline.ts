@@ -2,6 +2,7 @@ import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
 import type { CompiledPipeline, PipelineSource, Status } from '../../ci/index.ts'
 import { findCommit, zeroOid, type Commit, type Oid, type Repository } from '../../git/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
+import { addressesFor, type AddressServices } from './addresses.ts'
 import { ciSettings } from './ci-settings.ts'
 import { compilePipeline, type Refused } from './compile-pipeline.ts'
 import type { SourceServices } from './config-sources.ts'
@@ -13,10 +14,10 @@ import {
   type NewPipelineRow,
 } from './create-store.ts'
 import type { Deployments } from './deployments.ts'
-import { findRef } from './find-ref.ts'
+import { findRef, tagMessage } from './find-ref.ts'
 import type { ChildConfig } from './load-config.ts'
 import { advance, type MachineJob } from './machine.ts'
-import { addressesFor, predefinedVariables, type AddressServices, type Upstream } from './predefined.ts'
+import { predefinedVariables, type Upstream } from './predefined.ts'
 import type { PipelineProcess } from './process-pipeline.ts'
 import type { RefProtection } from './ref-protection.ts'
 import { checkVariables, hasSkipMarker } from './rules.ts'
@@ -74,10 +75,8 @@ export type PipelineOutcome =
   | { readonly id: number; readonly iid: number; readonly broken?: string }
   | { readonly refused: string | null }
 
-export interface CreatorServices extends SourceServices {
+export interface CreatorServices extends SourceServices, AddressServices {
   readonly cipher: Cipher
-  readonly externalUrl: () => string
-  readonly images: AddressServices['images']
   readonly refProtection: RefProtection
   readonly process: PipelineProcess
   readonly deployments: Deployments
@@ -164,11 +163,17 @@ export class PipelineCreator {
   ): Promise<CompiledPipeline | Refused> {
     const { db, cipher } = this.#services
     const { project, ref, tag, sha, source, beforeSha = zeroOid } = request
-    const { facts, variables } = await projectFacts(db.reader, cipher, project.id, { protectedRef })
+    const [{ facts, variables }, message] = await Promise.all([
+      projectFacts(db.reader, cipher, project.id, { protectedRef, ref: { name: ref, tag } }),
+      tagMessage(repository, project.refsVersion, { name: ref, tag }),
+    ])
     const { configPath } = ciSettings(project)
     const { upstream = null } = request
     const scheduleDescription = request.schedule?.description ?? null
-    const about = { source, ref, tag, sha, beforeSha, protected: protectedRef, upstream, scheduleDescription }
+    const about = {
+      ...{ source, ref, tag, sha, beforeSha, protected: protectedRef },
+      ...{ upstream, scheduleDescription, tagMessage: message },
+    }
     const given = (request.variables ?? []).map(({ key, value, variable_type, raw = false }) => ({
       key,
       value,

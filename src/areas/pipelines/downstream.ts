@@ -10,12 +10,14 @@ import {
 } from '../../access/index.ts'
 import { isCompleted, type Answers, type Bridge, type Questions } from '../../ci/index.ts'
 import { findCommit, parseOid } from '../../git/index.ts'
+import { addressesFor } from './addresses.ts'
 import { ciSettings } from './ci-settings.ts'
 import type { CreatorServices, GivenVariable, PipelineCreator, PipelineOutcome } from './create-pipeline.ts'
+import { tagMessage } from './find-ref.ts'
 import { followedStatus, hierarchyProblem } from './downstream-rules.ts'
 import * as store from './downstream-store.ts'
 import { bridgeVariables, type BridgeVariables } from './downstream-variables.ts'
-import { addressesFor, predefinedVariables } from './predefined.ts'
+import { predefinedVariables } from './predefined.ts'
 import { cancelJobs, latestJobs, reopenSkipped } from './process-store.ts'
 import { skippedAfter } from './rules.ts'
 import { pipelineSecretContext, projectFacts } from './variable-source.ts'
@@ -150,9 +152,10 @@ export class Downstream {
       throw new Drop('insufficient_bridge_permissions')
     }
     const sha = parseOid(row.pipeline.sha)
-    const [{ facts, variables: ofProject }, commit] = await Promise.all([
-      projectFacts(db.reader, cipher, project.id, { protectedRef: row.protected }),
+    const [{ facts, variables: ofProject }, commit, message] = await Promise.all([
+      projectFacts(db.reader, cipher, project.id, { protectedRef: row.protected, ref }),
       sha && findCommit(places.of(project), sha),
+      tagMessage(places.of(project), project.refsVersion, ref),
     ])
     const about = {
       source: row.pipeline.source as never,
@@ -162,6 +165,7 @@ export class Downstream {
       beforeSha: row.pipeline.before_sha,
       protected: row.protected,
       upstream: row.pipeline.upstream,
+      tagMessage: message,
     }
     const { configPath } = ciSettings(project)
     const variables = bridgeVariables(row, {

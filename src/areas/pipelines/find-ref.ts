@@ -1,6 +1,7 @@
 import {
   branchName,
   branchRef,
+  findTag,
   listRefs,
   parseRefName,
   tagName,
@@ -31,6 +32,18 @@ export async function findRef(
   const tag = found(snapshot, tagRef(name))
   if (branch !== undefined && tag !== undefined) return 'ambiguous'
   return branch ?? tag ?? 'missing'
+}
+
+/** What an annotated tag says; null for others and for branches. */
+export async function tagMessage(
+  repository: Repository,
+  refsVersion: number,
+  { name, tag }: { readonly name: string; readonly tag: boolean },
+): Promise<string | null> {
+  const ref = tag ? tagRef(name) : undefined
+  const known = ref && (await listRefs(repository, refsVersion)).find(ref)
+  if (known?.peeled === undefined) return null
+  return (await findTag(repository, known.oid))?.message ?? null
 }
 
 function found(snapshot: RefSnapshot, ref: RefName | undefined): FoundRef | undefined {

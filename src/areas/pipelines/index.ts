@@ -5,12 +5,12 @@ import type { Outbound } from '../../kernel/outbound/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events, Task } from '../../tasks/index.ts'
 import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
+import type { AddressServices } from './addresses.ts'
 import { PipelineCreator } from './create-pipeline.ts'
 import { Downstream, type ArtifactFile } from './downstream.ts'
 import type { Deployments } from './deployments.ts'
 import { onPush } from './on-push.ts'
 import { PipelineProcess } from './process-pipeline.ts'
-import type { AddressServices } from './predefined.ts'
 import type { RefProtection } from './ref-protection.ts'
 import { lintEndpoints } from './routes-lint.ts'
 import { readingEndpoints } from './routes-reading.ts'
@@ -38,17 +38,15 @@ export {
 } from './entities.ts'
 export type { ArtifactFile } from './downstream.ts'
 export type { Deployments } from './deployments.ts'
-export { findRef, type FoundRef } from './find-ref.ts'
+export { findRef, tagMessage, type FoundRef } from './find-ref.ts'
 export { gather } from './compile-pipeline.ts'
 export { runRefusal } from './lint.ts'
 export { loadConfig, type ConfigRequest } from './load-config.ts'
 export type { MachineJob } from './machine.ts'
+export { addressesFor, type Addresses, type AddressServices } from './addresses.ts'
 export {
-  addressesFor,
   predefinedVariables,
   userVariables,
-  type Addresses,
-  type AddressServices,
   type PipelineFacts,
   type ProjectFacts,
   type Upstream,
@@ -61,18 +59,23 @@ export { processModes, upcomingJobs } from './resource-turn.ts'
 export { AlreadyCreated, insertPipeline, type NewPipelineRow } from './create-store.ts'
 export { lastPipelineOf } from './commit-pipeline.ts'
 export { find as findPipeline, latestOf as latestPipeline } from './store.ts'
-export { pipelineSecretContext, projectFacts, type StoredVariable } from './variable-source.ts'
+export {
+  openFacts,
+  pipelineSecretContext,
+  projectFacts,
+  projectFactsJson,
+  type FactsRow,
+  type StoredVariable,
+} from './variable-source.ts'
 export { pipelineSources } from './words.ts'
 
-export interface PipelineServices {
+export interface PipelineServices extends AddressServices {
   readonly db: Database
   readonly events: Events
   readonly cipher: Cipher
   readonly settings: Settings
   readonly places: RepositoryPlaces
   readonly outbound: Outbound
-  readonly externalUrl: () => string
-  readonly images: AddressServices['images']
   readonly refProtection: RefProtection
   readonly artifactFile: ArtifactFile
   readonly deployments: Deployments

@@ -2,12 +2,13 @@ import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { compile, lintAnswer, type LintAnswer } from '../../ci/index.ts'
 import { findCommit, zeroOid, type Oid } from '../../git/index.ts'
 import { readable, resolveName } from '../repository/index.ts'
+import { addressesFor } from './addresses.ts'
 import { ciSettings } from './ci-settings.ts'
 import { gather } from './compile-pipeline.ts'
-import { findRef, type FoundRef } from './find-ref.ts'
+import { findRef, tagMessage, type FoundRef } from './find-ref.ts'
 import type { PipelineServices } from './index.ts'
 import { loadConfig } from './load-config.ts'
-import { addressesFor, predefinedVariables } from './predefined.ts'
+import { predefinedVariables } from './predefined.ts'
 import { projectFacts } from './variable-source.ts'
 
 const noConfiguration = 'Please provide content of .gitlab-ci.yml'
@@ -49,13 +50,18 @@ export async function lint(services: PipelineServices, request: LintRequest): Pr
   } as const
   const { facts, variables } = await projectFacts(db.reader, services.cipher, project.id, {
     protectedRef: about.protected && refused === undefined,
+    ref: { name: about.ref, tag: about.tag },
   })
   const commit = repository && sha && (await findCommit(repository, sha))
   const predefined = predefinedVariables(
     addressesFor(services, project),
     project,
     facts,
-    { ...about, sha: sha ?? '' },
+    {
+      ...about,
+      sha: sha ?? '',
+      ...(repository && ref && { tagMessage: await tagMessage(repository, project.refsVersion, ref) }),
+    },
     commit,
     configPath,
   )

@@ -1,7 +1,7 @@
-import { FeatureLevel, visibilityName, type ProjectSubject, type User } from '../../access/index.ts'
+import { visibilityName, type ProjectSubject, type User } from '../../access/index.ts'
 import { refSlug, type PipelineSource, type Variable } from '../../ci/index.ts'
 import type { Commit } from '../../git/index.ts'
-import { apiVersion, revision } from '../metadata/index.ts'
+import { pagesVariables, serverVariables, type Addresses } from './addresses.ts'
 
 /** What a project tells of itself to its jobs besides what access knows. */
 export interface ProjectFacts {
@@ -9,6 +9,8 @@ export interface ProjectFacts {
   readonly topics: readonly string[]
   readonly rootNamespace: string
   readonly namespace: string
+  /** Of the release of the tag that the pipeline is of. */
+  readonly releaseDescription: string | null
 }
 
 /** A job that started a pipeline, and where it belongs. */
@@ -29,42 +31,29 @@ export interface PipelineFacts {
   readonly upstream: Upstream | null
   /** Of the schedule that started it. */
   readonly scheduleDescription?: string | null
+  /** Of an annotated tag. */
+  readonly tagMessage?: string | null
 }
 
-/** Where jobs reach the service. */
-export interface Addresses {
-  readonly externalUrl: string
-  /** Host and port of the registry of images; undefined where it is off. */
-  readonly registry: string | undefined
-}
-
-export interface AddressServices {
-  readonly externalUrl: () => string
-  readonly images: { readonly enabled: boolean; readonly host: () => string }
-}
-
-export function addressesFor({ externalUrl, images }: AddressServices, project: ProjectSubject): Addresses {
-  const on = images.enabled && project.features.container_registry !== FeatureLevel.disabled
-  return { externalUrl: externalUrl(), registry: on ? images.host() : undefined }
-}
-
-const [major = '', minor = '', patch = ''] = apiVersion.split('.')
 const longestMessage = 100_000
+const longestReleaseDescription = 1024
 
 /** The variables that are known before a pipeline exists (completions, 7.9: P0), for rules and for jobs alike. */
 export function predefinedVariables(
-  { externalUrl, registry }: Addresses,
+  addresses: Addresses,
   project: ProjectSubject,
   facts: ProjectFacts,
   pipeline: PipelineFacts,
   commit: Commit | undefined,
   configPath: string,
 ): Variable[] {
+  const { externalUrl, registry } = addresses
   return Object.entries({
     CI: 'true',
     GITLAB_CI: 'true',
-    ...serverVariables(externalUrl),
+    ...serverVariables(addresses),
     ...projectVariables(externalUrl, project, facts),
+    ...pagesVariables(addresses, project.fullPath),
     ...(registry !== undefined && {
       CI_REGISTRY: registry,
       CI_REGISTRY_IMAGE: `${registry}/${project.fullPath.toLowerCase()}`,
@@ -82,9 +71,23 @@ export function predefinedVariables(
     CI_COMMIT_REF_NAME: pipeline.ref,
     CI_COMMIT_REF_SLUG: refSlug(pipeline.ref),
     CI_COMMIT_REF_PROTECTED: String(pipeline.protected),
-    ...(pipeline.tag ? { CI_COMMIT_TAG: pipeline.ref } : { CI_COMMIT_BRANCH: pipeline.ref }),
+    ...(pipeline.tag ? tagVariables(pipeline, facts) : { CI_COMMIT_BRANCH: pipeline.ref }),
     ...(commit !== undefined && commitVariables(commit)),
-  }).map(([key, value]) => ({ key, value, ...(key.startsWith('CI_COMMIT_') && { raw: true }) }))
+  }).map(([key, value]) => ({ key, value, ...(written.test(key) && { raw: true }) }))
+}
+
+/** What people wrote, in which a dollar is a dollar. */
+const written =
+  /^CI_(COMMIT_|RELEASE_DESCRIPTION$|PROJECT_(TITLE|DESCRIPTION|TOPICS)$|PIPELINE_SCHEDULE_DESCRIPTION$)/
+
+function tagVariables({ ref, tagMessage }: PipelineFacts, facts: ProjectFacts): Record<string, string> {
+  return {
+    CI_COMMIT_TAG: ref,
+    CI_COMMIT_TAG_MESSAGE: tagMessage ?? '',
+    ...(facts.releaseDescription !== null && {
+      CI_RELEASE_DESCRIPTION: facts.releaseDescription.slice(0, longestReleaseDescription),
+    }),
+  }
 }
 
 function upstreamVariables(upstream: Upstream): Record<string, string> {
@@ -92,27 +95,6 @@ function upstreamVariables(upstream: Upstream): Record<string, string> {
     CI_UPSTREAM_PIPELINE_ID: String(upstream.pipeline_id),
     CI_UPSTREAM_PROJECT_ID: String(upstream.project_id),
     CI_UPSTREAM_JOB_ID: String(upstream.job_id),
-  }
-}
-
-function serverVariables(externalUrl: string): Record<string, string> {
-  const url = new URL(externalUrl)
-  const protocol = url.protocol.slice(0, -1)
-  const port = url.port === '' ? (protocol === 'https' ? '443' : '80') : url.port
-  return {
-    CI_SERVER: 'yes',
-    CI_SERVER_URL: externalUrl,
-    CI_SERVER_HOST: url.hostname,
-    CI_SERVER_PORT: port,
-    CI_SERVER_PROTOCOL: protocol,
-    CI_SERVER_FQDN: url.host,
-    CI_SERVER_NAME: 'Guildhall',
-    CI_SERVER_REVISION: revision,
-    CI_SERVER_VERSION: apiVersion,
-    CI_SERVER_VERSION_MAJOR: major,
-    CI_SERVER_VERSION_MINOR: minor,
-    CI_SERVER_VERSION_PATCH: patch,
-    CI_API_V4_URL: `${externalUrl}/api/v4`,
   }
 }
 
@@ -137,7 +119,13 @@ function projectVariables(
     CI_PROJECT_VISIBILITY: visibilityName(project.visibility),
     CI_PROJECT_DESCRIPTION: facts.description ?? '',
     CI_PROJECT_TOPICS: facts.topics.slice(0, 20).join(','),
+    CI_PROJECT_CLASSIFICATION_LABEL: labelOf(project),
   }
+}
+
+function labelOf({ settings }: ProjectSubject): string {
+  const label = settings['external_authorization_classification_label']
+  return typeof label === 'string' ? label : ''
 }
 
 function commitVariables(commit: Commit): Record<string, string> {

@@ -56,6 +56,14 @@ export class PipelineProcess {
     })
   }
 
+  /** Runners have taken jobs of these pipelines. */
+  async started(pipelineIds: readonly number[]): Promise<void> {
+    const more = await store.startPipelines(this.#db.writer, pipelineIds, (source) =>
+      this.#events.announced(source, ['pipeline']),
+    )
+    for (const id of more) await this.advance(id)
+  }
+
   /** Ends a job; false when it had ended, or was never in one of the statuses of `from`. */
   async end(
     job: { readonly id: number; readonly pipelineId: number },

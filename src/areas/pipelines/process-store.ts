@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { alive, cancelable, type Retry, type Status } from '../../ci/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import type { Tx, Writer } from '../../kernel/db/index.ts'
 import { jobsChannel } from './channels.ts'
 import type { MachineJob, PipelineState } from './machine.ts'
 
@@ -214,4 +214,30 @@ export async function cancelJobs(
       ${interruptibleOnly ? sql`and j.interruptible` : sql``}
     returning j.id, j.status, j.resource_group`.execute(tx)
   return rows
+}
+
+/**
+ * Pipelines of which runners have just taken jobs run from now on; answers those of which this is not all that follows.
+ * One statement, since it is made for each job that is given out. `announced` makes parts of a statement out of news.
+ */
+export async function startPipelines(
+  db: Writer,
+  ids: readonly number[],
+  announced: (source: RawBuilder<unknown>) => RawBuilder<unknown>,
+): Promise<number[]> {
+  const followed = sql`(p.deploys or p.source_job_id is not null
+    or exists (select from ci_jobs m where m.mirrors_pipeline_id = p.id))`
+  const { rows } = await sql<{ id: number }>`
+    with begun as (
+      update ci_pipelines p set status = 'running', started_at = coalesce(p.started_at, now()), updated_at = now()
+      where p.id = any (${[...ids]}::bigint[]) and p.status = 'pending' and not ${followed}
+      returning p.id, p.project_id, p.user_id
+    ), ${announced(sql`
+      select 'pipeline' as kind, b.project_id, b.user_id,
+        jsonb_build_object('pipelineId', b.id, 'status', 'running') as payload from begun b`)}
+    select p.id from ci_pipelines p, (select count(task) from told) told
+    where p.id = any (${[...ids]}::bigint[]) and (${followed} or p.status not in ('pending', 'running'))`.execute(
+    db,
+  )
+  return rows.map(({ id }) => id)
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { orderBySpecificity, type ScopedVariable } from '../../ci/index.ts'
 import type { Reader } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
@@ -40,10 +40,12 @@ interface VariableRow {
   readonly namespace_id: number | null
 }
 
-interface FactsRow {
+/** What `projectFactsJson` brings. */
+export interface FactsRow {
   readonly description: string | null
   readonly topics: string[]
   readonly namespace: string
+  readonly release_description: string | null
   readonly variables: VariableRow[]
 }
 
@@ -60,6 +62,30 @@ const reaching = sql`
   select cardinality(n.traversal_ids) + 1 as level, ${columns}
   from ci_variables v where v.project_id = p.id and v.namespace_id is null`
 
+/** Which pipeline it is for. */
+interface FactsFor {
+  readonly protectedRef: RawBuilder<unknown>
+  /** Null: of no tag. */
+  readonly tag: RawBuilder<unknown>
+}
+
+/** What a project brings to a pipeline, sealed, in a statement that knows the project's id. */
+export function projectFactsJson(
+  projectId: RawBuilder<unknown>,
+  { protectedRef, tag }: FactsFor,
+): RawBuilder<FactsRow> {
+  return sql`(
+    select json_build_object('description', p.description, 'topics', p.topics, 'namespace', n.full_path,
+      'release_description', (select r.description from releases r where r.project_id = p.id and r.tag = ${tag}),
+      'variables', coalesce((
+        select json_agg(json_build_object('level', v.level, 'key', v.key, 'secret', v.secret,
+          'variable_type', v.variable_type, 'environment_scope', v.environment_scope, 'masked', v.masked,
+          'raw', v.raw, 'hidden', v.hidden, 'protected', v.protected, 'project_id', v.project_id,
+          'namespace_id', v.namespace_id) order by v.level, v.id)
+        from (${reaching}) v where ${protectedRef} or not v.protected), '[]'))
+    from projects p join namespaces n on n.id = p.namespace_id where p.id = ${projectId})`
+}
+
 /**
  * What a project brings to a pipeline: its description, and the variables of the instance, its groups and its own, low
  * to high. One statement.
@@ -68,24 +94,27 @@ export async function projectFacts(
   db: Reader,
   cipher: Cipher,
   projectId: number,
-  { protectedRef }: { protectedRef: boolean },
+  { protectedRef, ref }: { protectedRef: boolean; ref: { name: string; tag: boolean } },
 ): Promise<{ facts: ProjectFacts; variables: StoredVariable[] }> {
-  const { rows } = await sql<FactsRow>`
-    select p.description, p.topics, n.full_path as namespace, coalesce((
-      select json_agg(json_build_object('level', v.level, 'key', v.key, 'secret', v.secret,
-        'variable_type', v.variable_type, 'environment_scope', v.environment_scope, 'masked', v.masked,
-        'raw', v.raw, 'hidden', v.hidden, 'protected', v.protected, 'project_id', v.project_id,
-        'namespace_id', v.namespace_id) order by v.level, v.id)
-      from (${reaching}) v where ${protectedRef} or not v.protected), '[]') as variables
-    from projects p join namespaces n on n.id = p.namespace_id where p.id = ${projectId}`.execute(db)
-  const row = rows[0]
-  if (row === undefined) throw new Error('the project is gone')
+  const about = { protectedRef: sql`${protectedRef}`, tag: sql`${ref.tag ? ref.name : null}` }
+  const { rows } = await sql<{ facts: FactsRow | null }>`
+    select ${projectFactsJson(sql`${projectId}`, about)} as facts`.execute(db)
+  const row = rows[0]?.facts
+  if (row == null) throw new Error('the project is gone')
+  return openFacts(cipher, row)
+}
+
+export function openFacts(
+  cipher: Cipher,
+  row: FactsRow,
+): { facts: ProjectFacts; variables: StoredVariable[] } {
   return {
     facts: {
       description: row.description,
       topics: row.topics,
       namespace: row.namespace,
       rootNamespace: row.namespace.split('/', 1)[0]!,
+      releaseDescription: row.release_description,
     },
     // Who is nearer wins whatever the scopes; these only decide between variables of one place.
     variables: [...Map.groupBy(row.variables, ({ level }) => level).values()].flatMap((ofPlace) =>

@@ -28,6 +28,9 @@ export interface Claimant {
 export interface Claim {
   readonly jobId: number
   readonly pipelineId: number
+  readonly projectId: number
+  /** Null: he was deleted. */
+  readonly userId: number | null
   /** Which of the claimants got it, counted from 0. */
   readonly place: number
 }
@@ -94,26 +97,25 @@ export async function claimJobs(
         join ci_runners r on r.id = w.runner_id and not r.paused and r.updated_at = w.version,
         projects pr
       where j.id = paired.id and pr.id = j.project_id
-      returning j.id, j.pipeline_id, w.place
+      returning j.id, j.pipeline_id, j.project_id, j.user_id, w.place
     )
-    select claimed.id as "jobId", claimed.pipeline_id as "pipelineId", (claimed.place - 1)::integer as place,
+    select claimed.id as "jobId", claimed.pipeline_id as "pipelineId", claimed.project_id as "projectId",
+      claimed.user_id as "userId", (claimed.place - 1)::integer as place,
       (select count(*) from picked)::integer as locked,
       (select count(*) < ${most} from firsts) and not exists (select from candidates c where c.place = ${most})
         as exhausted
     from (select) one left join claimed on true`.execute(db)
   return {
-    claims: rows.flatMap(({ jobId, pipelineId, place }) =>
-      jobId === null ? [] : [{ jobId, pipelineId, place }],
+    claims: rows.flatMap(({ locked: _locked, exhausted: _exhausted, jobId, ...claim }) =>
+      jobId === null ? [] : [{ jobId, ...claim }],
     ),
     locked: rows[0]!.locked,
     exhausted: rows[0]!.exhausted,
   }
 }
 
-interface ClaimRow {
+interface ClaimRow extends Omit<Claim, 'jobId'> {
   readonly jobId: number | null
-  readonly pipelineId: number
-  readonly place: number
   readonly locked: number
   /** There is nothing that was not looked at. */
   readonly exhausted: boolean

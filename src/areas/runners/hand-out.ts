@@ -31,8 +31,9 @@ import {
   addressesFor,
   ciSettings,
   pipelineSecretContext,
+  openFacts,
   predefinedVariables,
-  projectFacts,
+  tagMessage,
   type AddressServices,
   type PipelineProcess,
 } from '../pipelines/index.ts'
@@ -40,19 +41,17 @@ import type { RepositoryPlaces } from '../repository/index.ts'
 import { crossDependencies } from './cross-dependencies.ts'
 import { dependenciesOf, missingFeature } from './hand-out-rules.ts'
 import type { Handed } from './job-queue.ts'
-import { findHandedJob, type EarlierJob, type HandedJob, type SealedVariable } from './job-row.ts'
+import { handedJob, type EarlierJob, type HandedJob, type HandedRow, type SealedVariable } from './job-row.ts'
 import { jobVariables, type PayloadVariable } from './job-variables.ts'
 import { payload } from './payload.ts'
 import * as store from './store.ts'
 
-export interface HandOutServices {
+export interface HandOutServices extends AddressServices {
   readonly db: Database
   readonly cipher: Cipher
   readonly blobs: Blobs
   readonly places: RepositoryPlaces
   readonly settings: Settings
-  readonly externalUrl: () => string
-  readonly images: AddressServices['images']
   readonly process: PipelineProcess
   readonly commits: Commits
   readonly log: Logger
@@ -85,35 +84,34 @@ export class HandOut {
     handed: Handed,
     features: ReadonlySet<string>,
   ): Promise<Record<string, unknown> | undefined> {
-    const { process, db, settings } = this.#services
+    const { process } = this.#services
     // The pipeline hears of it meanwhile.
-    const [, job] = await Promise.all([
-      process.advance(handed.pipelineId),
-      findHandedJob(db.reader, handed.jobId, settings.values.keep_latest_artifact),
-    ])
-    // Canceled in this very moment: its runner never hears of it.
-    if (job?.status !== 'running') return undefined
-    const made = await this.#make(job, handed.token, features)
+    const [made] = await Promise.all([this.#make(handed, features), handed.started])
+    if (made === undefined) return undefined
     if ('payload' in made) return made.payload
-    await process.drop({ id: job.id, pipelineId: job.pipeline.id }, made.reason, ['running'])
+    await process.drop({ id: handed.jobId, pipelineId: handed.pipelineId }, made.reason, ['running'])
     return undefined
   }
 
+  /** Undefined: it was canceled in this very moment, and its runner never hears of it. */
   async #make(
-    job: HandedJob,
-    token: string,
+    { jobId, projectId, userId, token }: Handed,
     features: ReadonlySet<string>,
-  ): Promise<{ payload: Record<string, unknown> } | { reason: string }> {
+  ): Promise<{ payload: Record<string, unknown> } | { reason: string } | undefined> {
     const { db, cipher, externalUrl, places, settings: instance } = this.#services
+    const wanted = handedJob(jobId, instance.values.keep_latest_artifact)
     const entered =
-      job.user_id === null
+      userId === null
         ? undefined
-        : await enterAs<ProjectSubject>(db, projectKind, job.user_id, job.project_id)
+        : await enterAs<ProjectSubject, HandedRow>(db, projectKind, userId, projectId, wanted)
     const user = entered?.actor.user
     if (entered === undefined || !user || accountProblem(user) !== undefined)
       return { reason: 'user_blocked' }
     const project = entered.subject
-    if (!may(entered.actor, 'run_job', project)) return { reason: 'builds_disabled' }
+    const found = entered.rows[0]
+    if (found === undefined || !may(entered.actor, 'run_job', project)) return { reason: 'builds_disabled' }
+    const { job } = found
+    if (job.status !== 'running') return undefined
     if (missingFeature(job.definition, features) !== undefined) return { reason: 'runner_unsupported' }
     if (job.outdated && ciSettings(project).forwardDeployment)
       return { reason: 'failed_outdated_deployment_job' }
@@ -122,10 +120,11 @@ export class HandOut {
 
     const repository = places.of(project)
     const settings = ciSettings(project)
-    const [{ facts, variables: ofProject }, commits, refs] = await Promise.all([
-      projectFacts(db.reader, cipher, project.id, { protectedRef: job.protected }),
+    const { facts, variables: ofProject } = openFacts(cipher, found.facts)
+    const [commits, refs, message] = await Promise.all([
       this.#services.commits.find(repository, [job.pipeline.sha]),
       listRefs(repository, project.refsVersion),
+      tagMessage(repository, project.refsVersion, { name: job.ref, tag: job.tag }),
     ])
     const addresses = addressesFor(this.#services, project)
     const repositoryUrl = cloneUrl(externalUrl(), project.fullPath, token)
@@ -139,6 +138,7 @@ export class HandOut {
       protected: job.protected,
       upstream: pipeline.upstream,
       scheduleDescription: pipeline.schedule_description,
+      tagMessage: message,
     }
     const known = {
       job,

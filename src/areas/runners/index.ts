@@ -18,15 +18,13 @@ import { requestEndpoint } from './routes-request.ts'
 
 export { ensureBuiltInRunner } from './built-in.ts'
 
-export interface RunnerServices {
+export interface RunnerServices extends AddressServices {
   readonly db: Database
   readonly notifications: Notifications
   readonly cipher: Cipher
   readonly blobs: Blobs
   readonly places: RepositoryPlaces
   readonly settings: Settings
-  readonly externalUrl: () => string
-  readonly images: AddressServices['images']
   readonly log: Logger
   readonly process: PipelineProcess
   readonly commits: Commits
@@ -39,7 +37,7 @@ export function runners(services: RunnerServices): {
   endpoints: Endpoint[]
   start: () => Promise<AsyncDisposable>
 } {
-  const queue = new JobQueue(services)
+  const queue = new JobQueue({ ...services, started: (ids) => services.process.started(ids) })
   const handOut = new HandOut(services)
   return {
     endpoints: [

@@ -19,10 +19,10 @@ export interface Asking {
   readonly of: RunnerClass
 }
 
-export interface Handed {
-  readonly jobId: number
-  readonly pipelineId: number
+export interface Handed extends Omit<Claim, 'place'> {
   readonly token: string
+  /** Until its pipeline has heard of it, which it should before its runner says more. */
+  readonly started: Promise<void>
 }
 
 interface Waiter {
@@ -32,6 +32,14 @@ interface Waiter {
   /** Waits on when there is nothing; else the answer to that is undefined. */
   readonly holds: boolean
   readonly signal: AbortSignal
+}
+
+export interface QueueServices {
+  readonly db: Database
+  readonly notifications: Notifications
+  readonly log: Logger
+  /** Tells pipelines that jobs of theirs were taken. */
+  readonly started: (pipelineIds: readonly number[]) => Promise<void>
 }
 
 /** Runners that may have the same jobs, the longest waiting first. */
@@ -57,15 +65,17 @@ const safetyInterval = 30_000
 export class JobQueue implements AsyncDisposable {
   readonly #db: Database
   readonly #log: Logger
+  readonly #started: QueueServices['started']
   readonly #lines = new Map<string, Line>()
   readonly #timer: NodeJS.Timeout
   #news = 0
   #running: Promise<void> | undefined
   #closed = false
 
-  constructor({ db, notifications, log }: { db: Database; notifications: Notifications; log: Logger }) {
+  constructor({ db, notifications, log, started }: QueueServices) {
     this.#db = db
     this.#log = log
+    this.#started = started
     notifications.subscribe(jobsChannel, () => this.wake())
     notifications.subscribe(runnersChannel, (id) => this.#dismiss(id))
     this.#timer = setInterval(() => this.wake(), safetyInterval).unref()
@@ -159,10 +169,11 @@ export class JobQueue implements AsyncDisposable {
       throw error
     }
     const served = new Set<Waiter>()
-    for (const { jobId, pipelineId, place } of result.claims) {
+    const started = this.#tell(result.claims)
+    for (const { place, ...claim } of result.claims) {
       const waiter = waiters[place]!
       served.add(waiter)
-      waiter.resolve({ jobId, pipelineId, token: waiter.token })
+      waiter.resolve({ ...claim, token: waiter.token, started })
     }
     for (const [place, waiter] of waiters.entries()) {
       if (served.has(waiter)) continue
@@ -173,6 +184,16 @@ export class JobQueue implements AsyncDisposable {
     if (result.locked === waiters.length) return
     if (!result.exhausted) await sleep(passedOver)
     else if (this.#news === news) this.#runDry(line)
+  }
+
+  /** Never fails: a pipeline that did not hear of it sees it at its next step. */
+  async #tell(claims: readonly Claim[]): Promise<void> {
+    if (claims.length === 0) return
+    try {
+      await this.#started([...new Set(claims.map(({ pipelineId }) => pipelineId))])
+    } catch (error) {
+      this.#log.warn({ err: error }, 'pipelines could not be told that their jobs run')
+    }
   }
 
   /** Nothing is left for these; whoever came meanwhile and does not hold is told so, too. */

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { CompiledJob } from '../../ci/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { isAvailable, isOutdated } from '../jobs/index.ts'
-import type { Upstream } from '../pipelines/index.ts'
+import { projectFactsJson, type FactsRow, type Upstream } from '../pipelines/index.ts'
 
 export interface SealedVariable {
   readonly key: string
@@ -81,14 +81,24 @@ export interface HandedJob {
   readonly running: number
 }
 
-export async function findHandedJob(
-  db: Reader,
-  id: number,
-  /** The instance keeps the artifacts of latest successes. */
-  keeps: boolean,
-): Promise<HandedJob | undefined> {
-  const { rows } = await sql<{ job: HandedJob }>`
-    select to_json(x) as job from (
+/** A job with what its project brings, sealed. */
+export interface HandedRow {
+  readonly job: HandedJob
+  readonly facts: FactsRow
+}
+
+/**
+ * Read together with its project and its user's role there: `subject` is the project. `keeps`: the instance keeps the
+ * artifacts of latest successes.
+ */
+export function handedJob(id: number, keeps: boolean): Read<HandedRow> {
+  const tag = sql`case when (x.job ->> 'tag')::boolean then x.job ->> 'ref' end`
+  const facts = projectFactsJson(sql`subject.id`, {
+    protectedRef: sql`(x.job ->> 'protected')::boolean`,
+    tag,
+  })
+  return rows(sql`
+    select x.job, ${facts} as facts from (select to_jsonb(y) as job from (
       select j.id, j.name, j.stage, j.stage_index, j.status, j.project_id, j.user_id, j.ref, j.tag, j.protected,
         j.definition, j.timeout, j.run_when, j.queued_at, j.started_at, j.manual_variables,
         json_build_object('id', p.id, 'iid', p.iid, 'sha', p.sha, 'before_sha', p.before_sha, 'source', p.source,
@@ -125,6 +135,5 @@ export async function findHandedJob(
       from ci_jobs j join ci_pipelines p on p.id = j.pipeline_id join ci_runners r on r.id = j.runner_id
         left join ci_triggers t on t.id = p.trigger_id left join ci_jobs s on s.id = p.source_job_id
         left join ci_runner_managers m on m.id = j.runner_manager_id
-      where j.id = ${id}) x`.execute(db)
-  return rows[0]?.job
+      where j.id = ${id} and j.project_id = subject.id) y) x`)
 }

@@ -17,7 +17,11 @@ const contactInterval = 3600_000
 const largestBody = 32 * 1024
 
 /** How a runner asks for a job (completions, 8.2). */
-export function requestEndpoint({ db, log }: RunnerServices, queue: JobQueue, handOut: HandOut): Endpoint {
+export function requestEndpoint(
+  { db, log, process }: RunnerServices,
+  queue: JobQueue,
+  handOut: HandOut,
+): Endpoint {
   const limit = new RateLimit(2000, 60)
   return endpoint({
     method: 'POST',
@@ -80,7 +84,9 @@ export function requestEndpoint({ db, log }: RunnerServices, queue: JobQueue, ha
         const handed = await queue.ask(asking, { holds, signal: patience })
         if (handed === undefined) return nothing
         if (request.signal.aborted) {
+          await handed.started
           await unclaim(db.writer, handed.jobId)
+          await process.advance(handed.pipelineId)
           queue.wake()
           return nothing
         }

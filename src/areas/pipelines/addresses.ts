@@ -1,0 +1,71 @@
+import { FeatureLevel, type ProjectSubject } from '../../access/index.ts'
+import { apiVersion, revision } from '../metadata/index.ts'
+
+/** Where jobs reach the service. */
+export interface Addresses {
+  readonly externalUrl: string
+  /** Host and port of the registry of images; undefined where it is off. */
+  readonly registry: string | undefined
+  /** Where git is served over SSH. */
+  readonly ssh: { readonly host: string; readonly port: number }
+}
+
+export interface AddressServices {
+  readonly externalUrl: () => string
+  readonly sshPlace: () => Addresses['ssh']
+  readonly images: { readonly enabled: boolean; readonly host: () => string }
+}
+
+export function addressesFor(
+  { externalUrl, sshPlace, images }: AddressServices,
+  project: ProjectSubject,
+): Addresses {
+  const on = images.enabled && project.features.container_registry !== FeatureLevel.disabled
+  return { externalUrl: externalUrl(), registry: on ? images.host() : undefined, ssh: sshPlace() }
+}
+
+const [major = '', minor = '', patch = ''] = apiVersion.split('.')
+
+/** The registry that the images of existing templates come from. */
+const templateRegistry = 'registry.gitlab.com'
+
+export function serverVariables({ externalUrl, ssh }: Addresses): Record<string, string> {
+  const { protocol, hostname, host, port } = new URL(externalUrl)
+  return {
+    CI_SERVER: 'yes',
+    CI_SERVER_URL: externalUrl,
+    CI_SERVER_HOST: hostname,
+    CI_SERVER_PORT: port === '' ? (protocol === 'https:' ? '443' : '80') : port,
+    CI_SERVER_PROTOCOL: protocol.slice(0, -1),
+    CI_SERVER_FQDN: host,
+    CI_SERVER_NAME: 'Guildhall',
+    CI_SERVER_REVISION: revision,
+    CI_SERVER_VERSION: apiVersion,
+    CI_SERVER_VERSION_MAJOR: major,
+    CI_SERVER_VERSION_MINOR: minor,
+    CI_SERVER_VERSION_PATCH: patch,
+    CI_SERVER_SHELL_SSH_HOST: ssh.host,
+    CI_SERVER_SHELL_SSH_PORT: String(ssh.port),
+    CI_API_V4_URL: `${externalUrl}/api/v4`,
+    CI_API_GRAPHQL_URL: `${externalUrl}/api/graphql`,
+    CI_TEMPLATE_REGISTRY_HOST: templateRegistry,
+    GITLAB_FEATURES: '',
+  }
+}
+
+/**
+ * Where the site of a project would be published: a name of its own for the topmost group, and the rest of the path
+ * below it, unless the project is named like that address.
+ */
+export function pagesVariables({ externalUrl }: Addresses, fullPath: string): Record<string, string> {
+  const { protocol, hostname, port } = new URL(externalUrl)
+  const domain = `pages.${hostname}`
+  const [root = '', ...rest] = fullPath.toLowerCase().split('/')
+  const site = `${root}.${domain}`
+  const path = rest.length === 1 && rest[0] === site ? '' : `/${rest.join('/')}`
+  return {
+    CI_PAGES_DOMAIN: domain,
+    CI_PAGES_HOSTNAME: site,
+    CI_PAGES_URL: `${protocol}//${site}${port === '' ? '' : `:${port}`}${path}`,
+  }
+}
