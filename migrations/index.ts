@@ -34,6 +34,7 @@ import * as labelsAndMilestones from './0060-labels-and-milestones.ts'
 import * as issuesAndEpics from './0061-issues-and-epics.ts'
 import * as memberRoles from './0080-member-roles.ts'
 import * as settingsHistory from './0100-settings-history.ts'
+import * as queueByTags from './0110-queue-by-tags.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -72,4 +73,5 @@ export const migrations: MigrationList = {
   '0061-issues-and-epics': issuesAndEpics,
   '0080-member-roles': memberRoles,
   '0100-settings-history': settingsHistory,
+  '0110-queue-by-tags': queueByTags,
 }

@@ -34,7 +34,7 @@ import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
 import { wikis } from '../areas/wikis/index.ts'
 import { variables } from '../areas/variables/index.ts'
-import { artifactFiles, jobs } from '../areas/jobs/index.ts'
+import { jobResults, jobs } from '../areas/jobs/index.ts'
 import { pipelineSchedules } from '../areas/pipeline-schedules/index.ts'
 import { lastPipelineOf, pipelines } from '../areas/pipelines/index.ts'
 import { runners } from '../areas/runners/index.ts'
@@ -51,7 +51,7 @@ export function areas(services: Services): Area[] {
     ...services,
     refProtection,
     deployments,
-    artifactFile: artifactFiles(services),
+    results: jobResults(services),
   })
   const jobArea = jobs({ ...services, refProtection, process: pipelineArea.process })
   const markdownArea = markdown(services)

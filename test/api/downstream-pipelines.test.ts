@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ZipFile } from 'yazl'
 import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'
@@ -49,6 +50,33 @@ async function withChild(trigger: Json, content: string, more: Json = {}): Promi
   await ci.push({ 'child.yml': content }, { options: ['ci.skip'] })
   return ci
 }
+
+test('a trigger job knows what jobs before it have reported, and hands it on', async () => {
+  const ci = await withChild({ forward: { pipeline_variables: true } }, 'inner: {script: [x]}\n', {
+    make: { stage: 'build', script, artifacts: { reports: { dotenv: 'build.env' } } },
+    other: { stage: 'build', script },
+    down: {
+      needs: ['make'],
+      variables: { NAME: 'v-$VERSION' },
+      trigger: { include: 'child.yml', forward: { pipeline_variables: true } },
+    },
+  })
+  const runner = await RawRunner.forProject(world, ci.project)
+  await ci.run(world.root)
+  for (const _ of ['make', 'other']) {
+    const job = await runner.take()
+    const made = new Uint8Array(gzipSync('VERSION=1.5\n'))
+    await job.upload(made, { artifact_type: 'dotenv', artifact_format: 'gzip' }, '.env.gz')
+    await job.end('success')
+  }
+  const inner = await until(
+    () => runner.ask(),
+    ({ status }) => status === 201,
+  )
+  const variables = inner.body['variables'] as Json[]
+  expect(variables).toContainEqual(expect.objectContaining({ key: 'NAME', value: 'v-1.5' }))
+  expect(variables).toContainEqual(expect.objectContaining({ key: 'VERSION', value: '1.5' }))
+})
 
 describe('a child pipeline', () => {
   test('is of the same commit, hidden from lists, and known to its trigger job', async () => {

@@ -9,7 +9,7 @@ import {
   type Variable,
 } from '../../ci/index.ts'
 import { invalid, notFound } from '../../kernel/errors/index.ts'
-import { gather, userVariables, type StoredVariable } from '../pipelines/index.ts'
+import { gather, type StoredVariable } from '../pipelines/index.ts'
 import type { SimulationServices } from './index.ts'
 import { prepare, type Prepared, type Thought } from './prepare.ts'
 
@@ -54,7 +54,7 @@ const ofRun = [
     'CI_JOB_STARTED_AT_SLUG',
     'CI_JOB_TIMEOUT',
   ],
-  ...['CI_JOB_STATUS', 'CI_PIPELINE_ID', 'CI_PIPELINE_IID', 'CI_PIPELINE_URL', 'CI_PIPELINE_CREATED_AT'],
+  ...['CI_JOB_STATUS', 'CI_SERVER', 'CI_PIPELINE_ID', 'CI_PIPELINE_URL', 'CI_PIPELINE_CREATED_AT'],
   ...['CI_REPOSITORY_URL', 'CI_PROJECT_DIR', 'CI_BUILDS_DIR', 'CI_RUNNER_ID', 'CI_RUNNER_DESCRIPTION'],
   ...['CI_RUNNER_TAGS', 'CI_RUNNER_SHORT_TOKEN', 'CI_RUNNER_VERSION', 'CI_RUNNER_REVISION'],
   'CI_RUNNER_EXECUTABLE_ARCH',
@@ -65,10 +65,8 @@ export async function explainVariables(services: SimulationServices, request: Ex
   const prepared = await prepare(services, request)
   const ofJob = request.job === null ? null : await variablesOfJob(prepared, request.job)
   const environment = request.environment ?? ofJob?.environment ?? null
-  const { actor } = request
-  const user = actor.user === null ? [] : userVariables(actor.user)
   const all = byPrecedence({
-    predefined: [...prepared.predefined, ...(ofJob?.predefined ?? []), ...user].map(plain('predefined')),
+    predefined: [...prepared.predefined, ...(ofJob?.predefined ?? [])].map(plain('predefined')),
     file: (ofJob?.ofFile ?? []).map(({ source, variable }) => plain(source)(variable)),
     stored: prepared.stored.map((variable) => candidate(variable, environment, prepared)),
     given: prepared.given.map(plain('pipeline')),

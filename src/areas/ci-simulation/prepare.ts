@@ -70,7 +70,7 @@ export async function prepare(services: SimulationServices, thought: Thought): P
   const wrong = checkVariables({ actor, project, variables: thought.variables ?? [] })
   if (wrong !== undefined) throw invalid({ base: [wrong] })
 
-  const [commit, protectedRef, { facts, variables: stored }, message] = await Promise.all([
+  const [commit, protectedRef, { facts, variables: stored, nextIid }, message] = await Promise.all([
     findCommit(repository!, ref.sha),
     refProtection.isProtected(db.reader, project.id, ref),
     projectFacts(db.reader, cipher, project.id, { protectedRef: true, ref }),
@@ -80,7 +80,7 @@ export async function prepare(services: SimulationServices, thought: Thought): P
   const { name, tag, sha } = ref
   const about = {
     ...{ source, ref: name, tag, sha, beforeSha: zeroOid, protected: protectedRef },
-    ...{ upstream: null, tagMessage: message },
+    ...{ upstream: null, tagMessage: message, iid: nextIid, user: actor.user },
   }
   const addresses = addressesFor(services, project)
   const predefined = predefinedVariables(addresses, project, facts, about, commit, configPath).filter(

@@ -17,7 +17,7 @@ import { JobView } from './show.ts'
 import { jobSchedules, jobTasks } from './tasks.ts'
 import { Traces } from './traces.ts'
 
-export { artifactFiles } from './artifact-file.ts'
+export { jobResults } from './results.ts'
 export { readDotenv } from './artifact-rules.ts'
 export { summarizeTests } from './artifacts-store.ts'
 export { Commits } from './commits.ts'

@@ -32,7 +32,6 @@ const templateRegistry = 'registry.gitlab.com'
 export function serverVariables({ externalUrl, ssh }: Addresses): Record<string, string> {
   const { protocol, hostname, host, port } = new URL(externalUrl)
   return {
-    CI_SERVER: 'yes',
     CI_SERVER_URL: externalUrl,
     CI_SERVER_HOST: hostname,
     CI_SERVER_PORT: port === '' ? (protocol === 'https:' ? '443' : '80') : port,

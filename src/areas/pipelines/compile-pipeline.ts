@@ -20,11 +20,16 @@ export interface Refused {
 
 const mostDeployments = 500
 
+/** A pipeline to be, and whether the number that it was thought to have went into it. */
+export interface Compiled extends CompiledPipeline {
+  readonly usesIid: boolean
+}
+
 /** From the configuration in the commit to the jobs of the pipeline. */
 export async function compilePipeline(
   services: SourceServices & { readonly externalUrl: () => string },
   request: ConfigRequest,
-): Promise<CompiledPipeline | Refused> {
+): Promise<Compiled | Refused> {
   const loaded = await loadConfig(services, request)
   if (loaded === undefined) return { refused: 'Missing CI config file', failureReason: null }
   const { parsed, sources } = loaded
@@ -35,7 +40,9 @@ export async function compilePipeline(
     return { refused: result.errors[0] ?? '', failureReason: filtered ? null : result.failureReason }
   }
   const deployments = result.jobs.filter(({ environment }) => environment?.action === 'start').length
-  if (deployments <= mostDeployments) return result
+  if (deployments <= mostDeployments) {
+    return { ...result, usesIid: JSON.stringify(parsed.config.merged).includes('CI_PIPELINE_IID') }
+  }
   return {
     refused: `Pipeline has too many deployments! Requested ${deployments}, but the limit is ${mostDeployments}.`,
     failureReason: 'deployments_limit_exceeded',

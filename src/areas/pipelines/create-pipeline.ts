@@ -4,7 +4,7 @@ import { findCommit, zeroOid, type Commit, type Oid, type Repository } from '../
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { addressesFor, type AddressServices } from './addresses.ts'
 import { ciSettings } from './ci-settings.ts'
-import { compilePipeline, type Refused } from './compile-pipeline.ts'
+import { compilePipeline, type Compiled, type Refused } from './compile-pipeline.ts'
 import type { SourceServices } from './config-sources.ts'
 import {
   AlreadyCreated,
@@ -84,6 +84,10 @@ export interface CreatorServices extends SourceServices, AddressServices {
 
 const longestErrors = 100 * 1024
 const mostInputs = 20
+/** How often a pipeline is compiled while others take its number. */
+const mostAttempts = 20
+
+class NumberTaken extends Error {}
 
 /** Makes pipelines, whoever asks for them: a push, the API, a trigger, a schedule. */
 export class PipelineCreator {
@@ -140,10 +144,19 @@ export class PipelineCreator {
     if (Object.keys(request.inputs ?? {}).length > mostInputs) {
       return { refused: `There cannot be more than ${mostInputs} inputs` }
     }
-    const compiled = await this.#compile(request, repository, commit, protectedRef)
-    if (!('refused' in compiled)) return this.#store(request, protectedRef, compiled)
-    if (request.storesErrors !== true || compiled.failureReason === null) return { refused: compiled.refused }
-    return this.#store(request, protectedRef, compiled)
+    for (let attempt = 1; ; attempt += 1) {
+      const { made, iid } = await this.#compile(request, repository, commit, protectedRef)
+      if ('refused' in made && (request.storesErrors !== true || made.failureReason === null)) {
+        return { refused: made.refused }
+      }
+      // Where it goes into names, the number has to be the one that was compiled with.
+      const bound = 'usesIid' in made && made.usesIid && attempt < mostAttempts
+      try {
+        return await this.#store(request, protectedRef, made, bound ? iid : undefined)
+      } catch (error) {
+        if (!(error instanceof NumberTaken)) throw error
+      }
+    }
   }
 
   /** As many pipelines a minute as the instance lets one user start for one commit. */
@@ -160,10 +173,10 @@ export class PipelineCreator {
     repository: Repository,
     commit: Commit,
     protectedRef: boolean,
-  ): Promise<CompiledPipeline | Refused> {
+  ): Promise<{ made: Compiled | Refused; iid: number }> {
     const { db, cipher } = this.#services
     const { project, ref, tag, sha, source, beforeSha = zeroOid } = request
-    const [{ facts, variables }, message] = await Promise.all([
+    const [{ facts, variables, nextIid }, message] = await Promise.all([
       projectFacts(db.reader, cipher, project.id, { protectedRef, ref: { name: ref, tag } }),
       tagMessage(repository, project.refsVersion, { name: ref, tag }),
     ])
@@ -172,7 +185,7 @@ export class PipelineCreator {
     const scheduleDescription = request.schedule?.description ?? null
     const about = {
       ...{ source, ref, tag, sha, beforeSha, protected: protectedRef },
-      ...{ upstream, scheduleDescription, tagMessage: message },
+      ...{ upstream, scheduleDescription, tagMessage: message, iid: nextIid, user: request.actor.user },
     }
     const given = (request.variables ?? []).map(({ key, value, variable_type, raw = false }) => ({
       key,
@@ -181,7 +194,7 @@ export class PipelineCreator {
       raw,
       masked: false,
     }))
-    return compilePipeline(this.#services, {
+    const made = await compilePipeline(this.#services, {
       ...about,
       actor: request.actor,
       project,
@@ -199,12 +212,14 @@ export class PipelineCreator {
       ),
       given: [...variables, ...given],
     })
+    return { made, iid: nextIid }
   }
 
   async #store(
     request: PipelineRequest,
     protectedRef: boolean,
     made: CompiledPipeline | Refused | 'skipped',
+    iid?: number,
   ): Promise<PipelineOutcome> {
     const { db, cipher, process, deployments } = this.#services
     const jobs = made === 'skipped' || 'refused' in made ? [] : made.jobs
@@ -239,6 +254,7 @@ export class PipelineCreator {
     try {
       return await db.transaction(async (tx) => {
         const inserted: Inserted = await insertPipeline(tx, row, variables, statuses)
+        if (iid !== undefined && inserted.iid !== iid) throw new NumberTaken()
         if (row.deploys) {
           await deployments.begin(tx, { projectId: row.projectId, pipelineId: inserted.id }, environments)
         }

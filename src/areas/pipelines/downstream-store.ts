@@ -25,6 +25,8 @@ export interface BridgeRow {
     readonly upstream: Upstream | null
   }
   readonly variables: readonly SealedRow[]
+  /** Digests of the variables that jobs before it have reported. */
+  readonly dotenv: readonly string[]
   /** The pipeline that it started already. */
   readonly downstream_id: number | null
   readonly mirrors_pipeline_id: number | null
@@ -50,6 +52,13 @@ export async function findBridge(db: Reader, id: number): Promise<BridgeRow | un
           select json_agg(json_build_object('key', v.key, 'secret', v.secret, 'variable_type', v.variable_type,
             'raw', v.raw) order by v.id)
           from ci_pipeline_variables v where v.pipeline_id = p.id), '[]') as variables,
+        coalesce((
+          select json_agg(a.digest order by b.stage_index, b.id)
+          from ci_jobs b join ci_job_artifacts a on a.job_id = b.id and a.file_type = 'dotenv'
+          where b.pipeline_id = j.pipeline_id and not b.retried and b.status in ('success', 'failed')
+            and case when j.needs is null then b.stage_index < j.stage_index
+              else j.definition -> 'needs' @> jsonb_build_array(jsonb_build_object('name', b.name, 'artifacts', true)) end),
+          '[]') as dotenv,
         (select d.id from ci_pipelines d where d.source_job_id = j.id limit 1) as downstream_id
       from ci_jobs j join ci_pipelines p on p.id = j.pipeline_id left join ci_jobs s on s.id = p.source_job_id
       where j.id = ${id} and j.kind = 'bridge' and j.status in ('pending', 'running')) x`.execute(db)

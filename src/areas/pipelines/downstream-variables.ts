@@ -1,5 +1,5 @@
-import type { ProjectSubject } from '../../access/index.ts'
 import {
+  byPrecedence,
   environmentVariables,
   expandText,
   expandVariables,
@@ -22,37 +22,46 @@ export interface BridgeVariables {
 export function bridgeVariables(
   { definition, pipeline }: BridgeRow,
   {
-    project,
-    externalUrl,
+    pipelineUrl,
     predefined,
+    dotenv,
     ofProject,
     given,
   }: {
-    readonly project: ProjectSubject
-    readonly externalUrl: string
+    readonly pipelineUrl: string
     readonly predefined: readonly Variable[]
+    /** What jobs before it have reported. */
+    readonly dotenv: readonly Variable[]
     readonly ofProject: readonly StoredVariable[]
     readonly given: readonly GivenVariable[]
   },
 ): BridgeVariables | { readonly error: string } {
   const { environment } = definition
-  const known = expandVariables<Variable>([
-    ...predefined,
-    { key: 'CI_PIPELINE_ID', value: String(pipeline.id) },
-    { key: 'CI_PIPELINE_IID', value: String(pipeline.iid) },
-    { key: 'CI_PIPELINE_URL', value: `${externalUrl}/${project.fullPath}/-/pipelines/${pipeline.id}` },
-    ...jobPredefinedVariables(definition),
-    ...(environment === null ? [] : environmentVariables(environment)),
-    ...definition.variables,
-    ...variablesFor(environment?.expandedName ?? null, ofProject),
-    ...given.map(asVariable),
-  ])
+  const known = expandVariables<Variable>(
+    byPrecedence<Variable>({
+      predefined: [
+        ...predefined,
+        // Of the parent, which the jobs of a child name when they want what its jobs have made.
+        { key: 'CI_PIPELINE_ID', value: String(pipeline.id) },
+        { key: 'CI_PIPELINE_URL', value: pipelineUrl },
+        ...jobPredefinedVariables(definition),
+        ...(environment === null ? [] : environmentVariables(environment)),
+      ],
+      file: definition.variables,
+      dotenv,
+      stored: variablesFor(environment?.expandedName ?? null, ofProject),
+      given: given.map(asVariable),
+    }),
+  )
   if ('error' in known) return known
   const expand = (text: string): string => expandText(text, known.variables)
   const { forward } = definition.bridge!
   const found = new Map<string, GivenVariable>()
   for (const { key, value, raw = false } of forward.yamlVariables ? definition.variables : []) {
     found.set(key, { key, value: raw ? value : expand(value), variable_type: 'env_var', raw })
+  }
+  for (const { key, value } of forward.pipelineVariables ? dotenv : []) {
+    found.set(key, { key, value, variable_type: 'env_var', raw: true })
   }
   for (const variable of forward.pipelineVariables ? given : []) {
     found.set(variable.key, variable.raw === true ? variable : { ...variable, value: expand(variable.value) })

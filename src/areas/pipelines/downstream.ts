@@ -8,7 +8,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../access/index.ts'
-import { isCompleted, type Answers, type Bridge, type Questions } from '../../ci/index.ts'
+import { isCompleted, type Answers, type Bridge, type Questions, type Variable } from '../../ci/index.ts'
 import { findCommit, parseOid } from '../../git/index.ts'
 import { addressesFor } from './addresses.ts'
 import { ciSettings } from './ci-settings.ts'
@@ -22,12 +22,12 @@ import { cancelJobs, latestJobs, reopenSkipped } from './process-store.ts'
 import { skippedAfter } from './rules.ts'
 import { pipelineSecretContext, projectFacts } from './variable-source.ts'
 
-/** A file in what a job of a pipeline has made; the area that keeps artifacts answers, plugged in by `app/`. */
-export type ArtifactFile = (
-  pipelineId: number,
-  about: Questions['artifact'],
-  maximumBytes: number,
-) => Promise<Answers['artifact']>
+/** What jobs of a pipeline have made; the area that keeps artifacts answers, plugged in by `app/`. */
+export interface JobResults {
+  file(pipelineId: number, about: Questions['artifact'], maximumBytes: number): Promise<Answers['artifact']>
+  /** The variables in dotenv reports with these digests, in their order. */
+  dotenv(digests: readonly string[]): Promise<Variable[]>
+}
 
 interface Scene {
   readonly row: store.BridgeRow
@@ -49,10 +49,10 @@ class Drop extends Error {
 
 /** Trigger jobs: they start pipelines, or follow them. */
 export class Downstream {
-  readonly #services: CreatorServices & { readonly artifactFile: ArtifactFile }
+  readonly #services: CreatorServices & { readonly results: JobResults }
   readonly #creator: PipelineCreator
 
-  constructor(services: CreatorServices & { readonly artifactFile: ArtifactFile }, creator: PipelineCreator) {
+  constructor(services: CreatorServices & { readonly results: JobResults }, creator: PipelineCreator) {
     this.#services = services
     this.#creator = creator
   }
@@ -152,10 +152,11 @@ export class Downstream {
       throw new Drop('insufficient_bridge_permissions')
     }
     const sha = parseOid(row.pipeline.sha)
-    const [{ facts, variables: ofProject }, commit, message] = await Promise.all([
+    const [{ facts, variables: ofProject }, commit, message, dotenv] = await Promise.all([
       projectFacts(db.reader, cipher, project.id, { protectedRef: row.protected, ref }),
       sha && findCommit(places.of(project), sha),
       tagMessage(places.of(project), project.refsVersion, ref),
+      this.#services.results.dotenv(row.dotenv),
     ])
     const about = {
       source: row.pipeline.source as never,
@@ -166,11 +167,12 @@ export class Downstream {
       protected: row.protected,
       upstream: row.pipeline.upstream,
       tagMessage: message,
+      iid: row.pipeline.iid,
+      user,
     }
     const { configPath } = ciSettings(project)
     const variables = bridgeVariables(row, {
-      project,
-      externalUrl: externalUrl(),
+      pipelineUrl: `${externalUrl()}/${project.fullPath}/-/pipelines/${row.pipeline.id}`,
       predefined: predefinedVariables(
         addressesFor(this.#services, project),
         project,
@@ -179,6 +181,7 @@ export class Downstream {
         commit,
         configPath,
       ),
+      dotenv,
       ofProject,
       given: row.variables.map(({ secret, ...rest }): GivenVariable => ({
         ...rest,
@@ -222,7 +225,7 @@ export class Downstream {
       vettedVariables: true,
       child: {
         bridge,
-        artifact: (asked) => this.#services.artifactFile(row.pipeline.id, asked, largest),
+        artifact: (asked) => this.#services.results.file(row.pipeline.id, asked, largest),
       },
       ...this.#asBridge(row),
     })

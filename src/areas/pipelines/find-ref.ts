@@ -43,7 +43,7 @@ export async function tagMessage(
   const ref = tag ? tagRef(name) : undefined
   const known = ref && (await listRefs(repository, refsVersion)).find(ref)
   if (known?.peeled === undefined) return null
-  return (await findTag(repository, known.oid))?.message ?? null
+  return (await findTag(repository, known.oid))?.message.trimEnd() ?? null
 }
 
 function found(snapshot: RefSnapshot, ref: RefName | undefined): FoundRef | undefined {

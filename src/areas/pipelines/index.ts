@@ -7,7 +7,7 @@ import type { Events, Task } from '../../tasks/index.ts'
 import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
 import type { AddressServices } from './addresses.ts'
 import { PipelineCreator } from './create-pipeline.ts'
-import { Downstream, type ArtifactFile } from './downstream.ts'
+import { Downstream, type JobResults } from './downstream.ts'
 import type { Deployments } from './deployments.ts'
 import { onPush } from './on-push.ts'
 import { PipelineProcess } from './process-pipeline.ts'
@@ -36,7 +36,7 @@ export {
   type PipelineRow,
   type PipelineSummaryRow,
 } from './entities.ts'
-export type { ArtifactFile } from './downstream.ts'
+export type { JobResults } from './downstream.ts'
 export type { Deployments } from './deployments.ts'
 export { findRef, tagMessage, type FoundRef } from './find-ref.ts'
 export { gather } from './compile-pipeline.ts'
@@ -44,13 +44,7 @@ export { runRefusal } from './lint.ts'
 export { loadConfig, type ConfigRequest } from './load-config.ts'
 export type { MachineJob } from './machine.ts'
 export { addressesFor, type Addresses, type AddressServices } from './addresses.ts'
-export {
-  predefinedVariables,
-  userVariables,
-  type PipelineFacts,
-  type ProjectFacts,
-  type Upstream,
-} from './predefined.ts'
+export { predefinedVariables, type PipelineFacts, type ProjectFacts, type Upstream } from './predefined.ts'
 export { PipelineProcess, taskNames, type JobEvent, type PipelineEvent } from './process-pipeline.ts'
 export type { JobEnd } from './process-store.ts'
 export type { PipelineRef, RefProtection } from './ref-protection.ts'
@@ -77,7 +71,7 @@ export interface PipelineServices extends AddressServices {
   readonly places: RepositoryPlaces
   readonly outbound: Outbound
   readonly refProtection: RefProtection
-  readonly artifactFile: ArtifactFile
+  readonly results: JobResults
   readonly deployments: Deployments
 }
 

@@ -48,7 +48,7 @@ export async function lint(services: PipelineServices, request: LintRequest): Pr
     protected: ref !== undefined && (await services.refProtection.isProtected(db.reader, project.id, ref)),
     upstream: null,
   } as const
-  const { facts, variables } = await projectFacts(db.reader, services.cipher, project.id, {
+  const { facts, variables, nextIid } = await projectFacts(db.reader, services.cipher, project.id, {
     protectedRef: about.protected && refused === undefined,
     ref: { name: about.ref, tag: about.tag },
   })
@@ -60,6 +60,8 @@ export async function lint(services: PipelineServices, request: LintRequest): Pr
     {
       ...about,
       sha: sha ?? '',
+      iid: nextIid,
+      user: actor.user,
       ...(repository && ref && { tagMessage: await tagMessage(repository, project.refsVersion, ref) }),
     },
     commit,

@@ -31,6 +31,10 @@ export interface PipelineFacts {
   readonly upstream: Upstream | null
   /** Of the schedule that started it. */
   readonly scheduleDescription?: string | null
+  /** Its number; before it is made, the one it will have. */
+  readonly iid?: number
+  /** Who started it, or the job by hand. */
+  readonly user?: User | null
   /** Of an annotated tag. */
   readonly tagMessage?: string | null
 }
@@ -38,7 +42,7 @@ export interface PipelineFacts {
 const longestMessage = 100_000
 const longestReleaseDescription = 1024
 
-/** The variables that are known before a pipeline exists (completions, 7.9: P0), for rules and for jobs alike. */
+/** The variables that rules see and jobs get (completions, 7.9: P0 and P1), but for those of a single job. */
 export function predefinedVariables(
   addresses: Addresses,
   project: ProjectSubject,
@@ -73,12 +77,14 @@ export function predefinedVariables(
     CI_COMMIT_REF_PROTECTED: String(pipeline.protected),
     ...(pipeline.tag ? tagVariables(pipeline, facts) : { CI_COMMIT_BRANCH: pipeline.ref }),
     ...(commit !== undefined && commitVariables(commit)),
+    ...(pipeline.iid !== undefined && { CI_PIPELINE_IID: String(pipeline.iid) }),
+    ...(pipeline.user != null && userVariables(pipeline.user)),
   }).map(([key, value]) => ({ key, value, ...(written.test(key) && { raw: true }) }))
 }
 
 /** What people wrote, in which a dollar is a dollar. */
 const written =
-  /^CI_(COMMIT_|RELEASE_DESCRIPTION$|PROJECT_(TITLE|DESCRIPTION|TOPICS)$|PIPELINE_SCHEDULE_DESCRIPTION$)/
+  /^CI_(COMMIT_|RELEASE_DESCRIPTION$|PROJECT_(TITLE|DESCRIPTION|TOPICS)$|PIPELINE_SCHEDULE_DESCRIPTION$)|^GITLAB_USER_NAME$/
 
 function tagVariables({ ref, tagMessage }: PipelineFacts, facts: ProjectFacts): Record<string, string> {
   return {
@@ -142,12 +148,11 @@ function commitVariables(commit: Commit): Record<string, string> {
   }
 }
 
-/** Who started the pipeline, or the job by hand. */
-export function userVariables(user: User): Variable[] {
-  return [
-    { key: 'GITLAB_USER_ID', value: String(user.id) },
-    { key: 'GITLAB_USER_LOGIN', value: user.username },
-    { key: 'GITLAB_USER_NAME', value: user.name, raw: true },
-    { key: 'GITLAB_USER_EMAIL', value: user.email },
-  ]
+function userVariables(user: User): Record<string, string> {
+  return {
+    GITLAB_USER_ID: String(user.id),
+    GITLAB_USER_LOGIN: user.username,
+    GITLAB_USER_NAME: user.name,
+    GITLAB_USER_EMAIL: user.email,
+  }
 }

@@ -46,6 +46,7 @@ export interface FactsRow {
   readonly topics: string[]
   readonly namespace: string
   readonly release_description: string | null
+  readonly next_iid: number
   readonly variables: VariableRow[]
 }
 
@@ -77,6 +78,8 @@ export function projectFactsJson(
   return sql`(
     select json_build_object('description', p.description, 'topics', p.topics, 'namespace', n.full_path,
       'release_description', (select r.description from releases r where r.project_id = p.id and r.tag = ${tag}),
+      'next_iid', coalesce((
+        select c.last_iid from project_counters c where c.project_id = p.id and c.kind = 'pipeline'), 0) + 1,
       'variables', coalesce((
         select json_agg(json_build_object('level', v.level, 'key', v.key, 'secret', v.secret,
           'variable_type', v.variable_type, 'environment_scope', v.environment_scope, 'masked', v.masked,
@@ -95,7 +98,7 @@ export async function projectFacts(
   cipher: Cipher,
   projectId: number,
   { protectedRef, ref }: { protectedRef: boolean; ref: { name: string; tag: boolean } },
-): Promise<{ facts: ProjectFacts; variables: StoredVariable[] }> {
+): Promise<OpenedFacts> {
   const about = { protectedRef: sql`${protectedRef}`, tag: sql`${ref.tag ? ref.name : null}` }
   const { rows } = await sql<{ facts: FactsRow | null }>`
     select ${projectFactsJson(sql`${projectId}`, about)} as facts`.execute(db)
@@ -104,11 +107,16 @@ export async function projectFacts(
   return openFacts(cipher, row)
 }
 
-export function openFacts(
-  cipher: Cipher,
-  row: FactsRow,
-): { facts: ProjectFacts; variables: StoredVariable[] } {
+export interface OpenedFacts {
+  readonly facts: ProjectFacts
+  readonly variables: StoredVariable[]
+  /** Of the next pipeline, if nobody makes one before. */
+  readonly nextIid: number
+}
+
+export function openFacts(cipher: Cipher, row: FactsRow): OpenedFacts {
   return {
+    nextIid: row.next_iid,
     facts: {
       description: row.description,
       topics: row.topics,

@@ -52,17 +52,16 @@ export async function claimJobs(
   // Twice as many, since those that another node takes in this moment are passed over.
   const most = 2 * claimants.length
   const { rows } = await sql<ClaimRow>`
-    with recursive heads as (${heads(of)}),
-    kinds as materialized (select h.project_id, h.tag_list, h.protected from heads h limit ${mostKinds}),
-    crowd as materialized (select count(*) = ${mostKinds} as crowded from kinds),
+    with recursive ${kinds(of)},
+    crowd as materialized (select (select count(*) from labels) = ${mostKinds} or count(*) = ${mostKinds} as crowded from kinds),
     running as materialized (${of.type === 'instance_type' ? runningOnInstanceRunners : noneRunning}),
     firsts as materialized (
       select h.project_id, h.tag_list, h.protected, first.queued_at, first.id, coalesce(r.jobs, 0) as running
-      from crowd join kinds h on not crowd.crowded ${served(of)}
+      from kinds h ${served(of)}
         cross join lateral (
           select j.queued_at, j.id from ci_jobs j where ${ofKind} order by j.queued_at, j.id limit 1) first
         left join running r on r.project_id = h.project_id
-      where ${fits(of)}
+      where not (select crowded from crowd) and ${fits(of)}
       order by running, first.queued_at, first.id limit ${most}
     ), candidates as materialized (
       select c.id, c.queued_at, c.place,
@@ -73,8 +72,8 @@ export async function claimJobs(
         from ci_jobs j where ${ofKind} order by j.queued_at, j.id limit ${most}) c
       union all
       (select h.id, h.queued_at, row_number() over (order by h.queued_at, h.id) as place, 0 as rank
-      from crowd join ci_jobs h on crowd.crowded and h.status = 'pending' and h.kind = 'build' ${served(of)}
-      where ${fits(of)} order by h.queued_at, h.id limit ${most})
+      from ci_jobs h ${served(of)}
+      where (select crowded from crowd) and h.status = 'pending' and h.kind = 'build' and ${fits(of)} order by h.queued_at, h.id limit ${most})
     ), picked as (
       select j.id from candidates c join ci_jobs j on j.id = c.id
       where j.status = 'pending'
@@ -133,25 +132,51 @@ const runningOnInstanceRunners = sql`
   where b.status in ('running', 'canceling') and br.runner_type = 'instance_type' group by b.project_id`
 const noneRunning = sql`select null::bigint as project_id, 0::bigint as jobs limit 0`
 
-/** Every kind of job that waits (project, tags, protected), each found by one step from the one before. */
-function heads({ type, projectIds }: RunnerClass): RawBuilder<unknown> {
+/**
+ * The kinds of jobs that wait (project, tags, protected), each found by one step from the one before. Of a runner's own
+ * projects all; else those with tags that it may have, which are found first.
+ */
+function kinds(of: RunnerClass): RawBuilder<unknown> {
+  const label = (where: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+    cross join lateral (
+      select j.tag_list, j.protected from ci_jobs j where ${waits} and ${where}
+      order by j.tag_list, j.protected limit 1) n`
+  const step = (where: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+    cross join lateral (
+      select j.project_id from ci_jobs j
+      where ${waits} and j.tag_list = h.tag_list and j.protected = h.protected and ${where}
+      order by j.project_id limit 1) n`
+  if (of.type === 'project_type') {
+    return sql`heads as (${ownHeads(of.projectIds)}), labels as (select), kinds as materialized (
+      select h.project_id, h.tag_list, h.protected from heads h limit ${mostKinds})`
+  }
+  return sql`
+    tags as (
+      select n.tag_list, n.protected from (select) one ${label(sql`true`)}
+      union all
+      select n.tag_list, n.protected from tags t
+        ${label(sql`(j.tag_list, j.protected) > (t.tag_list, t.protected)`)}
+    ), labels as materialized (
+      select t.tag_list, t.protected from tags t limit ${mostKinds}
+    ), heads as (
+      select h.tag_list, h.protected, n.project_id from labels h ${step(sql`true`)} where ${fits(of)}
+      union all
+      select h.tag_list, h.protected, n.project_id from heads h ${step(sql`j.project_id > h.project_id`)}
+    ), kinds as materialized (
+      select h.project_id, h.tag_list, h.protected from heads h limit ${mostKinds})`
+}
+
+function ownHeads(projectIds: readonly number[]): RawBuilder<unknown> {
   const step = (where: RawBuilder<unknown>): RawBuilder<unknown> => sql`
     cross join lateral (
       select j.project_id, j.tag_list, j.protected from ci_jobs j where ${waits} and ${where}
       order by j.project_id, j.tag_list, j.protected limit 1) n`
-  if (type === 'project_type') {
-    return sql`
-      select n.project_id, n.tag_list, n.protected from unnest(${[...projectIds]}::bigint[]) p (id)
-        ${step(sql`j.project_id = p.id`)}
-      union all
-      select n.project_id, n.tag_list, n.protected from heads h
-        ${step(sql`j.project_id = h.project_id and (j.tag_list, j.protected) > (h.tag_list, h.protected)`)}`
-  }
   return sql`
-    select n.project_id, n.tag_list, n.protected from (select) one ${step(sql`true`)}
+    select n.project_id, n.tag_list, n.protected from unnest(${[...projectIds]}::bigint[]) p (id)
+      ${step(sql`j.project_id = p.id`)}
     union all
     select n.project_id, n.tag_list, n.protected from heads h
-      ${step(sql`(j.project_id, j.tag_list, j.protected) > (h.project_id, h.tag_list, h.protected)`)}`
+      ${step(sql`j.project_id = h.project_id and (j.tag_list, j.protected) > (h.tag_list, h.protected)`)}`
 }
 
 function fits({ tags, untagged, protectedOnly }: RunnerClass): RawBuilder<unknown> {

@@ -139,6 +139,8 @@ export class HandOut {
       upstream: pipeline.upstream,
       scheduleDescription: pipeline.schedule_description,
       tagMessage: message,
+      iid: pipeline.iid,
+      user,
     }
     const known = {
       job,
@@ -147,7 +149,6 @@ export class HandOut {
       registry: addresses.registry,
       repositoryUrl,
       project,
-      user,
       predefined: predefinedVariables(
         addresses,
         project,

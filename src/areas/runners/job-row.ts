@@ -67,6 +67,7 @@ export interface HandedJob {
     readonly runner_type: string
     readonly version: string | null
     readonly revision: string | null
+    readonly platform: string | null
     readonly architecture: string | null
   }
   /** The environment that the job names, as it is. */
@@ -125,7 +126,7 @@ export function handedJob(id: number, keeps: boolean): Read<HandedRow> {
               and (b.stage_index < j.stage_index or b.name = any (j.needs))) e), '[]') as earlier,
         json_build_object('id', r.id, 'description', r.description, 'tag_list', r.tag_list,
           'token_hint', r.token_hint, 'runner_type', r.runner_type, 'version', m.version, 'revision', m.revision,
-          'architecture', m.architecture) as runner,
+          'platform', m.platform, 'architecture', m.architecture) as runner,
         (select json_build_object('id', e.id, 'tier', e.tier, 'external_url', e.external_url) from environments e
           where e.project_id = j.project_id and e.name = j.definition #>> '{environment,expandedName}') as environment,
         ${isOutdated} as outdated,

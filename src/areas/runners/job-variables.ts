@@ -1,4 +1,4 @@
-import { jobLogin, type ProjectSubject, type User } from '../../access/index.ts'
+import { jobLogin, type ProjectSubject } from '../../access/index.ts'
 import {
   byPrecedence,
   environmentVariables,
@@ -7,7 +7,7 @@ import {
   variablesFor,
   type Variable,
 } from '../../ci/index.ts'
-import { userVariables, type StoredVariable } from '../pipelines/index.ts'
+import type { StoredVariable } from '../pipelines/index.ts'
 import type { HandedJob } from './job-row.ts'
 
 export interface PayloadVariable extends Variable {
@@ -24,7 +24,6 @@ export interface VariableParts {
   /** Host of the registry of images; undefined where it is off. */
   readonly registry: string | undefined
   readonly project: ProjectSubject
-  readonly user: User
   /** Known before the pipeline was. */
   readonly predefined: readonly Variable[]
   readonly dotenv: readonly Variable[]
@@ -56,7 +55,6 @@ export function jobVariables(parts: VariableParts): { variables: PayloadVariable
         ...pipelineVariables(parts).map(shown),
         ...jobPredefinedVariables(definition).map(shown),
         ...runnerVariables(parts).map(shown),
-        ...userVariables(parts.user).map(shown),
         ...jobFacts(parts).map(shown),
         hidden({ key: 'CI_REPOSITORY_URL', value: parts.repositoryUrl }),
         ...(environment === null ? [] : environmentVariables(environment).map(shown)),
@@ -100,7 +98,6 @@ function pipelineVariables({ job, project, externalUrl }: VariableParts): Variab
   const { pipeline } = job
   return [
     { key: 'CI_PIPELINE_ID', value: String(pipeline.id) },
-    { key: 'CI_PIPELINE_IID', value: String(pipeline.iid) },
     { key: 'CI_PIPELINE_URL', value: `${externalUrl}/${project.fullPath}/-/pipelines/${pipeline.id}` },
     { key: 'CI_PIPELINE_CREATED_AT', value: instant(pipeline.created_at) },
     ...(pipeline.name === null ? [] : [{ key: 'CI_PIPELINE_NAME', value: pipeline.name }]),
@@ -114,6 +111,7 @@ function jobFacts({ job }: VariableParts): Variable[] {
   const startedAt = instant(job.started_at)
   const { image, when } = job.definition
   return [
+    { key: 'CI_SERVER', value: 'yes' },
     { key: 'CI_JOB_STARTED_AT', value: startedAt },
     { key: 'CI_JOB_STARTED_AT_SLUG', value: startedAt.toLowerCase().replaceAll(/[^a-z0-9]/g, '-') },
     { key: 'CI_JOB_TIMEOUT', value: String(job.timeout) },
@@ -130,9 +128,9 @@ function runnerVariables({ job: { runner } }: VariableParts): Variable[] {
     { key: 'CI_RUNNER_SHORT_TOKEN', value: runner.token_hint },
     ...(runner.version === null ? [] : [{ key: 'CI_RUNNER_VERSION', value: runner.version }]),
     ...(runner.revision === null ? [] : [{ key: 'CI_RUNNER_REVISION', value: runner.revision }]),
-    ...(runner.architecture === null
+    ...(runner.platform === null || runner.architecture === null
       ? []
-      : [{ key: 'CI_RUNNER_EXECUTABLE_ARCH', value: runner.architecture }]),
+      : [{ key: 'CI_RUNNER_EXECUTABLE_ARCH', value: `${runner.platform}/${runner.architecture}` }]),
   ]
 }
 

@@ -87,7 +87,7 @@ class Compilation {
   readonly #grounds: Grounds<CompileContext>
   readonly #shared: Shared
   readonly #given: GivenVariables
-  readonly #predefined: ReadonlyMap<string, Variable>
+  #predefined: ReadonlyMap<string, Variable>
   readonly #explaining: Explaining | null
   readonly #environments = new Map<string, Variable[]>()
   #ofWorkflowRule: readonly Variable[] = []
@@ -120,6 +120,10 @@ class Compilation {
     checkCircles(this.#scope(null, [], variables), variables)
     const workflowName =
       name === null ? '' : this.#scope(null, [], variables).expand(name).trim().slice(0, 255)
+    if (workflowName !== '') {
+      const named = { key: 'CI_PIPELINE_NAME', value: workflowName, raw: true }
+      this.#predefined = new Map([...this.#predefined, [named.key, named]])
+    }
     return {
       workflowName: workflowName === '' ? null : workflowName,
       autoCancel: {
