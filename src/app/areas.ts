@@ -75,7 +75,7 @@ export function areas(services: Services): Area[] {
     invitations(services),
     billableMembers(services),
     variables(services),
-    protectedBranches(services),
+    protectedBranches({ ...services, repositoryOf: (project) => services.places.of(project) }),
     protectedTags(services),
     repository({
       ...services,

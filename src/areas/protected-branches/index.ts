@@ -1,13 +1,15 @@
 import { admits, opensToDevelopers, type Actor, type ProjectSubject } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
-import type { Database, Reader } from '../../kernel/db/index.ts'
+import type { Reader } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { GuardServices } from './guard.ts'
 import { groupRuleEndpoints } from './group-routes.ts'
 import { protectedBranchEndpoints } from './routes.ts'
 import { protectionOf, type BranchRule } from './rules.ts'
 import { rulesOf } from './store.ts'
 
-export { branchGuard, protectFirstBranch, type GuardServices, type Mover } from './guard.ts'
+export { branchGuard, type GuardServices, type Mover } from './guard.ts'
+export { protectFirstBranch } from './judge.ts'
 export { protectionOf, type BranchRule, type Protection } from './rules.ts'
 export { protectByFlags, unprotect } from './old-aliases.ts'
 export { accessEntry, AccessLevel, accessLevel, type EntryRow } from './entities.ts'
@@ -59,6 +61,6 @@ export async function isProtectedBranch(db: Reader, projectId: number, branch: s
 }
 
 /** Protected branches of projects, and those that groups have for all their projects. */
-export function protectedBranches(services: { db: Database; plan: Plan }): { endpoints: Endpoint[] } {
+export function protectedBranches(services: GuardServices & { plan: Plan }): { endpoints: Endpoint[] } {
   return { endpoints: [...protectedBranchEndpoints(services), ...groupRuleEndpoints(services)] }
 }

@@ -1,9 +1,11 @@
 import { endpoint, project, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import type { Tx } from '../../kernel/db/index.ts'
 import {
+  Either,
   Fields,
   Flag,
+  Id,
   ListOf,
   Optional,
   requireUnmodified,
@@ -12,6 +14,8 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { conflict, recordNotFound } from '../../kernel/errors/index.ts'
+import type { GuardServices } from './guard.ts'
+import { askedAbout, Preview, previewOf } from './preview.ts'
 import { branchRule, protectedBranch, ProtectedBranch } from './entities.ts'
 import { changeParams, entryChanges, entryParams, levelParams, newEntries } from './requested.ts'
 import { actionWords, type BranchRule } from './rules.ts'
@@ -22,7 +26,8 @@ import { isUnprotect, requireUnprotect } from './unprotecting.ts'
 const path = '/projects/:id/protected_branches'
 const changing: readonly Check[] = ['credentials', 'params', 'subject', 'record', 'may']
 
-export function protectedBranchEndpoints({ db, plan }: { db: Database; plan: Plan }): Endpoint[] {
+export function protectedBranchEndpoints(services: GuardServices & { plan: Plan }): Endpoint[] {
+  const { db, plan } = services
   const paid = plan !== 'free'
   return [
     endpoint({
@@ -37,6 +42,35 @@ export function protectedBranchEndpoints({ db, plan }: { db: Database; plan: Pla
       answers: ListOf(ProtectedBranch),
       read: ({ params, page }) => store.list('project', params.search, page),
       handle: async ({ rows }) => rows.map(protectedBranch),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `${path}/preview`,
+      summary: 'Tell what a user may do to a branch, and by which rule',
+      description:
+        'The branch need not exist. Maintainers ask about anybody. Without `ref` this is the rule that is called `preview`.',
+      on: project,
+      may: 'read_protected_branch',
+      params: Fields({
+        ref: Optional(Text({ blank: false, description: 'Name of a branch' })),
+        user_id: Optional(Id({ description: 'The caller otherwise' })),
+      }),
+      answers: Either(Preview, ProtectedBranch),
+      refuses: { 400: 'No branch can be called so', 404: 'No such user' },
+      read: () => store.allRules(),
+      async handle({ actor, project, params: { ref, user_id }, rows: [found] }) {
+        const rows = found?.rules ?? []
+        if (ref !== undefined) {
+          const asked = await askedAbout(services, { actor, project, rows }, user_id)
+          return previewOf(services, { ...asked, branch: ref })
+        }
+        const rule = rows
+          .filter(({ name }) => name === 'preview')
+          .sort((a, b) => +a.of_group - +b.of_group)[0]
+        if (rule === undefined) throw recordNotFound()
+        return protectedBranch(rule)
+      },
     }),
 
     endpoint({

@@ -75,12 +75,16 @@ export async function find(
  * Entries of groups are told for this user; where nobody is asked about, null.
  */
 export async function rulesOf(db: Reader, projectId: number, userId: number | null): Promise<BranchRule[]> {
+  return (await ruleRowsOf(db, projectId, userId)).map(branchRule)
+}
+
+export async function ruleRowsOf(db: Reader, projectId: number, userId: number | null): Promise<RuleRow[]> {
   const result = await sql<RuleRow>`
     select ${columnsFor(sql`${userId}::bigint`)}
     from projects p join namespaces n on n.id = p.namespace_id
       join protected_branches b on b.project_id = p.id or b.namespace_id = n.traversal_ids[1]
     where p.id = ${projectId} order by b.id`.execute(db)
-  return result.rows.map(branchRule)
+  return result.rows
 }
 
 /** The same, read together with the caller's access: one row, however many rules there are. */

@@ -29,6 +29,10 @@ export const protectedTagScenarios: Scenarios = {
 export const protectedBranchScenarios: Scenarios = {
   'GET /projects/:id/protected_branches': { '': plain },
   'GET /projects/:id/protected_branches/:name': { '': (stage) => stage.once('rule', () => rule(stage)) },
+  'GET /projects/:id/protected_branches/preview': {
+    '': () => ({ query: 'ref=main' }),
+    'of another user': () => ({ query: 'ref=main&user_id=1' }),
+  },
   'POST /projects/:id/protected_branches': {
     '': (stage) => ({ body: { name: stage.unique('new') } }),
     'rule exists': async (stage) => ({ body: (await stage.once('rule', () => rule(stage))).path }),

@@ -1,0 +1,101 @@
+import {
+  admits,
+  may,
+  mayStartRepository,
+  opensToDevelopers,
+  type Actor,
+  type ProjectSubject,
+} from '../../access/index.ts'
+import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
+import type { Settings, SettingValues } from '../../settings/index.ts'
+import { levelEntry } from './requested.ts'
+import { protectionOf, refusal, type BranchRule, type BranchUpdate } from './rules.ts'
+import * as store from './store.ts'
+
+export interface JudgeServices {
+  readonly db: Database
+  readonly settings: Settings
+  readonly externalUrl: () => string
+}
+
+/** What is to become of a branch, and under which rules, told for whoever does it. */
+export type Change = Pick<BranchUpdate, 'branch' | 'kind' | 'isForced' | 'onProtectedBranch' | 'via'> & {
+  readonly rules: readonly BranchRule[]
+}
+
+/**
+ * Why somebody who may push code may not change a branch, in the words that the git client shows, or undefined. The
+ * one place that the ref door and the preview ask.
+ */
+export async function judge(
+  services: JudgeServices,
+  { actor, project }: { readonly actor: Actor; readonly project: ProjectSubject },
+  change: Change,
+): Promise<string | undefined> {
+  const { branch, kind, rules } = change
+  if (project.repositoryEmpty && kind !== 'delete' && !(await mayStart(services, actor, project))) {
+    return startRefusal(services.externalUrl(), project)
+  }
+  const protection = protectionOf(branch, rules)
+  const mayPush = protection !== undefined && admits(protection.push, actor, project)
+  return refusal({
+    ...change,
+    isDefault: branch === project.defaultBranch,
+    protection,
+    may: {
+      push: mayPush,
+      merge: mayPush || (protection !== undefined && admits(protection.merge, actor, project)),
+      deleteProtected: may(actor, 'admin_protected_branch', project),
+    },
+  })
+}
+
+/** The first push: Maintainers; Developers where the default protection lets them push or start a repository. */
+async function mayStart(
+  { db, settings }: JudgeServices,
+  actor: Actor,
+  project: ProjectSubject,
+): Promise<boolean> {
+  const defaults = await defaultProtection(db.reader, settings, project.id)
+  const levels = (defaults.allowed_to_push ?? []).map((entry) => entry.access_level)
+  const developersToo =
+    defaults.developer_can_initial_push === true || levels.length === 0 || opensToDevelopers(levels)
+  return mayStartRepository(actor, project, developersToo)
+}
+
+function startRefusal(url: string, { fullPath }: ProjectSubject): string {
+  return `A default branch (e.g. main) does not yet exist for ${fullPath}\nAsk a project Owner or Maintainer to create a default branch:\n\n  ${url}/${fullPath}/-/project_members\n`
+}
+
+/** The rule that the default branch gets with the first push, by its default protection; none when that has no entries. */
+export async function protectFirstBranch(
+  tx: Tx,
+  settings: Settings,
+  projectId: number,
+  branch: string,
+): Promise<void> {
+  const defaults = await defaultProtection(tx, settings, projectId)
+  const entries = (['push', 'merge'] as const).flatMap((action) =>
+    (defaults[`allowed_to_${action}`] ?? []).map(({ access_level }) => levelEntry(action, access_level)),
+  )
+  const owner = { kind: 'project', id: projectId } as const
+  if (entries.length === 0 || (await store.find(tx, owner, branch, null)) !== undefined) return
+  await store.create(tx, owner, {
+    name: branch,
+    allowForcePush: defaults.allow_force_push ?? false,
+    codeOwnerApprovalRequired: defaults.code_owner_approval_required ?? false,
+    entries,
+  })
+}
+
+type DefaultProtection = SettingValues['default_branch_protection_defaults']
+
+/** That of the nearest group with one of its own, else the instance's. */
+async function defaultProtection(
+  db: Reader,
+  settings: Settings,
+  projectId: number,
+): Promise<DefaultProtection> {
+  const ofGroup = await store.groupDefaults(db, projectId)
+  return (ofGroup as DefaultProtection | undefined) ?? settings.values.default_branch_protection_defaults
+}
