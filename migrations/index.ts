@@ -35,6 +35,7 @@ import * as issuesAndEpics from './0061-issues-and-epics.ts'
 import * as memberRoles from './0080-member-roles.ts'
 import * as settingsHistory from './0100-settings-history.ts'
 import * as queueByTags from './0110-queue-by-tags.ts'
+import * as pushRules from './0051-push-rules.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -74,4 +75,5 @@ export const migrations: MigrationList = {
   '0080-member-roles': memberRoles,
   '0100-settings-history': settingsHistory,
   '0110-queue-by-tags': queueByTags,
+  '0051-push-rules': pushRules,
 }

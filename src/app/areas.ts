@@ -22,6 +22,7 @@ import { jobTokenScope } from '../areas/job-token-scope/index.ts'
 import { namespaces } from '../areas/namespaces/index.ts'
 import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { repository } from '../areas/repository/index.ts'
+import { pushRules } from '../areas/push-rules/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
 import { labels } from '../areas/labels/index.ts'
 import { milestones } from '../areas/milestones/index.ts'
@@ -77,6 +78,7 @@ export function areas(services: Services): Area[] {
     variables(services),
     protectedBranches({ ...services, repositoryOf: (project) => services.places.of(project) }),
     protectedTags(services),
+    pushRules(services),
     repository({
       ...services,
       lastPipelineOf: (project, sha) => lastPipelineOf(services, project, sha),

@@ -4,8 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { migrations } from '../../migrations/index.ts'
 import { Gate, type ProjectSubject } from '../access/index.ts'
-import { branchGuard, protectFirstBranch } from '../areas/protected-branches/index.ts'
-import { tagGuard } from '../areas/protected-tags/index.ts'
+import { refRules } from './ref-rules.ts'
 import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import { Blobs } from '../blobs/index.ts'
 import { openGit } from '../git/index.ts'
@@ -96,19 +95,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     db,
     events,
     places,
-    rules: {
-      guard: (mover) => {
-        const branches = branchGuard(
-          { db, settings, repositoryOf: (of) => places.of(of), externalUrl },
-          mover,
-        )
-        const tags = tagGuard({ db }, mover)
-        return {
-          check: async (proposal) => [...(await branches.check(proposal)), ...(await tags.check(proposal))],
-        }
-      },
-      firstBranch: (tx, projectId, branch) => protectFirstBranch(tx, settings, projectId, branch),
-    },
+    rules: refRules({ db, settings, plan: config.plan, repositoryOf: (of) => places.of(of), externalUrl }),
   })
   const services: Services = {
     log,

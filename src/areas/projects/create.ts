@@ -11,6 +11,7 @@ import { branchRef, createRepository, deleteRepository } from '../../git/index.t
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import { claimPath, lockTree, pathFault, slug } from '../namespaces/index.ts'
+import { inheritPushRule } from '../push-rules/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { changeLevels, storedLevels } from './feature-levels.ts'
 import * as rules from './rules.ts'
@@ -62,6 +63,7 @@ export async function createProject(
     const fullPath = `${home.full_path}/${project.path}`
     rules.checkTaken(await store.findTaken(tx, { namespaceId: home.id, name: project.name, fullPath }))
     const id = await store.insert(tx, project)
+    await inheritPushRule(tx, id)
     await claimPath(tx, fullPath, { projectId: id }).catch(tellPathFault)
     const repository = places.of({ id, storage: project.storage })
     // A crash, or a database put back from a backup, may have left one of this id: nobody may find it in his project.

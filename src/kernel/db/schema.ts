@@ -759,6 +759,27 @@ export interface ProtectedTags {
   updated_at: Generated<Timestamp>;
 }
 
+export interface PushRules {
+  author_email_regex: Generated<string>;
+  branch_name_regex: Generated<string>;
+  commit_committer_check: Generated<boolean>;
+  commit_committer_name_check: Generated<boolean>;
+  commit_message_negative_regex: Generated<string>;
+  commit_message_regex: Generated<string>;
+  created_at: Generated<Timestamp>;
+  deny_delete_tag: Generated<boolean>;
+  file_name_regex: Generated<string>;
+  id: Generated<number>;
+  max_file_size: Generated<number>;
+  member_check: Generated<boolean>;
+  namespace_id: number | null;
+  prevent_secrets: Generated<boolean>;
+  project_id: number | null;
+  reject_non_dco_commits: Generated<boolean>;
+  reject_unsigned_commits: Generated<boolean>;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface RefUpdates {
   created_at: Generated<Timestamp>;
   id: Generated<number>;
@@ -1035,6 +1056,7 @@ export interface DB {
   protected_branches: ProtectedBranches;
   protected_tag_create_levels: ProtectedTagCreateLevels;
   protected_tags: ProtectedTags;
+  push_rules: PushRules;
   ref_updates: RefUpdates;
   release_links: ReleaseLinks;
   releases: Releases;

@@ -14,6 +14,7 @@ import { keyScenarios } from './keys.ts'
 import { projectScenarios } from './projects.ts'
 import { releaseScenarios } from './releases.ts'
 import { protectedBranchScenarios, protectedTagScenarios } from './protected-branches.ts'
+import { pushRuleScenarios } from './push-rules.ts'
 import { repositoryScenarios } from './repository.ts'
 import { repositoryWritingScenarios } from './repository-writing.ts'
 import { runnerScenarios } from './runners.ts'
@@ -45,6 +46,7 @@ export const scenarios: Scenarios = {
   ...projectScenarios,
   ...projectMemberScenarios,
   ...protectedBranchScenarios,
+  ...pushRuleScenarios,
   ...releaseScenarios,
   ...protectedTagScenarios,
   ...repositoryScenarios,

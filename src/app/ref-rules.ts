@@ -1,0 +1,29 @@
+import type { ProjectSubject } from '../access/index.ts'
+import { branchGuard, protectFirstBranch, type GuardServices } from '../areas/protected-branches/index.ts'
+import { tagGuard } from '../areas/protected-tags/index.ts'
+import { pushRuleGuard } from '../areas/push-rules/index.ts'
+import type { DoorRules } from '../areas/repository/index.ts'
+import type { Plan } from '../kernel/config/index.ts'
+
+/** Everything that may refuse the move of a ref. What costs most is asked last, and only when nobody else refuses. */
+export function refRules(services: GuardServices & { plan: Plan }): DoorRules<ProjectSubject> {
+  const { db, settings, plan } = services
+  return {
+    guard(mover) {
+      const names = [branchGuard(services, mover), tagGuard({ db }, mover)]
+      const contents = plan === 'free' ? [] : [pushRuleGuard({ db }, mover)]
+      return {
+        async check(proposal) {
+          const refusals = []
+          for (const guard of names) refusals.push(...(await guard.check(proposal)))
+          for (const guard of contents) {
+            if (refusals.length > 0) break
+            refusals.push(...(await guard.check(proposal)))
+          }
+          return refusals
+        },
+      }
+    },
+    firstBranch: (tx, projectId, branch) => protectFirstBranch(tx, settings, projectId, branch),
+  }
+}
