@@ -28,14 +28,14 @@ import * as deployKeysOfBranches from './0034-deploy-keys-of-protected-branches.
 import * as protectedTags from './0035-protected-tags.ts'
 import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 import * as groupsInRefRules from './0050-groups-in-ref-rules.ts'
-import * as forksAndStars from './0090-forks-and-stars.ts'
-import * as snippets from './0070-snippets.ts'
 import * as labelsAndMilestones from './0060-labels-and-milestones.ts'
 import * as issuesAndEpics from './0061-issues-and-epics.ts'
 import * as memberRoles from './0080-member-roles.ts'
 import * as settingsHistory from './0100-settings-history.ts'
 import * as queueByTags from './0110-queue-by-tags.ts'
 import * as pushRules from './0051-push-rules.ts'
+import * as snippets from './0070-snippets.ts'
+import * as forksAndStars from './0090-forks-and-stars.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -68,12 +68,12 @@ export const migrations: MigrationList = {
   '0035-protected-tags': protectedTags,
   '0037-pipeline-blocks': pipelineBlocks,
   '0050-groups-in-ref-rules': groupsInRefRules,
-  '0090-forks-and-stars': forksAndStars,
-  '0070-snippets': snippets,
   '0060-labels-and-milestones': labelsAndMilestones,
   '0061-issues-and-epics': issuesAndEpics,
   '0080-member-roles': memberRoles,
   '0100-settings-history': settingsHistory,
   '0110-queue-by-tags': queueByTags,
   '0051-push-rules': pushRules,
+  '0070-snippets': snippets,
+  '0090-forks-and-stars': forksAndStars,
 }

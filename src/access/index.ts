@@ -75,7 +75,14 @@ export {
   type RunnerSubject,
 } from './subjects.ts'
 export { personalSnippetVisible, projectSnippetVisible } from './snippets.ts'
-export { confidentialReader, featureOpen, issueVisible, issueVisibleAnywhere } from './noteables.ts'
+export {
+  confidentialReader,
+  epicVisible,
+  epicVisibleAnywhere,
+  featureOpen,
+  issueVisible,
+  issueVisibleAnywhere,
+} from './noteables.ts'
 export { noteTokenUse } from './token-use.ts'
 export {
   admits,

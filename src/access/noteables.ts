@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { defaultFeatureLevels, type Feature } from './features.ts'
 import { FeatureLevel, Role } from './levels.ts'
-import { memberProjects, projectVisible } from './visible.ts'
+import { groupVisible, memberGroups, memberProjects, projectVisible } from './visible.ts'
 
 /*
  * Who may see issues and epics, as SQL: for lists, single reads, counts, links and references alike. It works on
@@ -38,3 +38,14 @@ export const issueVisible = sql`(
 export const issueVisibleAnywhere = sql`(
   ${projectVisible} and ${featureOpen('issues', sql`p.feature_levels`, sql`p.id in (${memberProjects()})`)}
   and ${notSecret(sql`p.id in (${memberProjects(confidentialReader)})`)})`
+
+function notSecretEpic(reader: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(not e.confidential or actor.admin or ${reader})`
+}
+
+/** Epic `e` of the group that the request is about. */
+export const epicVisible = notSecretEpic(sql`membership.role >= ${sql.lit(confidentialReader)}`)
+
+/** Epic `e` of any group `n`, which is to be joined. */
+export const epicVisibleAnywhere = sql`(
+  ${groupVisible} and ${notSecretEpic(sql`n.id in (${memberGroups(confidentialReader)})`)})`

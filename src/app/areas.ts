@@ -24,6 +24,7 @@ import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { repository } from '../areas/repository/index.ts'
 import { pushRules } from '../areas/push-rules/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
+import { issues } from '../areas/issues/index.ts'
 import { labels } from '../areas/labels/index.ts'
 import { milestones } from '../areas/milestones/index.ts'
 import { releases } from '../areas/releases/index.ts'
@@ -107,6 +108,7 @@ export function areas(services: Services): Area[] {
     snippets(services),
     labels(services),
     milestones(services),
+    issues(services),
     runners({ ...services, process, commits: jobArea.commits, view, identity: identity.tokens }),
   ]
 }

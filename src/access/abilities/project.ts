@@ -46,6 +46,11 @@ const environmentReader: ProjectCondition = {
   },
 }
 
+const issueWriter: ProjectCondition = {
+  label: 'signed in, issues open to the caller',
+  holds: (actor, subject) => actor.user !== null && feature('issues').holds(actor, subject),
+}
+
 const archived: ProjectCondition = { label: 'project archived', holds: (_, subject) => subject.archived }
 
 const publicJobs: ProjectCondition = {
@@ -155,6 +160,12 @@ export type ProjectAbility =
   | 'read_wiki'
   | 'create_wiki'
   | 'admin_wiki'
+  | 'read_issue'
+  | 'create_issue'
+  | 'update_issue'
+  | 'admin_issue'
+  | 'destroy_issue'
+  | 'import_issue'
   | 'read_label'
   | 'admin_label'
   | 'read_milestone'
@@ -256,6 +267,15 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_wiki: { allow: [feature('wiki')], never: [off('wiki'), foreignJob] },
   create_wiki: { allow: wikiWriters, never: [archived, off('wiki'), anyJob] },
   admin_wiki: { allow: wikiKeepers, never: [archived, off('wiki'), anyJob] },
+  /** With issues switched off lists are empty, which is theirs to say; so are issues that are confidential. */
+  read_issue: { allow: [everybody], never: [foreignJob] },
+  create_issue: { allow: [issueWriter], never: [archived, off('issues')] },
+  /** Who wrote an issue or is assigned to it changes it; others need to be able to change any. The area looks at that. */
+  update_issue: { allow: [issueWriter], never: [archived, off('issues')] },
+  admin_issue: { allow: planner, never: [archived, off('issues')] },
+  destroy_issue: { allow: [exactly(Role.planner), member(Role.owner)], never: [archived, off('issues')] },
+  /** Says when an issue was made and which number it has. */
+  import_issue: { allow: owner, never: [archived, off('issues')] },
   /** Of issues and merge requests alike: where both are off there is nothing to label. */
   read_label: { allow: [everybody] },
   admin_label: { allow: planner, never: [archived] },

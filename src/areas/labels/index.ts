@@ -15,7 +15,7 @@ export {
 } from './attach.ts'
 export { parseColor, textColor } from './colors.ts'
 export { labelDetails, LabelDetails, type LabelDetailsRow } from './entities.ts'
-export { withLabels, withoutLabels } from './filter.ts'
+export { labelled, withLabels, withoutLabels } from './filter.ts'
 
 /** Labels of projects and groups, and how they are attached to issues, merge requests and epics. */
 export function labels(services: { db: Database }): { endpoints: Endpoint[] } {

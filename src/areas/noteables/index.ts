@@ -1,3 +1,6 @@
+export { matching } from './search.ts'
+export { parseDuration, writeDuration } from './duration.ts'
 export type { Noteable, NoteableType } from './noteable.ts'
 export { recordMilestone, recordState, recordWeight, type StateChange } from './record.ts'
 export { setSubscription, subscribedTo, type Subscribable } from './subscriptions.ts'
+export { countTasks, type TaskCounts } from './tasks.ts'

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import pg from 'pg'
 import { countStatement } from '../log/index.ts'
 
@@ -5,9 +6,17 @@ import { countStatement } from '../log/index.ts'
 const maximumNamedStatements = 2000
 const names = new Map<string, string>()
 
+const marker = '/* planned by its values */'
+
+/**
+ * Anywhere in a statement: it is planned anew each time, by the values that it is given. For lists with filters of
+ * which one value is found at a million rows and another at three: no one plan serves both.
+ */
+export const plannedByValues = sql.raw(marker)
+
 function statementName(text: string): string | undefined {
   let name = names.get(text)
-  if (name === undefined && names.size < maximumNamedStatements) {
+  if (name === undefined && names.size < maximumNamedStatements && !text.includes(marker)) {
     name = `s${names.size + 1}`
     names.set(text, name)
   }

@@ -1,3 +1,4 @@
+export { plannedByValues } from './client.ts'
 export {
   Database,
   isDatabaseError,

@@ -110,6 +110,11 @@ export const hotEndpoints: readonly HotEndpoint[] = [
   ),
   get('/snippets', () => '/snippets'),
   get('/projects/:id/jobs', ({ project }) => `/projects/${id(project)}/jobs`),
+  get('/projects/:id/labels', ({ project }) => `/projects/${id(project)}/labels`),
+  get('/projects/:id/milestones', ({ project }) => `/projects/${id(project)}/milestones`),
+  get('/projects/:id/issues', ({ project }) => `/projects/${id(project)}/issues?labels=hot&search=issue`),
+  get('/projects/:id/issues/:issue_iid', ({ project }) => `/projects/${id(project)}/issues/1`),
+  get('/groups/:id/issues', ({ group }) => `/groups/${id(group)}/issues?state=opened`),
 ]
 
 const configuration = `build:\n  script: echo hello\ntest:\n  script: echo hello\n`
@@ -122,6 +127,7 @@ export async function makeThings(world: World): Promise<Things> {
   await world.member({ project }, 'developer')
   expectStatus(await world.root.post(`${path}/variables`, { key: 'HOT', value: 'x' }), 201)
   expectStatus(await world.root.post(`${path}/protected_branches`, { name: 'hot' }), 201)
+  expectStatus(await world.root.post(`${path}/issues`, { title: 'Hot issue', labels: 'hot' }), 201)
   for (const place of [path, `/groups/${id(group)}`])
     expectStatus(await world.root.post(`${place}/wikis`, { title: 'hot', content: 'x' }), 201)
   const snippet = expectStatus(

@@ -8,6 +8,7 @@ import { instanceScenarios } from './instance.ts'
 import { jobTokenScopeScenarios } from './job-token-scope.ts'
 import { memberRoleScenarios } from './member-roles.ts'
 import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
+import { issueScenarios } from './issues.ts'
 import { labelScenarios, milestoneScenarios } from './labels-and-milestones.ts'
 import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
 import { keyScenarios } from './keys.ts'
@@ -41,6 +42,7 @@ export const scenarios: Scenarios = {
   ...pipelineScenarios,
   ...pipelineScheduleScenarios,
   ...keyScenarios,
+  ...issueScenarios,
   ...labelScenarios,
   ...milestoneScenarios,
   ...projectScenarios,

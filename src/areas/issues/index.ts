@@ -1,0 +1,19 @@
+import type { Database } from '../../kernel/db/index.ts'
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Events } from '../../tasks/index.ts'
+import { listEndpoints } from './routes-lists.ts'
+import { issueEndpoints } from './routes.ts'
+
+export { issue, Issue, type IssueRow } from './entities.ts'
+export { changeIssue, createIssue, type IssueChange, type NewIssue } from './write.ts'
+
+export interface IssueAreaServices {
+  readonly db: Database
+  readonly events: Events
+  readonly externalUrl: () => string
+}
+
+/** Issues of projects, with what is planned, assigned, linked and logged on them. */
+export function issues(services: IssueAreaServices): { endpoints: Endpoint[] } {
+  return { endpoints: [...listEndpoints(services), ...issueEndpoints(services)] }
+}

@@ -1,0 +1,232 @@
+import { sql, type RawBuilder } from 'kysely'
+import { issueVisible, issueVisibleAnywhere } from '../../access/index.ts'
+import { plannedByValues } from '../../kernel/db/index.ts'
+import {
+  countedRows,
+  Page,
+  readCursor,
+  refuseDeepOffset,
+  rows,
+  wantsKeyset,
+  writeCursor,
+  type PageInput,
+  type Read,
+} from '../../kernel/endpoint/index.ts'
+import { invalidParameters } from '../../kernel/errors/index.ts'
+import { labelled } from '../labels/index.ts'
+import type { IssueRow } from './entities.ts'
+import { conditionsOf } from './filters.ts'
+import type { IssueFilter, Order } from './params.ts'
+import { issueColumns, issueSource } from './rows.ts'
+
+/** Where issues are looked for, and which of them the caller may see there. */
+interface Extent {
+  /** What `i` is joined with to tell. */
+  readonly joins: RawBuilder<unknown>
+  readonly visible: RawBuilder<unknown>
+  /** The labels `l` that are known there; undefined: too many to name them. */
+  readonly labels?: RawBuilder<unknown>
+}
+
+const ofProject: Extent = {
+  joins: sql``,
+  visible: sql`i.project_id = subject.id and ${issueVisible}`,
+  labels: sql`(l.project_id = subject.id or l.namespace_id = any (subject.line))`,
+}
+
+const anywhere = (condition: RawBuilder<unknown>, nonArchived: boolean): RawBuilder<unknown> =>
+  sql`${issueVisibleAnywhere} and ${condition} ${nonArchived ? sql`and not p.archived` : sql``}`
+
+/** `subject` is the group: all that is in it and below. */
+const ofGroup = (nonArchived: boolean): Extent => ({
+  joins: sql`join projects p on p.id = i.project_id join namespaces n on n.id = p.namespace_id`,
+  visible: anywhere(sql`n.traversal_ids @> array[subject.id]`, nonArchived),
+})
+
+const ofAll = (nonArchived: boolean): Extent => ({
+  joins: sql`join projects p on p.id = i.project_id`,
+  visible: anywhere(sql`true`, nonArchived),
+})
+
+export type Where = 'project' | 'group' | 'instance'
+
+function extentOf(where: Where, nonArchived: boolean): Extent {
+  if (where === 'project') return ofProject
+  return where === 'group' ? ofGroup(nonArchived) : ofAll(nonArchived)
+}
+
+export interface ListInput extends IssueFilter {
+  readonly order_by: Order
+  readonly sort: 'asc' | 'desc'
+  readonly with_labels_details: boolean
+  readonly pagination: string
+  readonly cursor?: string | undefined
+}
+
+/** As many issues with the labels asked for are taken one by one; more are met soon on the way through the list. */
+const fewIssues = 2000
+
+/** A row of a list with keyset pagination tells where it stands. */
+export type ListedIssue = IssueRow & { readonly sort_key: string | null; readonly more: boolean }
+
+/**
+ * One page of issues. Ids come first, by the conditions and in their order; what is shown of them is read for those of
+ * the page alone. Of labels nobody knows how many issues have them: if few have, the page is made of these, else the
+ * list is walked in its order and the labels asked of each.
+ */
+export function list(where: Where, input: ListInput, page: PageInput): Read<ListedIssue> {
+  const keyset = wantsKeyset(input, input.order_by === 'created_at' || input.order_by === 'updated_at')
+  if (!keyset) refuseDeepOffset(page, 'Issue')
+  const source = sourceOf(where, input)
+  const { key, descending } = orderOf(input)
+  const direction = descending ? sql`desc ${lastNulls(input)}` : sql`asc`
+  const back = descending ? sql`desc` : sql`asc`
+  const after = keyset ? cursorCondition(input, key, descending) : sql`true`
+  const one = (from: RawBuilder<unknown>, when: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+    (select i.id, ${key} as key ${from} and ${after} and ${when}
+      order by ${key} ${direction}, i.id ${back} limit ${page.limit + 1} ${keyset ? sql`` : sql`offset ${page.offset}`})`
+  const found = source.branch((from, when) => one(from, when))
+  const detail = sql`
+    select f.key, f.id, row.detail
+    from (select f.id, f.key, lead(f.id) over in_order is not null as more from found f
+      window in_order as (order by f.key ${direction}, f.id ${back})) f
+    cross join lateral (
+      select to_json(shown) as detail from (
+        select ${issueColumns({ details: input.with_labels_details })}, f.more,
+          ${keyset ? sql`f.key` : sql`null`} as sort_key
+        from ${issueSource} where i.id = f.id) shown) row`
+  const listed = sql`coalesce(json_agg(r.detail order by r.key ${direction}, r.id ${back}), '[]'::json)`
+  if (keyset) {
+    return {
+      kind: 'rows',
+      sql: sql`(${plannedByValues}
+        with ${source.given} found as (${found}) select json_build_object('rows', ${listed}) from (${detail}) r)`,
+    }
+  }
+  const counted = source.branch((from, when) => sql`(select 1 ${from} and ${when} ${countedRows})`)
+  return {
+    kind: 'page',
+    sql: sql`(${plannedByValues}
+      with ${source.given} found as (${found})
+      select json_build_object('rows', ${listed}, 'total',
+        case
+          when count(*) between 1 and ${page.limit} or ${page.offset}::int = 0 and count(*) = 0
+            then ${page.offset}::int + count(*)
+          else (select count(*) from (${counted}) counted)
+        end)
+      from (${detail}) r)`,
+  }
+}
+
+interface Source {
+  /** Tables that the branches refer to, each with a comma. */
+  readonly given: RawBuilder<unknown>
+  /** One statement, or one of two: each gets `from ... where ...` and the condition under which it is the one. */
+  readonly branch: (
+    one: (from: RawBuilder<unknown>, when: RawBuilder<unknown>) => RawBuilder<unknown>,
+  ) => RawBuilder<unknown>
+}
+
+function sourceOf(where: Where, filter: IssueFilter): Source {
+  const { joins, visible, labels } = extentOf(where, filter.non_archived !== false)
+  const conditions = sql.join([visible, ...conditionsOf(filter, labels)], sql` and `)
+  const few = labels === undefined ? undefined : labelled('Issue', filter.labels ?? [], labels, fewIssues + 1)
+  if (few === undefined) {
+    return {
+      given: sql``,
+      branch: (one) => one(sql`from issues i ${joins} where ${conditions}`, sql`true`),
+    }
+  }
+  const number = sql`(select count(*) from few)`
+  return {
+    given: sql`few as materialized (${few}),`,
+    branch: (one) => sql`
+      ${one(sql`from few join issues i on i.id = few.id ${joins} where ${conditions}`, sql`${number} <= ${fewIssues}`)}
+      union all
+      ${one(sql`from issues i ${joins} where ${conditions}`, sql`${number} > ${fewIssues}`)}`,
+  }
+}
+
+const labelPriority = sql`(
+  select min(pr.priority) from noteable_labels x
+  join label_priorities pr on pr.label_id = x.label_id and pr.project_id = i.project_id
+  where x.noteable_type = 'Issue' and x.noteable_id = i.id)`
+
+const milestoneDue = sql`(select m.due_date from milestones m where m.id = i.milestone_id)`
+
+/** What each order goes by. */
+const keys: Readonly<Record<Order, RawBuilder<unknown>>> = {
+  created_at: sql`i.created_at`,
+  updated_at: sql`i.updated_at`,
+  due_date: sql`i.due_date`,
+  relative_position: sql`i.relative_position`,
+  title: sql`lower(i.title)`,
+  weight: sql`i.weight`,
+  popularity: sql`i.upvotes`,
+  milestone_due: milestoneDue,
+  label_priority: labelPriority,
+  // First what is due first, then what matters most.
+  priority: sql`array[extract(epoch from coalesce(${milestoneDue}, 'infinity')), coalesce(${labelPriority}, 'infinity'::float8)]`,
+}
+
+/** Positions go one way only. */
+function orderOf({ order_by, sort }: ListInput): { key: RawBuilder<unknown>; descending: boolean } {
+  return { key: keys[order_by], descending: order_by !== 'relative_position' && sort === 'desc' }
+}
+
+/** What has no value comes last, whichever way the others go. */
+function lastNulls({ order_by }: ListInput): RawBuilder<unknown> {
+  return order_by === 'created_at' || order_by === 'updated_at' ? sql`` : sql`nulls last`
+}
+
+function cursorCondition(
+  { cursor, order_by }: ListInput,
+  key: RawBuilder<unknown>,
+  descending: boolean,
+): RawBuilder<unknown> {
+  if (cursor === undefined) return sql`true`
+  const place = readCursor(cursor, [order_by, 'id'])
+  const time = place[order_by]
+  if (typeof place.id !== 'number' || typeof time !== 'string' || Number.isNaN(Date.parse(time))) {
+    throw invalidParameters(['cursor is invalid'])
+  }
+  const compared = descending ? sql`<` : sql`>`
+  return sql`(${key}, i.id) ${compared} (${new Date(time)}::timestamptz, ${place.id}::bigint)`
+}
+
+/** A list as it is answered; with keyset pagination with the place where the next page begins. */
+export function pageOf<Shown>(
+  found: readonly ListedIssue[],
+  { pagination, order_by }: Pick<ListInput, 'pagination' | 'order_by'>,
+  show: (row: IssueRow) => Shown,
+): Shown[] | Page<Shown> {
+  if (pagination !== 'keyset') return found.map(show)
+  const last = found.at(-1)
+  const next =
+    last?.more === true
+      ? { cursor: writeCursor({ [order_by]: new Date(last.sort_key!).toISOString(), id: last.id }) }
+      : undefined
+  return new Page(found.map(show), { keyset: true, next })
+}
+
+export interface StateCounts {
+  readonly opened: number
+  readonly closed: number
+}
+
+/** How many issues of each state there are; every one is looked at. */
+export function statistics(where: Where, filter: IssueFilter): Read<StateCounts> {
+  const { joins, visible, labels } = extentOf(where, filter.non_archived !== false)
+  return rows(sql`
+    select ${plannedByValues} count(*) filter (where i.state = 'opened') as opened,
+      count(*) filter (where i.state = 'closed') as closed
+    from issues i ${joins}
+    where ${sql.join([visible, ...conditionsOf({ ...filter, state: 'all' }, labels)], sql` and `)}`)
+}
+
+/** An issue of the project by its number, if the caller may see it. */
+export function one(iid: number, columns: RawBuilder<unknown> = issueColumns({})): Read<IssueRow> {
+  return rows(sql`
+    select ${columns} from ${issueSource}
+    where i.project_id = subject.id and i.iid = ${iid} and ${issueVisible}`)
+}

@@ -1,0 +1,35 @@
+import { invalid, notFound, refused } from '../../kernel/errors/index.ts'
+
+const longestTitle = 255
+export const longestDescription = 1_048_576
+export const mostAssignees = 200
+
+const isLonger = (text: string, limit: number): boolean =>
+  text.length > limit && (text.length > 2 * limit || Array.from(text).length > limit)
+
+/** Refuses the texts of an issue or epic that break a rule, all faults at once. */
+export function checkTexts(texts: {
+  readonly title?: string | undefined
+  readonly description?: string | null | undefined
+}): void {
+  const faults: Record<string, string[]> = {}
+  if (texts.title !== undefined && isLonger(texts.title, longestTitle)) {
+    faults['title'] = [`is too long (maximum is ${longestTitle} characters)`]
+  }
+  if (isLonger(texts.description ?? '', longestDescription)) {
+    faults['description'] = [`is too long (maximum is ${longestDescription} characters)`]
+  }
+  if (Object.keys(faults).length > 0) throw invalid(faults)
+}
+
+export function checkAssignees(ids: readonly number[]): void {
+  if (ids.length > mostAssignees) {
+    throw invalid({ assignees: [`total must be less than or equal to ${mostAssignees}`] })
+  }
+}
+
+export const iidTaken = (): Error => invalid({ iid: ['has already been taken'] })
+
+export const missing = (): Error => notFound('Issue')
+
+export const cannotMove = (): Error => refused(400, 'Cannot move issue due to insufficient permissions!')
