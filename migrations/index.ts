@@ -36,6 +36,7 @@ import * as queueByTags from './0110-queue-by-tags.ts'
 import * as pushRules from './0051-push-rules.ts'
 import * as snippets from './0070-snippets.ts'
 import * as forksAndStars from './0090-forks-and-stars.ts'
+import * as aliasesAndDeletion from './0091-aliases-and-deletion.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -76,4 +77,5 @@ export const migrations: MigrationList = {
   '0051-push-rules': pushRules,
   '0070-snippets': snippets,
   '0090-forks-and-stars': forksAndStars,
+  '0091-aliases-and-deletion': aliasesAndDeletion,
 }

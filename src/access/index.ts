@@ -96,6 +96,7 @@ export {
 export {
   actorRow,
   groupLevels,
+  groupsWithCreation,
   groupVisible,
   knownGroups,
   memberGroups,

@@ -25,6 +25,8 @@ export interface ProjectSubject {
   readonly fullPath: string
   readonly visibility: number
   readonly archived: boolean
+  /** It, or a group above it, waits for its end. */
+  readonly deleting: boolean
   readonly defaultBranch: string | null
   readonly creatorId: number | null
   readonly storage: string
@@ -50,6 +52,8 @@ export interface GroupSubject {
   readonly fullPath: string
   readonly visibility: number
   readonly settings: Readonly<Record<string, unknown>>
+  /** It, or a group above it, waits for its end. */
+  readonly deleting: boolean
   readonly role: number
   readonly permissions: readonly Permission[]
 }
@@ -122,11 +126,15 @@ function identified(id: string | undefined): { id: number } | { path: string } {
   return { path: text.toLowerCase() }
 }
 
+/** Whether the namespace `n` or a group above it waits for its end. */
+const groupMarked = sql`exists (
+  select from namespaces marked where marked.id = any (n.traversal_ids) and marked.marked_for_deletion_at is not null)`
+
 /** Of project `p` in namespace `n`, as `projectFromRow` takes them. */
 export const projectColumns = sql`
   p.id, p.namespace_id, n.kind as namespace_kind, n.traversal_ids as line, p.name, p.path, p.full_path, p.visibility,
   p.archived, p.default_branch, p.creator_id, p.storage, p.refs_version, p.repository_empty, p.settings,
-  p.feature_levels, p.xmin::text || '.' || n.xmin::text as version`
+  p.feature_levels, (p.marked_for_deletion_at is not null or ${groupMarked}) as deleting, p.xmin::text || '.' || n.xmin::text as version`
 
 /** Jobs of other projects come in where the project's list names theirs or a group above it, or where it keeps none. */
 function openToJob(jobProject: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -173,6 +181,7 @@ export function projectFromRow(row: Row, role: number): ProjectSubject {
     fullPath: row['full_path'] as string,
     visibility: row['visibility'] as number,
     archived: row['archived'] as boolean,
+    deleting: row['deleting'] === true,
     defaultBranch: row['default_branch'] as string | null,
     creatorId: row['creator_id'] as number | null,
     storage: row['storage'] as string,
@@ -191,7 +200,7 @@ function permissionsOf(row: Row): readonly Permission[] {
 }
 
 const groupColumns = sql`n.id, n.parent_id, n.traversal_ids as line, n.name, n.path, n.full_path, n.visibility, n.settings,
-  n.xmin::text as version`
+  ${groupMarked} as deleting, n.xmin::text as version`
 
 export const group: AccessKind<'group', GroupSubject, GroupAbility> = {
   name: 'group',
@@ -216,6 +225,7 @@ export const group: AccessKind<'group', GroupSubject, GroupAbility> = {
     path: row['path'] as string,
     fullPath: row['full_path'] as string,
     visibility: row['visibility'] as number,
+    deleting: row['deleting'] === true,
     settings: row['settings'] as Record<string, unknown>,
     role,
     permissions: permissionsOf(row),

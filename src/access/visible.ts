@@ -101,6 +101,23 @@ export const projectLevels = sql`
       permissions_of_roles(array_agg(m.member_role_id) filter (where m.member_role_id is not null)) as permissions
     from effective_memberships(n.traversal_ids, p.id) m where m.user_id = actor.id) access on true`
 
+/**
+ * Whether the caller may put something into group `n`, in lists that `groupLevels` is joined to: the abilities
+ * `create_projects` and `create_subgroup`, in SQL.
+ */
+export function groupsWithCreation(of: 'projects' | 'subgroups'): RawBuilder<unknown> {
+  const open = sql`not exists (
+    select from namespaces above where above.id = any (n.traversal_ids) and above.marked_for_deletion_at is not null)`
+  const level =
+    of === 'projects'
+      ? sql`case n.settings ->> 'project_creation_level' when 'owner' then ${Role.owner}::int
+          when 'maintainer' then ${Role.maintainer}::int when 'noone' then null
+          when 'administrator' then null else ${Role.developer}::int end`
+      : sql`case n.settings ->> 'subgroup_creation_level' when 'owner' then ${Role.owner}::int
+          else ${Role.maintainer}::int end`
+  return sql`(n.kind = 'group' and ${open} and (access.role >= ${level} or (actor.admin and ${level} is not null)))`
+}
+
 /** The caller's level in group `n`, as `access.role`. */
 export const groupLevels = sql`
   left join lateral (

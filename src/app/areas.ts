@@ -21,6 +21,7 @@ import { identityTokens } from '../areas/identity-tokens/index.ts'
 import { jobTokenScope } from '../areas/job-token-scope/index.ts'
 import { namespaces } from '../areas/namespaces/index.ts'
 import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
+import { projectAliases, projectOfAlias } from '../areas/project-aliases/index.ts'
 import { repository } from '../areas/repository/index.ts'
 import { pushRules } from '../areas/push-rules/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
@@ -59,6 +60,7 @@ export function areas(services: Services): Area[] {
   const markdownArea = markdown(services)
   const wikiArea = wikis({ ...services, texts: markdownArea.texts })
   const { process } = pipelineArea
+  const aliases = (name: string) => projectOfAlias(services.db.reader, name)
   const { view } = jobArea
   const identity = identityTokens(services)
   return [
@@ -67,6 +69,7 @@ export function areas(services: Services): Area[] {
     groups(services),
     namespaces(services),
     projects(services),
+    projectAliases(services),
     users({ ...services, beforeRemoval: removeRepositoriesBelow }),
     tokens(services),
     members(services),
@@ -90,8 +93,8 @@ export function areas(services: Services): Area[] {
     containerRules(services),
     containerRegistry(services),
     oci(services),
-    gitHttp({ ...services, wikis: wikiArea.hosting }),
-    gitSsh({ ...services, wikis: wikiArea.hosting }),
+    gitHttp({ ...services, wikis: wikiArea.hosting, aliases }),
+    gitSsh({ ...services, wikis: wikiArea.hosting, aliases }),
     markdownArea,
     wikiArea,
     pipelineArea,

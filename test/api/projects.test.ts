@@ -758,8 +758,7 @@ describe('archiving and deleting', () => {
     })
     const folder = repositoryFolder(project.id)
     await access(folder)
-    const answer = await world.root.delete(`/projects/${project.id}`)
-    expect([answer.status, answer.body]).toEqual([202, { message: '202 Accepted' }])
+    await world.end({ project })
     expect((await world.root.get(`/projects/${project.id}`)).status).toBe(404)
     expect((await world.root.delete(`/projects/${project.id}`)).status).toBe(404)
     expect(await world.project({ namespace_id: group.id, path: 'gone' })).toMatchObject({

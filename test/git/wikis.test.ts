@@ -144,8 +144,7 @@ test('a wiki goes with its project', async () => {
     .executeTakeFirstOrThrow()
   const folder = world.service.services.places.of({ id: `wiki-${wiki.id}`, storage: wiki.storage }).path
   await access(folder)
-  await world.root.delete(`/projects/${doomed.id}`)
-  await db.writer.deleteFrom('projects').where('id', '=', doomed.id).execute()
+  await world.end({ project: doomed })
   await expect
     .poll(
       () =>

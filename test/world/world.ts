@@ -126,6 +126,16 @@ export class World implements AsyncDisposable {
     return person
   }
 
+  /** Deletes a project or group for good: it is marked, and then ended before its days are over. */
+  async end(of: { project: Json } | { group: Json }): Promise<void> {
+    const [place, fullPath] =
+      'project' in of
+        ? [`/projects/${of.project['id'] as number}`, of.project['path_with_namespace'] as string]
+        : [`/groups/${of.group['id'] as number}`, of.group['full_path'] as string]
+    expectStatus(await this.root.delete(place), 202)
+    expectStatus(await this.root.delete(place, { permanently_remove: true, full_path: fullPath }), 202)
+  }
+
   /** A further service on the same data, which ends with this world. */
   async sibling(environment: Readonly<Record<string, string>>): Promise<Service> {
     const config = readConfig({

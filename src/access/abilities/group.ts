@@ -21,6 +21,11 @@ function creation(
 const planner = [member(Role.planner)]
 const owner = [member(Role.owner)]
 
+const doomed: Condition<GroupSubject> = {
+  label: 'group marked for deletion',
+  holds: (_, subject) => subject.deleting,
+}
+
 const wikiLevel = ({ settings }: GroupSubject): unknown => settings['wiki_access_level'] ?? 'enabled'
 
 const wikiOpen: Condition<GroupSubject> = {
@@ -43,6 +48,7 @@ export type GroupAbility =
   | 'create_subgroup'
   | 'admin_group'
   | 'remove_group'
+  | 'transfer_group'
   | 'admin_group_member'
   | 'read_group_runner'
   | 'admin_group_runner'
@@ -90,15 +96,18 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
         label: 'nobody may create projects here',
         holds: (_, subject) => subject.settings['project_creation_level'] === 'noone',
       },
+      doomed,
     ],
   },
   create_subgroup: {
     allow: [
       creation('subgroup_creation_level', { owner: Role.owner, maintainer: Role.maintainer }, 'maintainer'),
     ],
+    never: [doomed],
   },
   admin_group: { allow: owner },
   remove_group: { allow: owner },
+  transfer_group: { allow: owner, never: [doomed] },
   read_group_runner: { allow: [member(Role.maintainer)] },
   admin_group_runner: { allow: owner },
   admin_group_member: { allow: owner },

@@ -51,7 +51,10 @@ const issueWriter: ProjectCondition = {
   holds: (actor, subject) => actor.user !== null && feature('issues').holds(actor, subject),
 }
 
-const archived: ProjectCondition = { label: 'project archived', holds: (_, subject) => subject.archived }
+const archived: ProjectCondition = {
+  label: 'project archived or marked for deletion',
+  holds: (_, subject) => subject.archived || subject.deleting,
+}
 
 const publicJobs: ProjectCondition = {
   label: 'public jobs, builds open to the caller',
@@ -198,6 +201,8 @@ export type ProjectAbility =
   | 'admin_project'
   | 'fork_project'
   | 'admin_fork'
+  | 'star_project'
+  | 'transfer_project'
   | 'change_visibility'
   | 'archive_project'
   | 'remove_project'
@@ -312,6 +317,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   /** What is closed to the caller answers as if it were not there, which is for the endpoint to say. */
   fork_project: { allow: forkers, never: [off('forking'), off('repository'), codeClosed, anyJob] },
   admin_fork: { allow: owner, never: [archived] },
+  star_project: { allow: [signedIn] },
+  transfer_project: { allow: owner, never: [archived] },
   change_visibility: { allow: owner, never: [archived] },
   archive_project: { allow: owner },
   remove_project: { allow: owner },

@@ -19,8 +19,9 @@ export function readAddress(path: string): GitAddress | undefined {
   if (path.length > longest) return undefined
   const [, fullPath, suffix, call] = place.exec(decoded(path)) ?? []
   if (fullPath === undefined) return undefined
-  // Only groups lie at the top, and of a group only the wiki is a repository.
-  if (!fullPath.includes('/') && containerOfWiki(fullPath) === undefined) return undefined
+  // At the top lie groups, of which only the wiki is a repository, and aliases, which are told by their `.git`.
+  if (!fullPath.includes('/') && suffix === undefined && containerOfWiki(fullPath) === undefined)
+    return undefined
   const parts = fullPath.split('/')
   // `-` marks pages of ours, and nobody can be called `api`.
   if (parts[0]?.toLowerCase() === 'api' || parts.some((part) => /^[.-]+$/.test(part))) return undefined

@@ -37,8 +37,19 @@ export async function findWanted(
       return { ...inGroup, wanted: wikiOf(services, inGroup.subject, inGroup.visible) }
     }
   }
-  const entrance = await enterFor<ProjectSubject>(project, fullPath)
+  const entrance = await enterFor<ProjectSubject>(project, await lookupOf(services, fullPath))
   return { ...entrance, wanted: entrance.subject && codeOf(services, entrance.subject) }
+}
+
+/** How a project is found that git names: by its full path, or by an alias, which has no slash. */
+export async function lookupOf(
+  { aliases, plan }: Pick<TargetServices, 'aliases'> & { readonly plan: Plan },
+  fullPath: string,
+): Promise<string> {
+  if (fullPath.includes('/')) return fullPath
+  const id = plan === 'free' ? undefined : await aliases(fullPath)
+  // Nothing has the id 0: what looks like an id is none here.
+  return String(id ?? 0)
 }
 
 /** The repository that an actor may fetch from, or push to. Throws the refusal in git's words. */

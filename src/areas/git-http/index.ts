@@ -12,7 +12,7 @@ import { mountGit } from './routes.ts'
 export { drain } from './body.ts'
 export { readLogin } from './login.ts'
 export { GitRefusal } from './refusal.ts'
-export { findWanted, openTarget } from './find-target.ts'
+export { findWanted, lookupOf, openTarget } from './find-target.ts'
 export { codeTarget, projectMissing, type Target, type TargetServices } from './target.ts'
 export { messagePrefix, movedNotice } from './transfer.ts'
 
@@ -26,6 +26,7 @@ export function gitHttp(services: {
   places: RepositoryPlaces
   door: RefDoor<ProjectSubject>
   wikis: WikiHosting
+  aliases: (name: string) => Promise<number | undefined>
 }): { mount: (server: FastifyInstance) => void } {
   return { mount: (server) => mountGit(server, { ...services, matchesPassword }) }
 }

@@ -50,6 +50,8 @@ export interface TargetServices {
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
   readonly wikis: WikiHosting
+  /** Id of the project that an alias means. */
+  readonly aliases: (name: string) => Promise<number | undefined>
 }
 
 export function codeTarget({ places, door }: TargetServices, project: ProjectSubject): Target {

@@ -14,6 +14,7 @@ import {
   codeTarget,
   findWanted,
   GitRefusal,
+  lookupOf,
   openTarget,
   projectMissing,
   type Target,
@@ -71,7 +72,7 @@ async function admitDeployKey(
 ): Promise<Admitted> {
   const { db } = services
   const nobody = { kind: 'none', digest: undefined, sudo: undefined } as const
-  const lookup = { id: fullPath, secretDigest: undefined }
+  const lookup = { id: await lookupOf(services, fullPath), secretDigest: undefined }
   const { subject, redirect } = await enter<ProjectSubject>(db, projectKind, nobody, lookup)
   if (subject === undefined) throw new GitRefusal(404, projectMissing)
   const facts = await store.deployFacts(db.reader, id, subject.id)

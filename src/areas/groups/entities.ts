@@ -79,6 +79,7 @@ export interface GroupRow {
   readonly settings: StoredSettings
   readonly created_at: string
   readonly role: number
+  readonly marked_for_deletion_on: string | null
   /** Only where they are wanted. */
   readonly shared_with_groups?: readonly SharedWithRow[]
   readonly projects?: readonly ProjectRow[] | null
@@ -119,14 +120,14 @@ export function group(
     created_at: row.created_at,
     parent_id: row.parent_id,
     organization_id: 1,
-    marked_for_deletion_on: null,
+    marked_for_deletion_on: row.marked_for_deletion_on,
   }
 }
 
 export function groupDetail(row: GroupRow, context: EntityContext): Record<string, unknown> {
   const { actor, paid } = context
   const { parent_id: parentId, full_path: fullPath } = row
-  const subject = { ...row, kind: 'group' as const, parentId, fullPath, permissions: [] }
+  const subject = { ...row, kind: 'group' as const, parentId, fullPath, permissions: [], deleting: false }
   const embedded = (rows: GroupRow['projects']) =>
     rows?.map((project) => projectEntity(project, 'full', context))
   const projects = embedded(row.projects)

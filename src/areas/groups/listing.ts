@@ -28,6 +28,7 @@ import {
   type Read,
 } from '../../kernel/endpoint/index.ts'
 import { invalidParameters } from '../../kernel/errors/index.ts'
+import { markedOn } from '../projects/index.ts'
 import type { GroupRow } from './entities.ts'
 import { groupColumns } from './store.ts'
 
@@ -51,6 +52,7 @@ export interface GroupFilter {
   readonly visibility?: VisibilityName | undefined
   readonly skip_groups?: readonly number[] | undefined
   readonly top_level_only?: boolean | undefined
+  readonly marked_for_deletion_on?: Date | undefined
   readonly order_by: 'name' | 'path' | 'id' | 'similarity'
   readonly sort: 'asc' | 'desc'
 }
@@ -142,6 +144,7 @@ function filterOf({
   visibility,
   skip_groups: skipped,
   top_level_only: topOnly,
+  marked_for_deletion_on: marked,
 }: GroupFilter): Condition {
   const all: Condition[] = [sql`n.kind = 'group'`]
   if (search !== undefined && search !== '') {
@@ -150,6 +153,7 @@ function filterOf({
   }
   if (visibility !== undefined) all.push(sql`n.visibility = ${Visibility[visibility]}`)
   if (skipped !== undefined && skipped.length > 0) all.push(sql`n.id <> all (${[...skipped]}::bigint[])`)
+  if (marked !== undefined) all.push(sql`${markedOn('n')} = ${marked.toISOString().slice(0, 10)}::date`)
   if (topOnly === true) all.push(sql`n.parent_id is null`)
   return sql.join(all, sql` and `)
 }

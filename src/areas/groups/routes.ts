@@ -3,6 +3,7 @@ import { endpoint, group, instance, visibilityNames, type Actor } from '../../ac
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
+  DateTime,
   Fields,
   Flag,
   Id,
@@ -15,17 +16,20 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import type { Settings } from '../../settings/index.ts'
+import type { Events } from '../../tasks/index.ts'
 import { createGroup } from './create.ts'
 import * as entities from './entities.ts'
 import { Group, GroupDetail, type EntityContext, type GroupRow } from './entities.ts'
 import { cursorBehind, groupsWhere, listParams, visibleGroups } from './listing.ts'
+import { movingEndpoints } from './moving-routes.ts'
 import { settingParams } from './settings.ts'
 import { sharingEndpoints } from './sharing.ts'
 import * as store from './store.ts'
-import { deleteGroup, updateGroup } from './update.ts'
+import { updateGroup } from './update.ts'
 
 export interface GroupServices {
   readonly db: Database
+  readonly events: Events
   readonly settings: Settings
   readonly externalUrl: () => string
   readonly sshAddress: (fullPath: string) => string
@@ -61,6 +65,7 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
 
   return [
     ...sharingEndpoints(services, { detail, listed }),
+    ...movingEndpoints(services, detail),
 
     endpoint({
       method: 'GET',
@@ -124,20 +129,6 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
     }),
 
     endpoint({
-      method: 'DELETE',
-      path: '/groups/:id',
-      summary: 'Delete a group with all that lies below it',
-      on: group,
-      may: 'remove_group',
-      status: 202,
-      answers: Fields({ message: Text() }),
-      async handle({ group }) {
-        await deleteGroup(db, group)
-        return { message: '202 Accepted' }
-      },
-    }),
-
-    endpoint({
       method: 'GET',
       path: '/groups',
       summary: 'List the groups that the caller may see',
@@ -148,6 +139,7 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
       params: Fields({
         ...listParams,
         top_level_only: Optional(Flag()),
+        marked_for_deletion_on: Optional(DateTime({ description: 'Those that were marked on this day' })),
         pagination: OneOf(['legacy', 'keyset'], {
           default: 'legacy',
           description: 'keyset: by name from A on only',

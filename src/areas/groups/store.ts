@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { actorRow, groupLevels, Role, type Actor } from '../../access/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
-import { embeddedProjects } from '../projects/index.ts'
+import { embeddedProjects, markedOn, unlinkOpenForks } from '../projects/index.ts'
 import { sharedWith } from '../shares/index.ts'
 import type { GroupRow } from './entities.ts'
 import type { StoredSettings } from './settings.ts'
@@ -13,7 +13,7 @@ export const groupColumns = sql`
   n.created_at,
   (select string_agg(a.name, ' / ' order by above.at)
     from unnest(n.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
-  access.role`
+  access.role, ${markedOn('n')} as marked_for_deletion_on`
 
 const detailColumns = sql`
   ${groupColumns}, ${sharedWith('group', sql`n.id`, sql`access.role`)} as shared_with_groups`
@@ -121,4 +121,75 @@ export async function closeRunnersBelow(tx: Tx, id: number): Promise<void> {
 /** Removes the group and all that lies below it. */
 export async function remove(tx: Tx, id: number): Promise<void> {
   await tx.deleteFrom('namespaces').where('id', '=', id).execute()
+}
+
+/** How many levels of groups a group and those below it make up. */
+export async function heightOf(tx: Tx, id: number): Promise<number> {
+  const { rows: found } = await sql<{ height: number }>`
+    select max(cardinality(b.traversal_ids)) - min(cardinality(b.traversal_ids)) + 1 as height
+    from namespaces b where b.traversal_ids @> array[${id}::bigint]`.execute(tx)
+  return found[0]?.height ?? 1
+}
+
+/** Gives this level to what is open to more people, at and below a group; forks open to more than their source leave it. */
+export async function lowerVisibility(tx: Tx, id: number, visibility: number): Promise<void> {
+  await sql`
+    update namespaces set visibility = ${visibility}, updated_at = now()
+    where traversal_ids @> array[${id}::bigint] and visibility > ${visibility}`.execute(tx)
+  const { rows: lowered } = await sql<{ id: number }>`
+    update projects p set visibility = ${visibility}, updated_at = now()
+    from namespaces n where n.id = p.namespace_id and n.traversal_ids @> array[${id}::bigint] and p.visibility > ${visibility}
+    returning p.id`.execute(tx)
+  for (const project of lowered) await unlinkOpenForks(tx, project.id, visibility)
+}
+
+/** Closes the runners of the instance to a group and all below it. */
+export async function closeRunners(tx: Tx, id: number): Promise<void> {
+  await sql`
+    update namespaces set settings = settings || '{"shared_runners_setting": "disabled_and_unoverridable"}'
+    where id = ${id}`.execute(tx)
+  await closeRunnersBelow(tx, id)
+}
+
+export async function isMarked(db: Reader, id: number): Promise<boolean> {
+  const { rows: found } = await sql`
+    select from namespaces n where n.id = ${id} and n.marked_for_deletion_at is not null`.execute(db)
+  return found.length > 0
+}
+
+/** A group that is marked already keeps its day. */
+export async function mark(tx: Tx, id: number, userId: number | null): Promise<void> {
+  await sql`
+    update namespaces set marked_for_deletion_at = now(), deleting_user_id = ${userId}
+    where id = ${id} and marked_for_deletion_at is null`.execute(tx)
+}
+
+/** Tells whether it was marked. */
+export async function unmark(tx: Tx, id: number): Promise<boolean> {
+  const { rows: changed } = await sql`
+    update namespaces set marked_for_deletion_at = null, deleting_user_id = null
+    where id = ${id} and marked_for_deletion_at is not null returning 1`.execute(tx)
+  return changed.length > 0
+}
+
+const overdue = (days: number): RawBuilder<unknown> =>
+  sql`n.marked_for_deletion_at < now() - make_interval(days => ${days})`
+
+/** Groups whose days are over, at most `limit`, with the top of their trees. */
+export async function dueGroups(
+  db: Reader,
+  days: number,
+  limit: number,
+): Promise<{ readonly id: number; readonly root: number }[]> {
+  const { rows: found } = await sql<{ id: number; root: number }>`
+    select n.id, n.traversal_ids[1] as root from namespaces n where ${overdue(days)}
+    order by n.marked_for_deletion_at, n.id limit ${limit}`.execute(db)
+  return found
+}
+
+/** Holds the group; tells whether its days are still over. */
+export async function lockDue(tx: Tx, id: number, days: number): Promise<boolean> {
+  const { rows: found } = await sql`
+    select from namespaces n where n.id = ${id} and ${overdue(days)} for update`.execute(tx)
+  return found.length > 0
 }

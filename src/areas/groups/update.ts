@@ -9,7 +9,6 @@ import type { Database } from '../../kernel/db/index.ts'
 import { invalid, notFound } from '../../kernel/errors/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import { lockTree, pathFault, renameNamespace } from '../namespaces/index.ts'
-import { removeRepositoriesBelow } from '../projects/index.ts'
 import * as rules from './rules.ts'
 import { changeSettings } from './settings.ts'
 import * as store from './store.ts'
@@ -77,14 +76,5 @@ export async function updateGroup(
     ) {
       await store.closeRunnersBelow(tx, id)
     }
-  })
-}
-
-/** The group and all that lies below it are gone at once, their paths free; repositories are removed by tasks. */
-export async function deleteGroup(db: Database, { id, line }: GroupSubject): Promise<void> {
-  await db.transaction(async (tx) => {
-    await lockTree(tx, line[0]!, 'update')
-    await removeRepositoriesBelow(tx, id)
-    await store.remove(tx, id)
   })
 }

@@ -13,6 +13,8 @@ export {
   claimPath,
   isTaken,
   lockTree,
+  lockTrees,
+  moveNamespace,
   movePath,
   pathFault,
   PathTaken,

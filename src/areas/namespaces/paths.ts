@@ -38,6 +38,11 @@ export async function lockTree(tx: Tx, rootId: number, mode: 'share' | 'update')
   )
 }
 
+/** `lockTree` for several trees, in the one order in which all take them. */
+export async function lockTrees(tx: Tx, rootIds: readonly number[], mode: 'share' | 'update'): Promise<void> {
+  for (const id of [...new Set(rootIds)].sort((one, other) => one - other)) await lockTree(tx, id, mode)
+}
+
 /**
  * Gives a full path to its owner. A redirect that leads from there elsewhere ends. Throws `PathTaken` or `PathTooLong`;
  * the transaction can go on then.
@@ -92,6 +97,33 @@ export async function renameNamespace(tx: Tx, namespaceId: number, newPath: stri
     tx,
   )
   if (pathKey(oldFull) !== pathKey(newFull)) await moveRoutes(tx, namespaceId, newFull)
+}
+
+/**
+ * Puts a group with all that lies below it under another one, or at the top; the old paths lead to the new ones from
+ * now on. Hold both trees with `lockTree` before. Throws `PathTaken` or `PathTooLong`.
+ */
+export async function moveNamespace(tx: Tx, namespaceId: number, parentId: number | null): Promise<void> {
+  const { rows } = await sql<{ old_full: string; new_full: string; depth: number }>`
+    select n.full_path as old_full, case when a.id is null then n.path else a.full_path || '/' || n.path end as new_full,
+      cardinality(n.traversal_ids) as depth
+    from namespaces n left join namespaces a on a.id = ${parentId}::bigint where n.id = ${namespaceId}`.execute(
+    tx,
+  )
+  const { old_full: oldFull, new_full: newFull, depth } = rows[0]!
+  await sql`
+    update namespaces n set
+      parent_id = case when n.id = ${namespaceId} then ${parentId}::bigint else n.parent_id end,
+      traversal_ids = coalesce((select a.traversal_ids from namespaces a where a.id = ${parentId}::bigint), '{}')
+        || n.traversal_ids[${depth}::int :],
+      full_path = ${newFull} || substr(n.full_path, ${oldFull.length + 1}::int), updated_at = now()
+    where n.traversal_ids @> array[${namespaceId}::bigint]`.execute(tx)
+  await sql`
+    update projects p set full_path = n.full_path || '/' || p.path
+    from namespaces n where n.id = p.namespace_id and n.traversal_ids @> array[${namespaceId}::bigint]`.execute(
+    tx,
+  )
+  await moveRoutes(tx, namespaceId, newFull)
 }
 
 /** The live routes of a tree become redirects, and new ones are made from the full paths. */

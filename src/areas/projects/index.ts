@@ -1,26 +1,38 @@
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
-import type { Task } from '../../tasks/index.ts'
-import { removalTask } from './deletion.ts'
+import type { Schedule, Task } from '../../tasks/index.ts'
+import { deletionTasks } from './deletion.ts'
 import { forkEndpoints } from './fork-routes.ts'
 import { listEndpoints } from './list-routes.ts'
-import { sharingEndpoints } from './sharing.ts'
+import { movingEndpoints } from './moving-routes.ts'
 import { projectEndpoints, type ProjectServices } from './routes.ts'
+import { sharingEndpoints } from './sharing.ts'
+import { starEndpoints } from './stars.ts'
 
-export { removeRepositoriesBelow } from './deletion.ts'
+export { removeRepositoriesBelow, type Permanently } from './deletion.ts'
 export { Project, project as projectEntity } from './entities.ts'
+export { unlinkOpenForks } from './forking.ts'
+export { markedOn } from './marked.ts'
+export { permanentlyParams } from './params.ts'
 export type { ProjectRow } from './rows.ts'
 export { allSettings } from './settings.ts'
 export { embeddedProjects } from './store.ts'
+export { takeIntoGroup, type ProjectTransferred } from './transfer.ts'
 
 /** Projects: what holds a repository, its pipelines and their settings. */
-export function projects(services: ProjectServices): { endpoints: Endpoint[]; tasks: Task[] } {
+export function projects(services: ProjectServices): {
+  endpoints: Endpoint[]
+  tasks: Task<never>[]
+  schedules: Schedule[]
+} {
   return {
     endpoints: [
       ...projectEndpoints(services),
       ...listEndpoints(services),
       ...forkEndpoints(services),
+      ...movingEndpoints(services),
+      ...starEndpoints(services),
       ...sharingEndpoints(services),
     ],
-    tasks: [removalTask(services)],
+    ...deletionTasks(services),
   }
 }

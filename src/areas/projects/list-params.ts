@@ -10,6 +10,7 @@ export const listParams = {
   search_namespaces: Optional(Flag({ description: 'Search in the full path too' })),
   owned: Optional(Flag({ description: 'Those that the caller owns' })),
   min_access_level: Optional(OneOf([5, 10, 15, 20, 30, 40, 50], { description: "The caller's least role" })),
+  starred: Optional(Flag({ description: 'Those that the caller likes' })),
   with_issues_enabled: Optional(Flag()),
   with_merge_requests_enabled: Optional(Flag()),
   topic: Optional(ListOf(Text(), { commaSeparated: true, description: 'All of these' })),
@@ -21,6 +22,8 @@ export const listParams = {
 /** Parameters of the list of all projects besides. */
 export const allParams = {
   membership: Optional(Flag({ description: 'Those that the caller is a member of' })),
+  imported: Optional(Flag({ description: 'Those that came from elsewhere' })),
+  marked_for_deletion_on: Optional(DateTime({ description: 'Those that were marked on this day' })),
   last_activity_after: Optional(DateTime()),
   last_activity_before: Optional(DateTime()),
   updated_after: Optional(DateTime({ description: 'Only with `order_by=updated_at`' })),

@@ -19,6 +19,7 @@ import {
   type Read,
 } from '../../kernel/endpoint/index.ts'
 import { badRequest } from '../../kernel/errors/index.ts'
+import { markedOn } from './marked.ts'
 import { projectColumns, projectJoins, type ProjectRow } from './rows.ts'
 
 /** What a list of projects may be narrowed by; the parameters are declared in `list-params.ts`. */
@@ -40,6 +41,9 @@ export interface ProjectFilter {
   readonly updated_before?: Date | undefined
   readonly topic?: readonly string[] | undefined
   readonly repository_storage?: string | undefined
+  readonly starred?: boolean | undefined
+  readonly imported?: boolean | undefined
+  readonly marked_for_deletion_on?: Date | undefined
   readonly order_by: ProjectOrder
   readonly sort: 'asc' | 'desc'
 }
@@ -166,6 +170,9 @@ function conditions(params: ProjectFilter): Condition[] {
   )
   if (params.with_issues_enabled === true) all.push(enabled('issues'))
   if (params.with_merge_requests_enabled === true) all.push(enabled('merge_requests'))
+  if (params.starred === true) all.push(starredByCaller)
+  if (params.imported === true) all.push(sql`p.import_type is not null`)
+  add(params.marked_for_deletion_on, (day) => sql`${markedOn('p')} = ${day.toISOString().slice(0, 10)}::date`)
   add(params.id_after, (id) => sql`p.id > ${id}`)
   add(params.id_before, (id) => sql`p.id < ${id}`)
   add(params.last_activity_after, (time) => sql`p.last_activity_at >= ${time}`)
@@ -182,6 +189,19 @@ function searched(text: string, namespaces: boolean): Condition {
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
   const own = sql`p.name ilike ${pattern} or p.path ilike ${pattern} or p.description ilike ${pattern}`
   return namespaces ? sql`(${own} or p.full_path ilike ${pattern})` : sql`(${own})`
+}
+
+const starredByCaller: Condition = sql`p.id = any (array(
+  select s.project_id from project_stars s where s.user_id = actor.id))`
+
+/** What a user likes, by id or username; who hides his profile shows it to himself and to administrators. */
+export function starredBy(user: string): Condition {
+  const who = /^\d{1,15}$/.test(user)
+    ? sql`u.id = ${Number(user)}`
+    : sql`lower(u.username) = ${user.toLowerCase()}`
+  return sql`p.id = any (array(
+    select s.project_id from project_stars s join users u on u.id = s.user_id
+    where ${who} and (not u.private_profile or u.id = actor.id or actor.admin)))`
 }
 
 /** Found by their index before the list is put in order: of a topic nobody knows how many projects have it. */

@@ -47,6 +47,12 @@ export const createForUserParams = Fields({
   ...settingParams('create'),
 })
 
+/** How something that is marked for deletion is deleted at once. */
+export const permanentlyParams = {
+  permanently_remove: Optional(Flag({ description: 'At once; it must be marked before' })),
+  full_path: Optional(Text({ description: 'Its full path, with `permanently_remove`' })),
+}
+
 export const updateParams = Fields({
   name: Optional(Text({ maxLength: 255 })),
   path: Optional(Text({ maxLength: 255 })),

@@ -1,11 +1,11 @@
 import { endpoint, findUser, instance, project, userOf, type Actor, type User } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { Either, Fields, Flag, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
-import { notFound, refused } from '../../kernel/errors/index.ts'
+import { Either, Fields, Flag, Optional, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { notFound } from '../../kernel/errors/index.ts'
 import type { Settings } from '../../settings/index.ts'
+import type { Events } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { createProject, type CreateParams } from './create.ts'
-import { deleteProject } from './deletion.ts'
 import * as entities from './entities.ts'
 import { BasicProject, contextOf, Project, ProjectWithAccess } from './entities.ts'
 import type { ForkServices } from './forking.ts'
@@ -16,6 +16,7 @@ import { updateProject } from './update.ts'
 
 export interface ProjectServices extends entities.ContextServices {
   readonly db: Database
+  readonly events: Events
   readonly settings: Settings
   readonly places: RepositoryPlaces
   readonly door: { readonly bring: Bring } & ForkServices['door']
@@ -104,48 +105,6 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
       async handle({ actor, project, params }) {
         await updateProject({ ...services, settings: settings.values }, actor, project, params)
         return full(actor, project.id)
-      },
-    }),
-
-    endpoint({
-      method: 'POST',
-      path: '/projects/:id/archive',
-      summary: 'Archive a project: it can only be read from then on',
-      on: project,
-      may: 'archive_project',
-      answers: Project,
-      refuses: { 400: 'It is archived' },
-      async handle({ actor, project }) {
-        const changed = await db.transaction((tx) => store.setArchived(tx, project.id, true))
-        if (!changed) throw refused(400, 'Project is already archived.')
-        return full(actor, project.id)
-      },
-    }),
-
-    endpoint({
-      method: 'POST',
-      path: '/projects/:id/unarchive',
-      summary: 'Bring an archived project back to life',
-      on: project,
-      may: 'archive_project',
-      answers: Project,
-      async handle({ actor, project }) {
-        await db.transaction((tx) => store.setArchived(tx, project.id, false))
-        return full(actor, project.id)
-      },
-    }),
-
-    endpoint({
-      method: 'DELETE',
-      path: '/projects/:id',
-      summary: 'Delete a project with all that belongs to it',
-      on: project,
-      may: 'remove_project',
-      status: 202,
-      answers: Fields({ message: Text() }),
-      async handle({ project }) {
-        await deleteProject(db, project.id)
-        return { message: '202 Accepted' }
       },
     }),
   ]

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { projectLevels } from '../../access/index.ts'
 import { sharedWith, type SharedWithRow } from '../shares/index.ts'
+import { markedOn } from './marked.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 
 /** A project as the short form of answers needs it: its own columns, those of its namespace, and the caller's role. */
@@ -46,6 +47,7 @@ export interface ProjectRow extends PlainProjectRow {
   readonly import_status: string
   readonly import_type: string | null
   readonly import_error: string | null
+  readonly marked_for_deletion_on: string | null
   /** What it was made from, which the caller may not be allowed to see. */
   readonly forked_from: PlainProjectRow | null
 }
@@ -70,7 +72,7 @@ const projectNames = [
 export const projectColumns = sql`
   ${plainColumns('p', 'n')}, access.project_access, access.group_access, access.role, access.permissions,
   p.import_status, p.import_type,
-  p.import_error,
+  p.import_error, ${markedOn('p')} as marked_for_deletion_on,
   (select ${basicUserJson('u')} from users u where u.id = n.owner_id) as owner,
   case when p.forked_from_id is not null then (
     select to_json(origin) from (

@@ -630,10 +630,12 @@ export interface NamespaceCounters {
 
 export interface Namespaces {
   created_at: Generated<Timestamp>;
+  deleting_user_id: number | null;
   description: Generated<string>;
   full_path: string;
   id: Generated<number>;
   kind: string;
+  marked_for_deletion_at: Timestamp | null;
   name: string;
   owner_id: number | null;
   parent_id: number | null;
@@ -665,6 +667,12 @@ export interface PersonalAccessTokens {
   user_id: number;
 }
 
+export interface ProjectAliases {
+  id: Generated<number>;
+  name: string;
+  project_id: number;
+}
+
 export interface ProjectCounters {
   kind: string;
   last_iid: Generated<number>;
@@ -677,6 +685,7 @@ export interface Projects {
   created_at: Generated<Timestamp>;
   creator_id: number | null;
   default_branch: string | null;
+  deleting_user_id: number | null;
   description: string | null;
   feature_levels: Generated<Json>;
   fork_network: number | null;
@@ -688,6 +697,7 @@ export interface Projects {
   import_status: Generated<string>;
   import_type: string | null;
   last_activity_at: Generated<Timestamp>;
+  marked_for_deletion_at: Timestamp | null;
   name: string;
   namespace_id: number;
   path: string;
@@ -1048,6 +1058,7 @@ export interface DB {
   namespaces: Namespaces;
   noteable_labels: NoteableLabels;
   personal_access_tokens: PersonalAccessTokens;
+  project_aliases: ProjectAliases;
   project_counters: ProjectCounters;
   project_shares: ProjectShares;
   project_stars: ProjectStars;

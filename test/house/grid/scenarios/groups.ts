@@ -52,6 +52,14 @@ export const groupScenarios: Scenarios = {
       },
     },
   },
+  'GET /groups/:id/transfer_locations': { '': plain },
+  'POST /groups/:id/projects/:project_id': {
+    'own project of the caller elsewhere': async (stage) => {
+      const project = await stage.world.project()
+      await stage.cast.letIn(`/projects/${idOf(project)}`)
+      return { path: { project_id: idOf(project) } }
+    },
+  },
   'POST /groups/:id/share': {
     'group_access 30, readable group': async (stage) => ({
       body: { group_id: await readable(stage), group_access: 30 },

@@ -12,6 +12,7 @@ import { issueScenarios } from './issues.ts'
 import { labelScenarios, milestoneScenarios } from './labels-and-milestones.ts'
 import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
 import { keyScenarios } from './keys.ts'
+import { projectAliasScenarios } from './project-aliases.ts'
 import { projectScenarios } from './projects.ts'
 import { releaseScenarios } from './releases.ts'
 import { protectedBranchScenarios, protectedTagScenarios } from './protected-branches.ts'
@@ -45,6 +46,7 @@ export const scenarios: Scenarios = {
   ...issueScenarios,
   ...labelScenarios,
   ...milestoneScenarios,
+  ...projectAliasScenarios,
   ...projectScenarios,
   ...projectMemberScenarios,
   ...protectedBranchScenarios,

@@ -63,7 +63,28 @@ export const projectScenarios: Scenarios = {
       return { body: { path: other['path'] } }
     },
   },
-  'DELETE /projects/:id': { '': ending },
+  'DELETE /projects/:id': {
+    '': ending,
+    'marked for deletion, permanently_remove': {
+      ownStage: true,
+      async prepare(stage) {
+        expectStatus(await stage.world.root.delete(stage.projectPath), 202)
+        return { body: { permanently_remove: true, full_path: stage.project['path_with_namespace'] } }
+      },
+    },
+  },
+  'GET /projects/:id/starrers': { '': plain },
+  'GET /projects/:id/transfer_locations': { '': plain },
+  'GET /users/:user_id/starred_projects': { '': () => ({ path: { user_id: 1 } }) },
+  'POST /projects/:id/unstar': {
+    starred: {
+      forEach: true,
+      async prepare(stage, { client }) {
+        await client.post(`${stage.projectPath}/star`)
+        return {}
+      },
+    },
+  },
   'POST /projects/:id/restore': {
     'marked for deletion': {
       ownStage: true,
@@ -80,6 +101,10 @@ export const projectScenarios: Scenarios = {
       ownStage: true,
       prepare: async (stage) => ({ body: { namespace: await target(stage) } }),
     },
+    'archived project': async (stage) => ({
+      body: { namespace: await target(stage) },
+      stage: await archived(stage),
+    }),
   },
   'POST /projects/:id/star': { 'not starred': plain },
   'POST /projects/:id/fork': {

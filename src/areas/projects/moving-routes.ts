@@ -1,0 +1,95 @@
+import { endpoint, project, type Actor } from '../../access/index.ts'
+import { Either, Fields, Id, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { refused } from '../../kernel/errors/index.ts'
+import { deleteProject, restoreProject } from './deletion.ts'
+import { contextOf, Project, project as entity } from './entities.ts'
+import { permanentlyParams } from './params.ts'
+import type { ProjectServices } from './routes.ts'
+import * as store from './store.ts'
+import { transferProject } from './transfer.ts'
+
+/** Where projects go, and how they rest and end. */
+export function movingEndpoints(services: ProjectServices): Endpoint[] {
+  const { db } = services
+  const full = async (actor: Actor, id: number) =>
+    entity(await store.read(db.reader, actor, id), 'full', contextOf(services, actor))
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/projects/:id/archive',
+      summary: 'Archive a project: it can only be read from then on',
+      on: project,
+      may: 'archive_project',
+      answers: Project,
+      refuses: { 400: 'It is archived' },
+      async handle({ actor, project }) {
+        const changed = await db.transaction((tx) => store.setArchived(tx, project.id, true))
+        if (!changed) throw refused(400, 'Project is already archived.')
+        return full(actor, project.id)
+      },
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: '/projects/:id/unarchive',
+      summary: 'Bring an archived project back to life',
+      on: project,
+      may: 'archive_project',
+      answers: Project,
+      async handle({ actor, project }) {
+        await db.transaction((tx) => store.setArchived(tx, project.id, false))
+        return full(actor, project.id)
+      },
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path: '/projects/:id/transfer',
+      summary: 'Put a project into another namespace',
+      description: 'The old path leads to the new one.',
+      on: project,
+      may: 'transfer_project',
+      params: Fields({ namespace: Either(Id(), Text({ description: 'Id or full path' })) }),
+      answers: Project,
+      refuses: { 400: 'It can not go there', 404: 'No such namespace' },
+      async handle({ actor, project, params }) {
+        await transferProject(services, actor, project, params.namespace)
+        return full(actor, project.id)
+      },
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: '/projects/:id',
+      summary: 'Delete a project with all that belongs to it',
+      description:
+        'With a paid plan a project of a group is marked and goes after `deletion_adjourned_period` days, unless it is restored before.',
+      on: project,
+      may: 'remove_project',
+      params: Fields(permanentlyParams),
+      status: 202,
+      answers: Fields({ message: Text() }),
+      refuses: { 400: 'It is to go at once and is not marked, or the path is not its own' },
+      async handle({ actor, project, params }) {
+        await deleteProject(services, actor, project, params)
+        return { message: '202 Accepted' }
+      },
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: '/projects/:id/restore',
+      summary: 'Keep a project that is marked for deletion',
+      on: project,
+      may: 'remove_project',
+      plan: 'premium',
+      answers: Project,
+      refuses: { 400: 'It is not marked' },
+      async handle({ actor, project }) {
+        await restoreProject(services, project.id)
+        return full(actor, project.id)
+      },
+    }),
+  ]
+}
