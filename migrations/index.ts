@@ -37,6 +37,7 @@ import * as pushRules from './0051-push-rules.ts'
 import * as snippets from './0070-snippets.ts'
 import * as forksAndStars from './0090-forks-and-stars.ts'
 import * as aliasesAndDeletion from './0091-aliases-and-deletion.ts'
+import * as notes from './0071-notes.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -78,4 +79,5 @@ export const migrations: MigrationList = {
   '0070-snippets': snippets,
   '0090-forks-and-stars': forksAndStars,
   '0091-aliases-and-deletion': aliasesAndDeletion,
+  '0071-notes': notes,
 }

@@ -74,6 +74,7 @@ export {
   type ProjectSubject,
   type RunnerSubject,
 } from './subjects.ts'
+export { discussionVisible, openDiscussion, readsInternalNotes } from './notes.ts'
 export { personalSnippetVisible, projectSnippetVisible } from './snippets.ts'
 export {
   confidentialReader,

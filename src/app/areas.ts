@@ -41,6 +41,7 @@ import { jobResults, jobs } from '../areas/jobs/index.ts'
 import { pipelineSchedules } from '../areas/pipeline-schedules/index.ts'
 import { lastPipelineOf, pipelines } from '../areas/pipelines/index.ts'
 import { runners } from '../areas/runners/index.ts'
+import { notes } from '../areas/notes/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
 import { shares } from '../areas/shares/index.ts'
 import { applicationSettings } from '../areas/application-settings/index.ts'
@@ -112,6 +113,7 @@ export function areas(services: Services): Area[] {
     labels(services),
     milestones(services),
     issues(services),
+    notes(services),
     runners({ ...services, process, commits: jobArea.commits, view, identity: identity.tokens }),
   ]
 }

@@ -78,6 +78,12 @@ export type GroupAbility =
   | 'admin_security_testing'
   | 'admin_security_policy_link'
   | 'admin_compliance_framework'
+  | 'create_note'
+  | 'create_internal_note'
+  | 'admin_note'
+  | 'resolve_note'
+  | 'write_locked_discussion'
+  | 'set_note_time'
   | 'leave'
 
 export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
@@ -137,5 +143,11 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   admin_security_testing: { allow: [member(Role.maintainer)] },
   admin_security_policy_link: { allow: owner },
   admin_compliance_framework: { allow: owner },
+  create_note: { allow: [signedIn], never: [anyJob] },
+  create_internal_note: { allow: [member(Role.planner)], never: [anyJob] },
+  admin_note: { allow: [member(Role.maintainer)], never: [anyJob] },
+  resolve_note: { allow: [member(Role.developer)], never: [anyJob] },
+  write_locked_discussion: { allow: [member(Role.guest)] },
+  set_note_time: { allow: owner, never: [anyJob] },
   leave: { allow: [signedIn] },
 }

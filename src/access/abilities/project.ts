@@ -198,6 +198,12 @@ export type ProjectAbility =
   | 'update_snippet'
   | 'admin_snippet'
   | 'read_user_agent'
+  | 'create_note'
+  | 'create_internal_note'
+  | 'admin_note'
+  | 'resolve_note'
+  | 'write_locked_discussion'
+  | 'set_note_time'
   | 'admin_project'
   | 'fork_project'
   | 'admin_fork'
@@ -313,6 +319,14 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   update_snippet: { allow: [feature('snippets')], never: [archived, off('snippets'), anyJob] },
   admin_snippet: { allow: maintainer, never: [archived, off('snippets'), anyJob] },
   read_user_agent: { allow: [administrator] },
+  /** On what the caller may read, which the kind of noteable says; his own notes he may change and delete, too. */
+  create_note: { allow: [signedIn], never: [archived, anyJob] },
+  create_internal_note: { allow: [member(Role.planner)], never: [archived, anyJob] },
+  admin_note: { allow: maintainer, never: [archived, anyJob] },
+  resolve_note: { allow: developer, never: [archived, anyJob] },
+  write_locked_discussion: { allow: [member(Role.guest)] },
+  /** Say when a note was written. */
+  set_note_time: { allow: owner, never: [anyJob] },
   admin_project: { allow: maintainer },
   /** What is closed to the caller answers as if it were not there, which is for the endpoint to say. */
   fork_project: { allow: forkers, never: [off('forking'), off('repository'), codeClosed, anyJob] },

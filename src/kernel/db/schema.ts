@@ -390,6 +390,14 @@ export interface ContainerUploads {
   writer: string | null;
 }
 
+export interface DeletedNotes {
+  discussion_key: string;
+  internal: boolean;
+  note_id: number;
+  noteable_id: number;
+  version: number;
+}
+
 export interface DeployKeyProjects {
   can_push: Generated<boolean>;
   created_at: Generated<Timestamp>;
@@ -413,6 +421,25 @@ export interface Deployments {
   tag: boolean;
   updated_at: Generated<Timestamp>;
   user_id: number | null;
+}
+
+export interface Discussions {
+  change_position: Json | null;
+  commit_id: string | null;
+  id: Generated<number>;
+  individual: boolean;
+  internal: Generated<boolean>;
+  key: string;
+  line_code: string | null;
+  needs_code: Generated<boolean>;
+  noteable_id: number;
+  original_position: Json | null;
+  position: Json | null;
+  ref_id: number | null;
+  ref_kind: string | null;
+  ref_namespace_id: number | null;
+  ref_project_id: number | null;
+  started_at: Timestamp;
 }
 
 export interface Environments {
@@ -650,6 +677,38 @@ export interface NoteableLabels {
   label_id: number;
   noteable_id: number;
   noteable_type: string;
+}
+
+export interface Noteables {
+  commit_sha: string | null;
+  discussions: Generated<number>;
+  id: Generated<number>;
+  internal_discussions: Generated<number>;
+  kind: string;
+  namespace_id: number | null;
+  notes: Generated<number>;
+  project_id: number | null;
+  target_id: number | null;
+  user_notes: Generated<number>;
+  version: Generated<number>;
+}
+
+export interface Notes {
+  action: string | null;
+  author_id: number | null;
+  body: string;
+  created_at: Timestamp;
+  created_version: number;
+  discussion_id: number;
+  id: Generated<number>;
+  noteable_id: number;
+  resolvable: Generated<boolean>;
+  resolved_at: Timestamp | null;
+  resolved_by_id: number | null;
+  system: Generated<boolean>;
+  updated_at: Timestamp;
+  updated_by_id: number | null;
+  version: number;
 }
 
 export interface PersonalAccessTokens {
@@ -1035,8 +1094,10 @@ export interface DB {
   container_tag_protection_rules: ContainerTagProtectionRules;
   container_tags: ContainerTags;
   container_uploads: ContainerUploads;
+  deleted_notes: DeletedNotes;
   deploy_key_projects: DeployKeyProjects;
   deployments: Deployments;
+  discussions: Discussions;
   environments: Environments;
   epic_links: EpicLinks;
   epics: Epics;
@@ -1057,6 +1118,8 @@ export interface DB {
   namespace_counters: NamespaceCounters;
   namespaces: Namespaces;
   noteable_labels: NoteableLabels;
+  noteables: Noteables;
+  notes: Notes;
   personal_access_tokens: PersonalAccessTokens;
   project_aliases: ProjectAliases;
   project_counters: ProjectCounters;

@@ -2,14 +2,14 @@ import { tooManyRequests } from '../errors/index.ts'
 
 /** Counts uses by key in periods of fixed length, in this process. */
 export class RateLimit {
-  readonly #limit: number
+  readonly #limit: () => number
   readonly #period: number
   #counts = new Map<string | number, number>()
   #ends = 0
 
-  /** `period` in seconds. */
-  constructor(limit: number, period: number) {
-    this.#limit = limit
+  /** `period` in seconds. A limit that may change is asked for at each use; 0 is none. */
+  constructor(limit: number | (() => number), period: number) {
+    this.#limit = typeof limit === 'number' ? () => limit : limit
     this.#period = period
   }
 
@@ -21,6 +21,7 @@ export class RateLimit {
     }
     const count = (this.#counts.get(key) ?? 0) + 1
     this.#counts.set(key, count)
-    if (count > this.#limit) throw tooManyRequests(this.#period)
+    const limit = this.#limit()
+    if (limit > 0 && count > limit) throw tooManyRequests(this.#period)
   }
 }

@@ -51,6 +51,8 @@ export async function makeThings(world: World): Promise<Things> {
     visibility: 'private',
     files: [{ file_path: 'a.txt', content: 'x' }],
   })
+  const about = `${path}/snippets/${id(snippet)}`
+  const thread = await make(`${about}/discussions`, { body: 'x' })
   const image = await pushImage(world, project)
   return {
     'repositories :repository_id': image,
@@ -87,6 +89,9 @@ export async function makeThings(world: World): Promise<Things> {
     'files :file_path': '.gitlab-ci.yml',
     'archive.:format': 'zip',
     'snippets :snippet_id': id(snippet),
+    'commits :commit_id': 'main',
+    'discussions :discussion_id': thread['id'] as string,
+    'notes :note_id': id((thread['notes'] as Json[])[0]!),
     'wikis :slug': 'page',
     'wiki_versions :slug': 'page',
     'wiki_diffs :slug': 'page',

@@ -13,6 +13,8 @@ export interface Things {
   readonly image: number
   /** Id of a snippet of the project. */
   readonly snippet: number
+  /** Id of a discussion of it. */
+  readonly thread: string
 }
 
 export interface HotEndpoint {
@@ -109,6 +111,18 @@ export const hotEndpoints: readonly HotEndpoint[] = [
     ({ project, snippet }) => `/projects/${id(project)}/snippets/${snippet}`,
   ),
   get('/snippets', () => '/snippets'),
+  get(
+    '/projects/:id/snippets/:snippet_id/discussions',
+    ({ project, snippet }) => `/projects/${id(project)}/snippets/${snippet}/discussions`,
+  ),
+  get(
+    '/projects/:id/snippets/:snippet_id/discussions/:discussion_id',
+    ({ project, snippet, thread }) => `/projects/${id(project)}/snippets/${snippet}/discussions/${thread}`,
+  ),
+  get(
+    '/projects/:id/snippets/:snippet_id/notes',
+    ({ project, snippet }) => `/projects/${id(project)}/snippets/${snippet}/notes`,
+  ),
   get('/projects/:id/jobs', ({ project }) => `/projects/${id(project)}/jobs`),
   get('/projects/:id/labels', ({ project }) => `/projects/${id(project)}/labels`),
   get('/projects/:id/milestones', ({ project }) => `/projects/${id(project)}/milestones`),
@@ -139,11 +153,16 @@ export async function makeThings(world: World): Promise<Things> {
     }),
     201,
   )
+  const thread = expectStatus(
+    await world.root.post(`${path}/snippets/${id(snippet)}/discussions`, { body: 'hot' }),
+    201,
+  )
   return {
     world,
     project,
     group,
     snippet: id(snippet),
+    thread: thread['id'] as string,
     pipeline: await makePipeline(world, project),
     image: await pushImage(world, project),
   }

@@ -20,6 +20,7 @@ import { pushRuleScenarios } from './push-rules.ts'
 import { repositoryScenarios } from './repository.ts'
 import { repositoryWritingScenarios } from './repository-writing.ts'
 import { runnerScenarios } from './runners.ts'
+import { discussionScenarios } from './notes.ts'
 import { snippetScenarios } from './snippets.ts'
 import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
@@ -56,6 +57,7 @@ export const scenarios: Scenarios = {
   ...repositoryScenarios,
   ...repositoryWritingScenarios,
   ...runnerScenarios,
+  ...discussionScenarios,
   ...snippetScenarios,
   ...tokenScenarios,
   ...triggerScenarios,

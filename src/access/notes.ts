@@ -1,0 +1,26 @@
+import { sql } from 'kysely'
+import { Role } from './levels.ts'
+import { groupVisible, projectVisible } from './visible.ts'
+
+/*
+ * Which discussions `d` of a noteable that the caller reads he sees, as SQL beside `actor`, `subject` and `membership`.
+ */
+
+/** Whether the caller reads internal notes of the subject. */
+export const readsInternalNotes = sql`(actor.admin or membership.role >= ${sql.lit(Role.planner)})`
+
+/** What mentioned the noteable must be readable itself. */
+const referenceVisible = sql`(
+  d.ref_kind is null
+  or (d.ref_project_id is not null
+    and exists (select from projects p where p.id = d.ref_project_id and ${projectVisible}))
+  or (d.ref_namespace_id is not null
+    and exists (select from namespaces n where n.id = d.ref_namespace_id and ${groupVisible})))`
+
+/** Of projects: Guests of private ones do not read code. */
+const codeVisible = sql`(
+  not d.needs_code or actor.admin or membership.role >= ${sql.lit(Role.planner)}
+  or coalesce((to_jsonb(subject) ->> 'visibility')::int, 0) > 0)`
+
+export const openDiscussion = sql`(${referenceVisible} and ${codeVisible})`
+export const discussionVisible = sql`((not d.internal or ${readsInternalNotes}) and ${openDiscussion})`

@@ -1,0 +1,42 @@
+import type { Database } from '../../kernel/db/index.ts'
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import { RateLimit } from '../../kernel/lib/rate-limit.ts'
+import type { Settings } from '../../settings/index.ts'
+import type { Events } from '../../tasks/index.ts'
+import type { RepositoryPlaces } from '../repository/index.ts'
+import { noteables } from './noteables/kinds.ts'
+import { discussionEndpoints } from './routes/discussions.ts'
+import { noteEndpoints } from './routes/notes.ts'
+import { NoteWriter } from './writer.ts'
+
+export { addSystemNotes, type SystemAction, type SystemNote } from './system.ts'
+export type { NoteEvent, ThreadsResolvedEvent } from './writer.ts'
+
+/** What this area is built from. */
+export interface NoteServices {
+  readonly db: Database
+  readonly events: Events
+  readonly settings: Settings
+  readonly places: RepositoryPlaces
+  readonly externalUrl: () => string
+}
+
+/** What its endpoints share. */
+export interface NotesRoom extends NoteServices {
+  readonly writer: NoteWriter
+  /** Notes a minute and user. */
+  readonly limit: RateLimit
+}
+
+/** Discussions and notes of all that can be discussed. */
+export function notes(services: NoteServices): { endpoints: Endpoint[] } {
+  const { settings } = services
+  const limit = new RateLimit(() => settings.values.notes_create_limit, 60)
+  const room: NotesRoom = { ...services, limit, writer: new NoteWriter({ ...services, limit }) }
+  return {
+    endpoints: noteables.flatMap((noteable) => [
+      ...discussionEndpoints(room, noteable),
+      ...(noteable.flat ? noteEndpoints(room, noteable) : []),
+    ]),
+  }
+}

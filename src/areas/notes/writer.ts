@@ -1,0 +1,106 @@
+import { userOf, type Actor } from '../../access/index.ts'
+import type { Tx } from '../../kernel/db/index.ts'
+import type { Open } from './opening.ts'
+import type { NotesRoom } from './index.ts'
+import { addSystemNotes } from './system.ts'
+import {
+  deleteNote,
+  editNote,
+  reply,
+  resolveNotes,
+  startDiscussion,
+  type NewDiscussion,
+  type Resolved,
+  type Written,
+} from './write.ts'
+
+/** The news that somebody wrote or changed a note: event kind `note`. To-dos, mails and webhooks are made of it. */
+export interface NoteEvent {
+  readonly noteId: number
+  readonly action: 'create' | 'update'
+}
+
+/** The news that the last open thread of a merge request was resolved: event kind `threads_resolved`. */
+export interface ThreadsResolvedEvent {
+  readonly mergeRequestId: number
+}
+
+/** Notes of people: what is written with each of them, in one transaction. */
+export class NoteWriter {
+  readonly #room: Pick<NotesRoom, 'db' | 'events' | 'settings' | 'limit'>
+
+  constructor(room: Pick<NotesRoom, 'db' | 'events' | 'settings' | 'limit'>) {
+    this.#room = room
+  }
+
+  /** 429 for who has written too many notes in the last minute. */
+  checkLimit(actor: Actor): void {
+    const { id, username } = userOf(actor)
+    const allowed = this.#room.settings.values.notes_create_limit_allowlist_raw
+    if (
+      allowed !== '' &&
+      allowed
+        .toLowerCase()
+        .split(/[,;\s]+/)
+        .includes(username.toLowerCase())
+    )
+      return
+    this.#room.limit.use(id)
+  }
+
+  start(actor: Actor, { target }: Open<unknown>, note: Omit<NewDiscussion, 'authorId'>): Promise<Written> {
+    const { id: authorId } = userOf(actor)
+    return this.#room.db.transaction(async (tx) => {
+      const written = await startDiscussion(tx, target, { ...note, authorId })
+      await this.#announce(tx, target.projectId, authorId, { noteId: written.noteId, action: 'create' })
+      return written
+    })
+  }
+
+  reply(
+    actor: Actor,
+    { target }: Open<unknown>,
+    to: { readonly noteableId: number; readonly discussionId: number },
+    note: { readonly body: string; readonly createdAt?: Date | undefined },
+  ): Promise<Written> {
+    const { id: authorId } = userOf(actor)
+    return this.#room.db.transaction(async (tx) => {
+      const written = await reply(tx, to, { ...note, authorId })
+      await this.#announce(tx, target.projectId, authorId, { noteId: written.noteId, action: 'create' })
+      return written
+    })
+  }
+
+  edit(actor: Actor, { target, found }: Open<unknown>, noteId: number, body: string): Promise<void> {
+    const { id: by } = userOf(actor)
+    return this.#room.db.transaction(async (tx) => {
+      await editNote(tx, found.noteable_id!, noteId, { body, by })
+      await this.#announce(tx, target.projectId, by, { noteId, action: 'update' })
+    })
+  }
+
+  remove({ found }: Open<unknown>, noteId: number): Promise<void> {
+    return this.#room.db.transaction((tx) => deleteNote(tx, found.noteable_id!, noteId))
+  }
+
+  resolve(actor: Actor, { target, found }: Open<unknown>, which: Resolved, resolved: boolean): Promise<void> {
+    const { id: by } = userOf(actor)
+    return this.#room.db.transaction(async (tx) => {
+      const { last } = await resolveNotes(tx, found.noteable_id!, which, { resolved, by })
+      if (!last) return
+      await addSystemNotes(tx, [
+        { on: target, action: 'discussion', body: 'resolved all threads', authorId: by },
+      ])
+      const payload: ThreadsResolvedEvent = { mergeRequestId: target.id! }
+      await this.#room.events.announce(tx, 'threads_resolved', {
+        projectId: target.projectId,
+        userId: by,
+        payload,
+      })
+    })
+  }
+
+  async #announce(tx: Tx, projectId: number | null, userId: number, payload: NoteEvent): Promise<void> {
+    await this.#room.events.announce(tx, 'note', { projectId, userId, payload })
+  }
+}
