@@ -38,6 +38,7 @@ import * as snippets from './0070-snippets.ts'
 import * as forksAndStars from './0090-forks-and-stars.ts'
 import * as aliasesAndDeletion from './0091-aliases-and-deletion.ts'
 import * as notes from './0071-notes.ts'
+import * as requestCounts from './0101-request-counts.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -80,4 +81,5 @@ export const migrations: MigrationList = {
   '0090-forks-and-stars': forksAndStars,
   '0091-aliases-and-deletion': aliasesAndDeletion,
   '0071-notes': notes,
+  '0101-request-counts': requestCounts,
 }

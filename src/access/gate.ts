@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../kernel/db/index.ts'
+import type { Database, SharedCounts } from '../kernel/db/index.ts'
 import {
   Answer,
   type Check,
@@ -24,9 +24,13 @@ import { checkAccount, checkScopes, checkToken, type Actor } from './actor.ts'
 import { machineSecret, readCredentials, type Credentials } from './credentials.ts'
 import { decide } from './decide.ts'
 import { enterInNameOf, findUser, type Entrance } from './enter.ts'
+import { EndpointLimits } from './endpoint-limits.ts'
 import { Entrances } from './remembered.ts'
 import type { AnyKind, AnySubject } from './subjects.ts'
 import { noteTokenUse } from './token-use.ts'
+import type { Throttles } from './throttles.ts'
+import { UniqueAddresses } from './unique-addresses.ts'
+import { LruMap } from '../kernel/lib/lru.ts'
 
 export interface Passed {
   readonly actor: Actor
@@ -48,6 +52,15 @@ export interface GateCall {
   readonly movedTo: (id: number) => string
 }
 
+export interface GateServices {
+  readonly db: Database
+  readonly plan: Plan
+  readonly settings: Pick<Settings, 'values'>
+  readonly counts: SharedCounts
+  readonly throttles: Throttles
+  readonly log: Logger
+}
+
 /**
  * The door every endpoint is entered through: finds out who asks, what about and with which role in one statement,
  * and makes the endpoint's checks in their order. Nothing else decides who may call.
@@ -58,10 +71,18 @@ export class Gate {
   readonly #plan: Plan
   readonly #log: Logger
   readonly #settings: Pick<Settings, 'values'>
+  readonly #limits: EndpointLimits
+  readonly #throttles: Throttles
+  readonly #addresses: UniqueAddresses
+  /** Whose token it was, so that one too many is refused without asking the database. */
+  readonly #users = new LruMap<string, number>(10_000)
 
-  constructor(db: Database, plan: Plan, settings: Pick<Settings, 'values'>, log: Logger) {
+  constructor({ db, plan, settings, counts, throttles, log }: GateServices) {
     this.#db = db
     this.#settings = settings
+    this.#limits = new EndpointLimits(settings, counts)
+    this.#throttles = throttles
+    this.#addresses = new UniqueAddresses(db, settings)
     this.#entrances = new Entrances(db)
     this.#plan = plan
     this.#log = log
@@ -79,6 +100,16 @@ export class Gate {
       machine === undefined
         ? { ...readCredentials(request.headers, call.bag), adminMode: this.#settings.values.admin_mode }
         : { kind: 'none', digest: undefined, sudo: undefined }
+    // Runners and jobs ask as often as they have to.
+    if (machine === undefined && credentials.kind === 'none') {
+      const throttled = this.#throttles.ofEndpoint(endpoint, { address: request.ip }, call.bag)
+      if (throttled !== undefined) return throttled
+    }
+    const before = credentials.digest === undefined ? undefined : this.#users.get(credentials.digest)
+    if (before !== undefined) {
+      const throttled = this.#throttles.ofEndpoint(endpoint, { user: before }, call.bag)
+      if (throttled !== undefined) return throttled
+    }
     if (checks[0] === 'credentials') needsCredentials(credentials, endpoint, machine !== undefined)
 
     const lookup = {
@@ -94,10 +125,22 @@ export class Gate {
       endpoint.paged === true ? undefined : 'single',
     )
     let { actor, subject } = entrance
+    if (before === undefined && credentials.digest !== undefined) {
+      const user = actor?.user ?? null
+      if (user !== null) this.#users.set(credentials.digest, user.id)
+      const caller = user === null ? { address: request.ip } : { user: user.id }
+      const throttled = this.#throttles.ofEndpoint(endpoint, caller, call.bag)
+      if (throttled !== undefined) return throttled
+    }
+    const limited = { endpoint, user: actor?.user ?? null, address: request.ip }
+    if (machine === undefined) this.#limits.before(limited)
     for (const check of checks) {
       switch (check) {
         case 'credentials':
           actor = await this.#checkCredentials(endpoint, credentials, entrance, machine !== undefined)
+          if (actor.user !== null && !(await this.#addresses.admits(actor.user.id, request.ip))) {
+            throw forbidden()
+          }
           if (credentials.sudo !== undefined && actor.user !== null) {
             // Role, visibility and rows are those of the user in whose name the administrator acts.
             entrance = await enterInNameOf(this.#db, kind, actor.user, lookup, read)
@@ -113,6 +156,7 @@ export class Gate {
             const moved = this.#moved(request.method, 'id' in subject ? subject.id : 0, call)
             if (moved !== undefined) return moved
           }
+          if ('id' in subject) this.#limits.within({ ...limited, subject: subject.id })
           if (endpoint.plan !== undefined && !includesPlan(this.#plan, endpoint.plan)) throw forbidden()
           break
         case 'record':

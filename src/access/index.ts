@@ -84,6 +84,7 @@ export {
   issueVisible,
   issueVisibleAnywhere,
 } from './noteables.ts'
+export { Throttles, type Caller, type Family } from './throttles.ts'
 export { noteTokenUse } from './token-use.ts'
 export {
   admits,

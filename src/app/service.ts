@@ -3,14 +3,14 @@ import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { migrations } from '../../migrations/index.ts'
-import { Gate, type ProjectSubject } from '../access/index.ts'
+import { Gate, Throttles, type ProjectSubject } from '../access/index.ts'
 import { refRules } from './ref-rules.ts'
 import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import { Blobs } from '../blobs/index.ts'
 import { openGit } from '../git/index.ts'
 import type { Config } from '../kernel/config/index.ts'
 import { startEmbeddedPostgres } from '../kernel/db/embedded/index.ts'
-import { Database, migrate, Notifications } from '../kernel/db/index.ts'
+import { Database, migrate, Notifications, SharedCounts } from '../kernel/db/index.ts'
 import { createServer, mountEndpoints, Registry } from '../kernel/endpoint/index.ts'
 import { makeFolders } from '../kernel/lib/make-folders.ts'
 import { Cipher } from '../kernel/lib/secrets.ts'
@@ -25,6 +25,7 @@ import { startBuiltInRunner } from './built-in-runner.ts'
 import { mountHealth } from './health.ts'
 import { openImages } from './images.ts'
 import { Metrics } from './metrics.ts'
+import { mountThrottles } from './throttled.ts'
 import { openApiEndpoint } from './openapi.ts'
 import { secretKey } from './secret-key.ts'
 import { seed } from './seed.ts'
@@ -76,6 +77,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const settings = stack.use(new Settings({ db, notifications, cipher, plan: config.plan, log }))
   await settings.load()
 
+  const counts = stack.use(new SharedCounts(db.writer, log))
+  const throttles = new Throttles(settings, counts)
   const git = stack.use(await openGit())
   let bound = ''
   let sshPort: number | undefined
@@ -111,6 +114,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     db,
     notifications,
     settings,
+    throttles,
     events,
     cipher,
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
@@ -134,7 +138,13 @@ export async function startService(config: Config, log: Logger): Promise<Service
 
   const stopping = new AbortController()
   const metrics = new Metrics()
-  const server = createServer({ log, externalUrl, observe: metrics.observe.bind(metrics) })
+  const server = createServer({
+    log,
+    externalUrl,
+    trustedProxies: config.trustedProxies,
+    observe: metrics.observe.bind(metrics),
+  })
+  mountThrottles(server, throttles)
   mountHealth(server, {
     db,
     metrics,
@@ -145,7 +155,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
     ...built.flatMap((area) => area.endpoints ?? []),
     openApiEndpoint(() => registry),
   ])
-  mountEndpoints(server, registry, new Gate(db, config.plan, settings, log), externalUrl)
+  mountEndpoints(
+    server,
+    registry,
+    new Gate({ db, plan: config.plan, settings, counts, throttles, log }),
+    externalUrl,
+  )
   for (const area of built) area.mount?.(server)
   mountPages(server)
   stack.defer(() => close(server, config.shutdownTimeout))

@@ -1,4 +1,4 @@
-import type { ProjectSubject } from '../access/index.ts'
+import type { ProjectSubject, Throttles } from '../access/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import type { Blobs } from '../blobs/index.ts'
 import type { Images } from './images.ts'
@@ -34,6 +34,8 @@ export interface Services {
   readonly db: Database
   readonly notifications: Notifications
   readonly settings: Settings
+  /** How many requests somebody may make. */
+  readonly throttles: Throttles
   readonly events: Events
   readonly cipher: Cipher
   readonly blobs: Blobs

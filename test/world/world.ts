@@ -4,6 +4,7 @@ import path from 'node:path'
 import { Writable } from 'node:stream'
 import { pino, type Logger } from 'pino'
 import { inject } from 'vitest'
+import { limitSettings } from '../../src/settings/catalogue/limits.ts'
 import { startService, type Service } from '../../src/app/service.ts'
 import { readConfig } from '../../src/kernel/config/index.ts'
 import { Client, Person, type Reply } from './client.ts'
@@ -174,6 +175,13 @@ function failureLog(failures: string[]): Logger {
   return pino({ level: 'error' }, sink)
 }
 
+/** The limits of single endpoints, lifted. */
+const withoutLimits = Object.fromEntries(
+  Object.entries(limitSettings)
+    .filter(([, { fallback }]) => typeof fallback === 'number')
+    .map(([name]) => [name, 0]),
+)
+
 /** Starts a service on a database and a folder of its own. `environment` as in the configuration. */
 export async function startWorld(
   environment: Readonly<Record<string, string>> = {},
@@ -198,6 +206,8 @@ export async function startWorld(
     })
     const failures: string[] = []
     const service = stack.use(await startService(config, failureLog(failures)))
+    // Suites ask more often than people do.
+    await service.services.settings.change(withoutLimits)
     return new World(service, { directory, databaseUrl: database.url }, failures, stack)
   } catch (error) {
     await stack.disposeAsync()

@@ -6,6 +6,7 @@ import {
   noteTokenUse,
   type Actor,
   type Login,
+  type Throttles,
 } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
@@ -28,6 +29,7 @@ export interface AdmissionServices extends TargetServices {
   readonly log: Logger
   readonly plan: Plan
   readonly settings: Settings
+  readonly throttles: Throttles
   readonly externalUrl: () => string
   readonly matchesPassword: (password: string, digest: string) => Promise<boolean>
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { ProjectSubject } from '../../access/index.ts'
+import type { ProjectSubject, Throttles } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
@@ -22,6 +22,7 @@ export function gitHttp(services: {
   log: Logger
   plan: Plan
   settings: Settings
+  throttles: Throttles
   externalUrl: () => string
   places: RepositoryPlaces
   door: RefDoor<ProjectSubject>

@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller, Throttles } from '../../access/index.ts'
 import { parseProtocol, type Service } from '../../git/index.ts'
+import { send } from '../../kernel/endpoint/index.ts'
 import { requestContext } from '../../kernel/log/index.ts'
 import { readAddress, type GitAddress } from './address.ts'
 import { admit, type Admitted } from './admission.ts'
@@ -52,10 +54,23 @@ async function answer(
   if (service !== 'git-upload-pack' && service !== 'git-receive-pack') {
     throw new GitRefusal(403, 'Only the smart protocol of git is served here.')
   }
-  const admitted = await admit(services, readLogin(request.headers.authorization), fullPath, service)
+  const { throttles } = services
+  const login = request.headers.authorization
+  // Whoever shows who he is is counted as that, once he is known.
+  if (login === undefined && isThrottled(throttles, { address: request.ip }, reply)) return reply
+  const admitted = await admit(services, readLogin(login), fullPath, service)
+  const { user } = admitted.actor
+  if (user !== null && isThrottled(throttles, { user: user.id }, reply)) return reply
   const context = requestContext()
   if (context !== undefined && admitted.actor.user !== null) context.actor = admitted.actor.user.username
   return serve(services, { service, call, fullPath }, admitted, request, reply)
+}
+
+/** Counts the request; one too many is answered. */
+function isThrottled(throttles: Throttles, caller: Caller, reply: FastifyReply): boolean {
+  const refusal = throttles.count('git_http', caller)
+  if (refusal !== undefined) void send(reply, refusal)
+  return refusal !== undefined
 }
 
 async function serve(

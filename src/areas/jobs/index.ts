@@ -65,7 +65,7 @@ export function jobs(services: JobServices): {
   const limits = rateLimits()
   return {
     endpoints: [
-      ...readingEndpoints(view, traces, limits),
+      ...readingEndpoints(view, traces),
       ...actingEndpoints(services, view),
       ...artifactEndpoints(services),
       ...runnerEndpoints(services, traces, limits),

@@ -2,14 +2,12 @@ import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 
 /** The application limits of jobs (conventions, 1.13). */
 export interface RateLimits {
-  readonly projectJobs: RateLimit
   readonly trace: RateLimit
   readonly jobCalls: RateLimit
 }
 
 export function rateLimits(): RateLimits {
   return {
-    projectJobs: new RateLimit(600, 60),
     trace: new RateLimit(200, 60),
     jobCalls: new RateLimit(200, 60),
   }

@@ -18,7 +18,6 @@ import {
 } from '../../kernel/endpoint/index.ts'
 import { readCursor, writeCursor } from '../../kernel/endpoint/pagination.ts'
 import { Bridge, Job } from './entities.ts'
-import type { RateLimits } from './rate-limits.ts'
 import { logAnswer } from './log-answer.ts'
 import type { JobView } from './show.ts'
 import * as store from './store.ts'
@@ -31,7 +30,7 @@ const scope = Optional(
 /** Whether one may read the jobs is told before whether the pipeline is there (conventions, 1.6). */
 const abilityFirst: readonly Check[] = ['params', 'credentials', 'subject', 'may', 'record']
 
-export function readingEndpoints(view: JobView, traces: Traces, limits: RateLimits): Endpoint[] {
+export function readingEndpoints(view: JobView, traces: Traces): Endpoint[] {
   const ofPipeline = {
     method: 'GET',
     on: project,
@@ -72,8 +71,7 @@ export function readingEndpoints(view: JobView, traces: Traces, limits: RateLimi
           keyset,
         )
       },
-      async handle({ actor, project, params, rows }) {
-        limits.projectJobs.use(actor.user!.id)
+      async handle({ project, params, rows }) {
         const shown = await view.all(rows, project)
         if (params.pagination !== 'keyset') return shown
         const last = rows.at(-1)

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { logLevels } from '../log/logger.ts'
@@ -38,6 +39,16 @@ function roleList(value: string): readonly Role[] {
     if (role === undefined)
       throw new Unusable(`names an unknown role, "${name}"; there are ${roles.join(', ')}`)
     return role
+  })
+}
+
+function addressList(value: string): readonly string[] {
+  return value.split(',').map((entry) => {
+    const [address = '', bits = '0', ...more] = entry.trim().split('/')
+    if (isIP(address) === 0 || more.length > 0 || !/^\d{1,3}$/.test(bits)) {
+      throw new Unusable(`has an entry that is no address or range, "${entry}"`)
+    }
+    return entry.trim()
   })
 }
 
@@ -125,6 +136,10 @@ export const variables = {
   ),
   SHUTDOWN_TIMEOUT: integer(30, [1, 3600], 'Seconds that requests and jobs may still take after SIGTERM.'),
   LOG_LEVEL: oneOf(logLevels, 'info', 'How much is logged.'),
+  TRUSTED_PROXIES: optional(
+    addressList,
+    'Addresses and ranges, separated by commas, of the proxies in front of the service: they are believed about whose request they forward.',
+  ),
   VENDOR_FIELD_NAMES: flag(
     true,
     'Repeat settings with a neutral name under the name that clients of the vendor know, as `gravatar_enabled`.',
@@ -171,6 +186,7 @@ export interface Config {
   readonly runnerIsolation: 'none' | 'bwrap'
   readonly shutdownTimeout: number
   readonly logLevel: Values['LOG_LEVEL']
+  readonly trustedProxies: readonly string[]
   readonly vendorFieldNames: boolean
   readonly metricsFromAnywhere: boolean
 }
@@ -220,6 +236,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     runnerIsolation: read('RUNNER_ISOLATION'),
     shutdownTimeout: read('SHUTDOWN_TIMEOUT'),
     logLevel: read('LOG_LEVEL'),
+    trustedProxies: read('TRUSTED_PROXIES') ?? [],
     vendorFieldNames: read('VENDOR_FIELD_NAMES'),
     metricsFromAnywhere: read('METRICS_FROM_ANYWHERE'),
   }

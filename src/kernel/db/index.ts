@@ -11,5 +11,6 @@ export {
 } from './database.ts'
 export { chosenIid, nextIid, type Numbered, type NumberedPlace } from './iids.ts'
 export { Notifications } from './listen.ts'
+export { SharedCounts, type Count } from './shared-counts.ts'
 export { migrate, type MigrationList } from './migrate.ts'
 export type { DB } from './schema.ts'

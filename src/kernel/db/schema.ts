@@ -881,6 +881,12 @@ export interface Releases {
   updated_at: Generated<Timestamp>;
 }
 
+export interface RequestCounts {
+  bucket: string;
+  count: number;
+  ends_at: Timestamp;
+}
+
 export interface ResourceLabelEvents {
   action: string;
   created_at: Generated<Timestamp>;
@@ -1011,6 +1017,12 @@ export interface Timelogs {
   user_id: number | null;
 }
 
+export interface UserAddresses {
+  address: string;
+  seen_at: Timestamp;
+  user_id: number;
+}
+
 export interface Users {
   admin: Generated<boolean>;
   can_create_group: Generated<boolean>;
@@ -1134,6 +1146,7 @@ export interface DB {
   ref_updates: RefUpdates;
   release_links: ReleaseLinks;
   releases: Releases;
+  request_counts: RequestCounts;
   resource_label_events: ResourceLabelEvents;
   resource_milestone_events: ResourceMilestoneEvents;
   resource_state_events: ResourceStateEvents;
@@ -1148,6 +1161,7 @@ export interface DB {
   ssh_keys: SshKeys;
   subscriptions: Subscriptions;
   timelogs: Timelogs;
+  user_addresses: UserAddresses;
   users: Users;
   wiki_pages: WikiPages;
   wiki_ref_updates: WikiRefUpdates;

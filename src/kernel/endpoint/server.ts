@@ -19,6 +19,8 @@ export interface ServerOptions {
   readonly log: Logger
   /** Scheme, host and port under which people reach the service, without a slash at the end. */
   readonly externalUrl: () => string
+  /** Addresses and ranges of proxies that are believed about whom they forward. */
+  readonly trustedProxies?: readonly string[]
   /** Called once for each answered request. */
   readonly observe?: (context: RequestContext, method: string, status: number, seconds: number) => void
 }
@@ -31,10 +33,16 @@ declare module 'fastify' {
 }
 
 /** The HTTP server: request contexts, common headers, and the one place that renders errors. */
-export function createServer({ log, externalUrl, observe }: ServerOptions): FastifyInstance {
+export function createServer({
+  log,
+  externalUrl,
+  trustedProxies = [],
+  observe,
+}: ServerOptions): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = log
   const server = Fastify({
     loggerInstance,
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: 8192, ignoreTrailingSlash: false },
     forceCloseConnections: 'idle',
@@ -69,6 +77,11 @@ export function createServer({ log, externalUrl, observe }: ServerOptions): Fast
     if (context !== undefined) {
       for (const [name, value] of Object.entries(commonHeaders(context.id, context.startedAt))) {
         if (!reply.hasHeader(name)) reply.header(name, value)
+      }
+      if (context.headers !== undefined) {
+        for (const [name, value] of Object.entries(context.headers)) {
+          if (!reply.hasHeader(name)) reply.header(name, value)
+        }
       }
     }
     done()

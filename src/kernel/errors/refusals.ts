@@ -99,12 +99,12 @@ export function notApplicable(message: string, code: 'conflict' | 'empty', dryRu
   return new ApiError(400, { message, error_code: code, ...(dryRun && { dry_run: 'error' }) })
 }
 
-/** A limit on one action; `period` is in seconds. */
-export function tooManyRequests(period: number): ApiError {
+/** A limit on one action; `period`, in seconds, tells when to come again. */
+export function tooManyRequests(period?: number): ApiError {
   return new ApiError(
     429,
     { message: { error: 'This endpoint has been requested too many times. Try again later.' } },
-    { 'retry-after': String(period) },
+    period === undefined ? {} : { 'retry-after': String(period) },
   )
 }
 

@@ -9,6 +9,8 @@ export interface RequestContext {
   /** Filled in once known. */
   endpoint?: string
   actor?: string
+  /** Headers that go with the answer, whatever it will be. */
+  headers?: Readonly<Record<string, string>>
 }
 
 /** What is told on the channel of statements. */
