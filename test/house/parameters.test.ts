@@ -164,12 +164,16 @@ function queryOf(route: Route): string {
 const ending = (method: string, path: string): boolean =>
   method === 'DELETE' || /\/(archive|transfer|rotate|erase|block|ban|deactivate|restore)$/.test(path)
 
+/** Whose hostile values have a suite of their own: those that are taken would shut the others out. */
+const elsewhere = new Set(['PUT /application/settings'])
+
 describe('hostile parameters', () => {
   test('of every endpoint are never our failure', { timeout: 1_200_000 }, async () => {
     const all: string[] = []
     const last = (route: Route) => Number(ending(route.endpoint.method, route.endpoint.path))
     for (const route of routes.toSorted((a, b) => last(a) - last(b))) {
-      const { method } = route.endpoint
+      const { method, path } = route.endpoint
+      if (elsewhere.has(`${method} ${path}`)) continue
       for (const name of Object.keys(route.params.properties)) {
         const { found, done } = await complaints(method, shareOf(callsFor(route, name), route, name))
         all.push(...found)
