@@ -23,6 +23,7 @@ import { namespaces } from '../areas/namespaces/index.ts'
 import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { projectAliases, projectOfAlias } from '../areas/project-aliases/index.ts'
 import { repository } from '../areas/repository/index.ts'
+import { codeOwners } from '../areas/code-owners/index.ts'
 import { pushRules } from '../areas/push-rules/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
 import { issues } from '../areas/issues/index.ts'
@@ -84,6 +85,7 @@ export function areas(services: Services): Area[] {
     protectedBranches({ ...services, repositoryOf: (project) => services.places.of(project) }),
     protectedTags(services),
     pushRules(services),
+    codeOwners(services),
     repository({
       ...services,
       lastPipelineOf: (project, sha) => lastPipelineOf(services, project, sha),

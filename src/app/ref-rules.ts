@@ -1,3 +1,4 @@
+import { codeOwnerGuard } from '../areas/code-owners/index.ts'
 import type { ProjectSubject } from '../access/index.ts'
 import { branchGuard, protectFirstBranch, type GuardServices } from '../areas/protected-branches/index.ts'
 import { tagGuard } from '../areas/protected-tags/index.ts'
@@ -11,7 +12,7 @@ export function refRules(services: GuardServices & { plan: Plan }): DoorRules<Pr
   return {
     guard(mover) {
       const names = [branchGuard(services, mover), tagGuard({ db }, mover)]
-      const contents = plan === 'free' ? [] : [pushRuleGuard({ db }, mover)]
+      const contents = plan === 'free' ? [] : [pushRuleGuard({ db }, mover), codeOwnerGuard({ db }, mover)]
       return {
         async check(proposal) {
           const refusals = []

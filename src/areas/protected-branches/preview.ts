@@ -104,7 +104,7 @@ export async function previewOf(services: GuardServices, asked: Asked): Promise<
     ),
     delete: verdict(await told('delete', false), []),
     unprotect: verdict(unprotectRefusal(asked, rows), through('unprotect')),
-    code_owner_approval_required: rows.some((row) => row.code_owner_approval_required),
+    code_owner_approval_required: protection?.codeOwnerApprovalRequired ?? false,
     rules: rows.map(protectedBranch),
   }
 }

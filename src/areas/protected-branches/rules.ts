@@ -31,6 +31,8 @@ export interface Protection {
   readonly push: readonly Entry[]
   readonly merge: readonly Entry[]
   readonly allowForcePush: boolean
+  /** The strictest rule wins here. */
+  readonly codeOwnerApprovalRequired: boolean
 }
 
 /**
@@ -45,6 +47,7 @@ export function protectionOf(branch: string, rules: readonly BranchRule[]): Prot
     push: entries.filter(({ action }) => action === 'push'),
     merge: entries.filter(({ action }) => action === 'merge'),
     allowForcePush: matching.some((rule) => rule.allowForcePush),
+    codeOwnerApprovalRequired: matching.some((rule) => rule.codeOwnerApprovalRequired),
   }
 }
 

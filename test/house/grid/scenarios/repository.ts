@@ -42,7 +42,19 @@ async function blob(stage: Stage): Promise<Request> {
 const readme = () => ({ path: { file_path: 'README.md' }, query: 'ref=main' })
 const mainCommit = () => ({ path: { sha: 'main' } })
 
+/** A branch with a file of code owners. */
+function owned(stage: Stage): Promise<Request> {
+  return stage.once('code owners', async () => {
+    await stage.make(`${stage.projectPath}/repository/files/CODEOWNERS`, {
+      ...{ branch: 'owned', start_branch: 'main', commit_message: 'Own', content: '* @root' },
+    })
+    return { query: 'ref=owned&paths=README.md' }
+  })
+}
+
 export const repositoryScenarios: Scenarios = {
+  'GET /projects/:id/repository/code_owners': { '': onCode(owned) },
+  'GET /projects/:id/repository/code_owners/errors': { '': onCode(owned) },
   'GET /projects/:id/repository/tree': { '': onCode() },
   'GET /projects/:id/repository/files/:file_path': { 'ref given': onCode(readme) },
   'GET /projects/:id/repository/files/:file_path/raw': { '': onCode(readme) },
