@@ -39,6 +39,10 @@ import * as forksAndStars from './0090-forks-and-stars.ts'
 import * as aliasesAndDeletion from './0091-aliases-and-deletion.ts'
 import * as notes from './0071-notes.ts'
 import * as requestCounts from './0101-request-counts.ts'
+import * as mergeRequests from './0040-merge-requests.ts'
+import * as mergeRequestApprovals from './0041-merge-request-approvals.ts'
+import * as pipelinesOfMergeRequests from './0042-pipelines-of-merge-requests.ts'
+import * as mergeRequestSubscriptions from './0043-merge-request-subscriptions.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -82,4 +86,8 @@ export const migrations: MigrationList = {
   '0091-aliases-and-deletion': aliasesAndDeletion,
   '0071-notes': notes,
   '0101-request-counts': requestCounts,
+  '0040-merge-requests': mergeRequests,
+  '0041-merge-request-approvals': mergeRequestApprovals,
+  '0042-pipelines-of-merge-requests': pipelinesOfMergeRequests,
+  '0043-merge-request-subscriptions': mergeRequestSubscriptions,
 }

@@ -108,4 +108,5 @@ export {
   visibleGroupParts,
   visibleProjectParts,
 } from './visible.ts'
+export { subjectRequestsReadable, userReadsRequests, visibleRequestParts } from './merge-requests.ts'
 export { groupsWithRole, projectsWithRole } from './reach.ts'

@@ -14,6 +14,7 @@ import { memberRoles } from '../areas/member-roles/index.ts'
 import { containerRegistry } from '../areas/container-registry/index.ts'
 import { containerRules } from '../areas/container-rules/index.ts'
 import { gitHttp } from '../areas/git-http/index.ts'
+import { mergeRequests } from '../areas/merge-requests/index.ts'
 import { metadata } from '../areas/metadata/index.ts'
 import { deployments, environments } from '../areas/environments/index.ts'
 import { groups } from '../areas/groups/index.ts'
@@ -101,6 +102,7 @@ export function areas(services: Services): Area[] {
     markdownArea,
     wikiArea,
     pipelineArea,
+    mergeRequests({ ...services, creator: pipelineArea.creator }),
     ciSimulation({ ...services, refProtection }),
     pipelineSchedules({ ...services, refProtection, creator: pipelineArea.creator }),
     triggers({ ...services, creator: pipelineArea.creator }),

@@ -15,6 +15,7 @@ export const commands = {
       '--show-resolving-progress',
     ],
   },
+  'pack-objects': { flags: ['--revs', '--stdout', '-q', '--delta-base-offset'] },
   'unpack-objects': { flags: ['-q', '--strict=', '--max-input-size='] },
   // `-z` and not `-Z`: the latter needs git 2.42.
   'cat-file': { flags: ['--batch-command', '-z', 'blob'] },

@@ -103,6 +103,7 @@ export {
 export type { Quarantine } from './quarantine.ts'
 export { commitBlob, storeBlob, type BlobCommit, type StoredBlob } from './blob-commit.ts'
 export { Draft, type Merged, type NewCommit } from './draft.ts'
+export { landCommits, type Landing, type Landed } from './land.ts'
 export {
   mergeBase,
   mergeBases,
@@ -114,4 +115,5 @@ export {
   squashCommits,
   tryMerge,
 } from './merges.ts'
+export { fetchCommits } from './fetch-commits.ts'
 export { recoverRepository, type RecoverOptions } from './recover.ts'

@@ -201,6 +201,8 @@ describe('any rules, any actor, any update', () => {
           isDefault: false,
           isForced: () => Promise.resolve(change === 'back' || change === 'aside'),
           onProtectedBranch: () => Promise.resolve(false),
+
+          isMergeResult: () => Promise.resolve(false),
           via: 'git',
           protection,
           may: {

@@ -46,6 +46,17 @@ const environmentReader: ProjectCondition = {
   },
 }
 
+/** Merge requests show code: in private projects they are for Planners and above, as a closed feature for Reporters. */
+const mergeRequestReader: ProjectCondition = {
+  label: 'merge_requests open to the caller',
+  holds(_, subject) {
+    const level = subject.features.merge_requests
+    if (level === FeatureLevel.disabled) return false
+    if (level < FeatureLevel.enabled) return subject.role >= Role.reporter
+    return subject.visibility !== Visibility.private || subject.role >= Role.planner
+  },
+}
+
 const issueWriter: ProjectCondition = {
   label: 'signed in, issues open to the caller',
   holds: (actor, subject) => actor.user !== null && feature('issues').holds(actor, subject),
@@ -191,6 +202,15 @@ export type ProjectAbility =
   | 'admin_container_rule'
   | 'admin_protected_tag'
   | 'change_protected_tag'
+  | 'read_merge_request'
+  | 'create_merge_request_from'
+  | 'create_merge_request_in'
+  | 'update_merge_request'
+  | 'touch_own_merge_request'
+  | 'merge_merge_request'
+  | 'approve_merge_request'
+  | 'admin_approval_rule'
+  | 'destroy_merge_request'
   | 'admin_deploy_key'
   | 'change_deploy_key'
   | 'read_snippet'
@@ -311,6 +331,37 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   admin_container_rule: { allow: maintainer, never: [archived] },
   admin_protected_tag: { allow: maintainer, never: [off('repository')] },
   change_protected_tag: { allow: maintainer, never: [archived, off('repository')] },
+  read_merge_request: {
+    allow: [mergeRequestReader],
+    never: [off('merge_requests'), off('repository'), foreignJob],
+  },
+  /** Whose branch it brings: a push by another name. */
+  create_merge_request_from: { allow: developer, never: [archived, off('repository'), anyJob] },
+  /** From a fork everybody may ask who sees requests and code. */
+  create_merge_request_in: {
+    allow: [mergeRequestReader],
+    never: [archived, off('merge_requests'), off('repository'), codeClosed, anyJob],
+  },
+  /** Besides its author and those it is assigned to: the area looks at that. */
+  update_merge_request: {
+    allow: developer,
+    never: [archived, off('merge_requests'), off('repository'), anyJob],
+  },
+  touch_own_merge_request: {
+    allow: [signedIn],
+    never: [archived, off('merge_requests'), off('repository'), anyJob],
+  },
+  /** Into branches that no rule protects; of the others the rule decides. */
+  merge_merge_request: {
+    allow: developer,
+    never: [archived, off('merge_requests'), off('repository'), anyJob],
+  },
+  approve_merge_request: {
+    allow: developer,
+    never: [archived, off('merge_requests'), off('repository'), anyJob],
+  },
+  admin_approval_rule: { allow: maintainer, never: [archived] },
+  destroy_merge_request: { allow: owner, never: [off('merge_requests'), anyJob] },
   admin_deploy_key: { allow: maintainer },
   change_deploy_key: { allow: maintainer, never: [archived] },
   read_snippet: { allow: [feature('snippets')], never: [off('snippets'), foreignJob] },

@@ -52,7 +52,12 @@ export { checkVariables, danglingSources, skippedAfter } from './rules.ts'
 export { processModes, upcomingJobs } from './resource-turn.ts'
 export { AlreadyCreated, insertPipeline, type NewPipelineRow } from './create-store.ts'
 export { lastPipelineOf } from './commit-pipeline.ts'
-export { find as findPipeline, latestOf as latestPipeline } from './store.ts'
+export {
+  detailColumns as pipelineDetailColumns,
+  find as findPipeline,
+  latestOf as latestPipeline,
+  summaryColumns as pipelineSummaryColumns,
+} from './store.ts'
 export {
   openFacts,
   pipelineSecretContext,

@@ -8,7 +8,8 @@ import type { PipelineRow, PipelineSummaryRow } from './entities.ts'
 export const summaryColumns = sql`
   p.id, p.iid, p.project_id, p.sha, p.ref, p.status, p.source, p.name, p.created_at, p.updated_at`
 
-const detailColumns = sql`
+/** Of a pipeline `p` that user `u` started. */
+export const detailColumns = sql`
   ${summaryColumns}, p.user_id, p.before_sha, p.tag, p.yaml_errors, p.has_warnings, p.coverage, p.duration,
   p.started_at, p.finished_at, ${basicUserJson('u')} as "user"`
 

@@ -3,6 +3,7 @@ import {
   branchName,
   isAncestor,
   listBranches,
+  type Oid,
   type ProposedUpdate,
   type RefGuard,
   type Refusal,
@@ -14,6 +15,8 @@ import * as store from './store.ts'
 
 export interface GuardServices extends JudgeServices {
   readonly repositoryOf: (project: ProjectSubject) => Repository
+  /** Whether this is what the branch is to have once a merge request that is being merged into it is merged. */
+  readonly isMergeResult: (projectId: number, branch: string, oid: Oid) => Promise<boolean>
 }
 
 /** Who moves refs, of what, and whether over git or through the API and the pages. */
@@ -42,6 +45,7 @@ export function branchGuard(services: GuardServices, mover: Mover): RefGuard {
           isForced: () => update.isForced(),
           onProtectedBranch: () =>
             liesOnProtectedBranch(services.repositoryOf(project), objects, project, update, rules),
+          isMergeResult: () => services.isMergeResult(project.id, branch, update.newOid),
           via,
           rules,
         })

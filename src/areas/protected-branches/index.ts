@@ -14,7 +14,8 @@ export { protectionOf, type BranchRule, type Protection } from './rules.ts'
 export { protectByFlags, unprotect } from './old-aliases.ts'
 export { accessEntry, AccessLevel, accessLevel, type EntryRow } from './entities.ts'
 export { targetOf } from './requested.ts'
-export { allRules, rulesIn, rulesOf, targetColumns } from './store.ts'
+export { allRules, rulesIn, rulesOf, targetColumns, rulesColumn } from './store.ts'
+export type { RuleRow } from './entities.ts'
 export { checkTargets } from './targets.ts'
 
 /** What other areas ask of a branch: jobs and variables for protected refs, pipelines by those who may push or merge. */

@@ -19,7 +19,10 @@ export interface JudgeServices {
 }
 
 /** What is to become of a branch, and under which rules, told for whoever does it. */
-export type Change = Pick<BranchUpdate, 'branch' | 'kind' | 'isForced' | 'onProtectedBranch' | 'via'> & {
+export type Change = Pick<
+  BranchUpdate,
+  'branch' | 'kind' | 'isForced' | 'onProtectedBranch' | 'isMergeResult' | 'via'
+> & {
   readonly rules: readonly BranchRule[]
 }
 

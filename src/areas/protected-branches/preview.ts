@@ -87,6 +87,7 @@ export async function previewOf(services: GuardServices, asked: Asked): Promise<
       ...{ branch, kind, rules: rows.map(branchRule), via: kind === 'delete' ? 'web' : 'git' },
       isForced: () => Promise.resolve(forced),
       onProtectedBranch: () => Promise.resolve(true),
+      isMergeResult: () => Promise.resolve(false),
     })
   const mayMerge =
     protection === undefined || admits([...protection.merge, ...protection.push], actor, project)

@@ -69,6 +69,8 @@ describe('refusals, in their order', () => {
     isDefault: false,
     isForced: () => Promise.resolve(given.forced ?? false),
     onProtectedBranch: () => Promise.resolve(given.based ?? false),
+
+    isMergeResult: () => Promise.resolve(false),
     via: 'git',
     protection: protectionOf('main', [rule('main')]),
     may: nobody,

@@ -59,6 +59,8 @@ export interface BranchUpdate {
   readonly isForced: () => Promise<boolean>
   /** The new head lies on a branch that is protected already. */
   readonly onProtectedBranch: () => Promise<boolean>
+  /** The new head is the result of a merge request that is being merged. */
+  readonly isMergeResult: () => Promise<boolean>
   readonly via: 'git' | 'web'
   readonly protection: Protection | undefined
   readonly may: {
@@ -99,6 +101,12 @@ export async function refusal(update: BranchUpdate): Promise<string | undefined>
         ? undefined
         : 'You can only delete protected branches using the web interface.'
     case 'update':
-      return may.push ? undefined : 'You are not allowed to push code to protected branches on this project.'
+      if (may.push) return undefined
+      if (!(await update.isMergeResult())) {
+        return 'You are not allowed to push code to protected branches on this project.'
+      }
+      return may.merge
+        ? undefined
+        : 'You are not allowed to merge code into protected branches on this project.'
   }
 }

@@ -87,11 +87,14 @@ export async function ruleRowsOf(db: Reader, projectId: number, userId: number |
   return result.rows
 }
 
+/** The same as one value, inside a `read`. */
+export const rulesColumn = sql`(
+  select coalesce(json_agg(r), '[]'::json)
+  from (select ${columns} from protected_branches b where ${ofProject} order by b.id) r)`
+
 /** The same, read together with the caller's access: one row, however many rules there are. */
 export function allRules(): Read<{ readonly rules: readonly RuleRow[] }> {
-  return rows(sql`
-    select coalesce(json_agg(r), '[]'::json) as rules
-    from (select ${columns} from protected_branches b where ${ofProject} order by b.id) r`)
+  return rows(sql`select ${rulesColumn} as rules`)
 }
 
 /** What `allRules` brought. */

@@ -14,6 +14,7 @@ import {
   updateRefs,
   type PreparedChange,
   type PushResult,
+  type Quarantine,
   type RefGuard,
   type RefJournal,
   type RefUpdate,
@@ -31,6 +32,8 @@ export interface Mover<Project extends DoorProject = DoorProject> {
   readonly actor: Actor
   readonly project: Project
   readonly via: 'git' | 'web'
+  /** As somebody who pushes gives them, for a move that is made in his name. */
+  readonly pushOptions?: readonly string[]
 }
 
 /** What another area plugs into the door: it may refuse updates, and act when a project's first branch appears. */
@@ -86,7 +89,7 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
     return updateRefs(this.#places.of(mover.project), updates, {
       from: 'client',
       guard: this.#guard(mover),
-      journal: this.#journal(mover, []),
+      journal: this.#journal(mover, mover.pushOptions ?? []),
       atomic: true,
       quarantine: change?.quarantine,
     })
@@ -110,6 +113,38 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
   /** What follows the first push to a project, for one that came into being with its branches. */
   adopt(tx: Tx, projectId: number, defaultBranch: string): Promise<void> {
     return this.#rules.firstBranch(tx, projectId, defaultBranch)
+  }
+
+  /**
+   * Moves refs that only the service writes (`refs/merge-requests/`, `refs/keep-around/`): no rule is asked and nobody
+   * is told. Where one has another value by now all stay as they are, and the answer is false; whoever moved it meant
+   * something newer.
+   */
+  async moveInternal(
+    project: DoorProject,
+    updates: readonly RefUpdate[],
+    quarantine?: Quarantine,
+  ): Promise<boolean> {
+    if (updates.length === 0) return true
+    const { rejected } = await updateRefs(this.#places.of(project), updates, {
+      from: 'service',
+      guard: allowAll,
+      journal: {
+        // What they should have can be found out anew at any time, so nothing is written down before.
+        prepare: async () => undefined,
+        applied: async () => this.#bumpVersion(project.id),
+        abandoned: async () => undefined,
+      },
+      atomic: true,
+      quarantine,
+    })
+    return rejected.length === 0
+  }
+
+  async #bumpVersion(projectId: number): Promise<void> {
+    await sql`update projects set refs_version = refs_version + 1 where id = ${projectId}`.execute(
+      this.#db.writer,
+    )
   }
 
   /** Takes a push in; see `git/receive-pack.ts`. */

@@ -18,10 +18,11 @@ import type { RepositoryServices } from './services.ts'
 
 export { rawAnswer } from './blob-answer.ts'
 export { Commit, commitEntity } from './commit-entity.ts'
+export { Diff, diffEntity, diffLimits } from './diff-entity.ts'
 export { RefDoor, type DoorProject, type DoorRules, type Mover, type PushEvent } from './door.ts'
 export { readFileAt } from './file-at.ts'
 export { contentDisposition } from './header-text.ts'
-export { commitNamed, readable, refsOf, resolveName } from './looking.ts'
+export { commitNamed, readable, refsOf, resolveName, type ReadProject } from './looking.ts'
 export { RepositoryPlaces, type PlacedProject, type PlacedRepository } from './places.ts'
 
 /** Code: files, commits, branches and tags of projects. */

@@ -74,6 +74,10 @@ export function recordNotFound(): ApiError {
   return new ApiError(404, { message: '404 Not found' })
 }
 
+export function notAcceptable(message = '406 Not Acceptable'): ApiError {
+  return new ApiError(406, { message })
+}
+
 export function conflict(message = '409 Conflict'): ApiError {
   return new ApiError(409, { message })
 }

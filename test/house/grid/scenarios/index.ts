@@ -11,6 +11,7 @@ import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
 import { issueScenarios } from './issues.ts'
 import { labelScenarios, milestoneScenarios } from './labels-and-milestones.ts'
 import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
+import { mergeRequestScenarios } from './merge-requests.ts'
 import { keyScenarios } from './keys.ts'
 import { projectAliasScenarios } from './project-aliases.ts'
 import { projectScenarios } from './projects.ts'
@@ -43,6 +44,7 @@ export const scenarios: Scenarios = {
   ...jobTokenScopeScenarios,
   ...pipelineScenarios,
   ...pipelineScheduleScenarios,
+  ...mergeRequestScenarios,
   ...keyScenarios,
   ...issueScenarios,
   ...labelScenarios,

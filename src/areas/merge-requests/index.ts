@@ -1,0 +1,77 @@
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Schedule, Task } from '../../tasks/index.ts'
+import type { PipelineEvent } from '../pipelines/index.ts'
+import type { PushEvent } from '../repository/index.ts'
+import { afterMerge } from './merging/after.ts'
+import { mergeIfReady, waitingFor } from './merging/auto.ts'
+import { checkMergeability } from './merging/check.ts'
+import { rebase, type RebaseJob } from './merging/rebase.ts'
+import { settleMerges } from './merging/settle.ts'
+import { onPush } from './on-push.ts'
+import { findProjects } from './projects.ts'
+import { listEndpoints } from './routes/lists.ts'
+import { mergingEndpoints } from './routes/merging.ts'
+import { readingEndpoints } from './routes/reading.ts'
+import { writingEndpoints } from './routes/writing.ts'
+import type { MergeRequestServices } from './services.ts'
+import { afterMergeTask, autoMergeTask, prepareTask, rebaseTask, refreshTask, settleTask } from './tasks.ts'
+import { refreshMergeRequest } from './versions/refresh.ts'
+
+export type { MergeRequestEvent } from './news.ts'
+export { isMergeResult } from './merging/finish.ts'
+
+/** Merge requests: what somebody wants to bring to a branch, who looks at it, and the merge. */
+export function mergeRequests(services: MergeRequestServices): {
+  endpoints: Endpoint[]
+  tasks: Task[]
+  schedules: Schedule[]
+  start: () => Promise<AsyncDisposable>
+} {
+  const { events } = services
+  events.subscribe<PushEvent>('push', 'merge-requests', (event) => onPush(services, event))
+  events.subscribe<PipelineEvent>('pipeline', 'merge-requests', async ({ payload }) => {
+    if (payload.status !== 'success') return
+    for (const id of await waitingFor(services, payload.pipelineId)) await mergeIfReady(services, id)
+  })
+  return {
+    endpoints: [
+      ...listEndpoints(services),
+      ...readingEndpoints(services),
+      ...writingEndpoints(services),
+      ...mergingEndpoints(services),
+    ],
+    tasks: tasksOf(services),
+    schedules: [{ task: settleTask, pattern: '* * * * *' }],
+    start: () => settleAtStart(services),
+  }
+}
+
+function tasksOf(services: MergeRequestServices): Task[] {
+  const task = (name: string, run: (payload: never) => Promise<void>): Task => ({
+    name,
+    run: (payload) => run(payload as never),
+  })
+  return [
+    task(prepareTask, ({ id, user }: { id: number; user: number }) => refresh(services, id, user)),
+    task(refreshTask, ({ id }: { id: number }) => refresh(services, id, null)),
+    task(autoMergeTask, ({ id }: { id: number }) => mergeIfReady(services, id)),
+    task(afterMergeTask, ({ id }: { id: number }) => afterMerge(services, id)),
+    task(rebaseTask, (job: RebaseJob) => rebase(services, job)),
+    task(settleTask, () => settleMerges(services)),
+  ]
+}
+
+async function refresh(services: MergeRequestServices, id: number, by: number | null): Promise<void> {
+  const row = await refreshMergeRequest(services, id, { by })
+  if (row === undefined) return
+  const target = (await findProjects(services.db.reader, [row.project_id])).get(row.project_id)
+  if (target !== undefined) await checkMergeability(services, target, row)
+}
+
+/** Ends beside the first requests what a crash has left. */
+async function settleAtStart(services: MergeRequestServices): Promise<AsyncDisposable> {
+  const settling = settleMerges(services).catch((error: unknown) => {
+    services.log.warn({ err: error }, 'could not settle the merges of a crash')
+  })
+  return { [Symbol.asyncDispose]: () => settling }
+}

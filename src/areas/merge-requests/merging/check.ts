@@ -1,0 +1,64 @@
+import { isAncestor, MergeProblem, tryMerge, type Oid } from '../../../git/index.ts'
+import { sql } from 'kysely'
+import { headOf } from '../branches.ts'
+import type { RequestProject } from '../projects.ts'
+import type { MergeRequestRow } from '../rows.ts'
+import type { MergeRequestServices } from '../services.ts'
+
+type Checked = Pick<
+  MergeRequestRow,
+  | 'id'
+  | 'state'
+  | 'target_branch'
+  | 'head_sha'
+  | 'merge_status'
+  | 'checked_head'
+  | 'checked_target'
+  | 'diverged'
+>
+
+type Outcome = Pick<MergeRequestRow, 'merge_status' | 'diverged' | 'checked_head' | 'checked_target'>
+
+/**
+ * Whether the head of a request merges into its target as that is now, found out by a merge that nobody sees, and
+ * remembered for these two heads. Where both are as they were when it was last found out nothing is done.
+ */
+export async function checkMergeability(
+  { db, places }: Pick<MergeRequestServices, 'db' | 'places'>,
+  target: Pick<RequestProject, 'id' | 'storage'>,
+  request: Checked,
+): Promise<Outcome> {
+  if (request.state !== 'opened') return request
+  const repository = places.of(target)
+  const head = request.head_sha as Oid
+  const into = await headOf(repository, request.target_branch)
+  const known = request.merge_status === 'can_be_merged' || request.merge_status === 'cannot_be_merged'
+  if (known && request.checked_head === head && request.checked_target === (into ?? null)) return request
+  const outcome = into === undefined ? { merges: false, diverged: false } : await look(repository, into, head)
+  const found: Outcome = {
+    merge_status: outcome.merges ? 'can_be_merged' : 'cannot_be_merged',
+    diverged: outcome.diverged,
+    checked_head: head,
+    checked_target: into ?? null,
+  }
+  await sql`
+    update merge_requests set merge_status = ${found.merge_status}, diverged = ${found.diverged},
+      checked_head = ${head}, checked_target = ${found.checked_target}
+    where id = ${request.id} and state = 'opened' and head_sha = ${head}`.execute(db.writer)
+  return found
+}
+
+async function look(
+  repository: Parameters<typeof tryMerge>[0],
+  into: Oid,
+  head: Oid,
+): Promise<{ merges: boolean; diverged: boolean }> {
+  if (await isAncestor(repository, into, head)) return { merges: true, diverged: false }
+  try {
+    const { conflicts } = await tryMerge(repository, into, head)
+    return { merges: conflicts.length === 0, diverged: true }
+  } catch (error) {
+    if (error instanceof MergeProblem) return { merges: false, diverged: true }
+    throw error
+  }
+}

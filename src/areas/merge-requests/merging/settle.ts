@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import { isAncestor, type Oid } from '../../../git/index.ts'
+import { headOf } from '../branches.ts'
+import { findProjects } from '../projects.ts'
+import type { MergeRequestServices } from '../services.ts'
+import { finishMerge, reopenUnmerged } from './finish.ts'
+
+/**
+ * Ends merges that nobody works on any more: what is locked for more than a minute is what a crash left. Where the
+ * commits are on the target branch it is merged, else it is open again. A merge that only was slow finds that out when
+ * it is done, and its push ends it after all.
+ */
+export async function settleMerges(services: MergeRequestServices): Promise<void> {
+  const { db, places } = services
+  const { rows } = await sql<{
+    id: number
+    project_id: number
+    target_branch: string
+    merging_sha: string | null
+  }>`
+    select m.id, m.project_id, m.target_branch, m.merging_sha from merge_requests m
+    where m.state = 'locked' and m.locked_at < now() - interval '1 minute' order by m.id limit 1000`.execute(
+    db.writer,
+  )
+  const projects = await findProjects(
+    db.reader,
+    rows.map(({ project_id }) => project_id),
+  )
+  for (const { id, project_id, target_branch, merging_sha } of rows) {
+    const project = projects.get(project_id)
+    const head = project && (await headOf(places.of(project), target_branch))
+    const arrived =
+      project !== undefined &&
+      head !== undefined &&
+      merging_sha !== null &&
+      (await isAncestor(places.of(project), merging_sha as Oid, head))
+    if (arrived) await finishMerge(services, id)
+    else
+      await reopenUnmerged(services, id, 'Merge failed: Something went wrong during merge. Please try again.')
+  }
+}

@@ -1,0 +1,125 @@
+import { sql, type RawBuilder } from 'kysely'
+import { visibleRequestParts } from '../../../access/index.ts'
+import {
+  mergedPage,
+  mergedRows,
+  readCursor,
+  refuseDeepOffset,
+  wantsKeyset,
+  writeCursor,
+  type MergedSource,
+  type PageInput,
+  type Read,
+} from '../../../kernel/endpoint/index.ts'
+import { invalidParameters } from '../../../kernel/errors/index.ts'
+import { mergeRequestColumns, type MergeRequestRow } from '../rows.ts'
+import { conditionsOf, type Condition } from './filters.ts'
+import type { MergeRequestFilter } from './filter-params.ts'
+
+/** A row of a list; with keyset pagination it tells whether another one follows. */
+export type ListedRow = MergeRequestRow & { readonly more?: boolean }
+
+interface Wanted extends MergeRequestFilter {
+  readonly pagination: string
+  /** Keyset pages: where the next one begins. */
+  readonly cursor?: string | undefined
+}
+
+/** The merge requests into the project that is the subject. */
+export function ofProject(params: Wanted, input: PageInput): Read<ListedRow> {
+  return read({ parts: [sql`m.project_id = subject.id`] }, params, input)
+}
+
+/** Of all projects in the group that is the subject, and in groups below it, as far as the caller sees them. */
+export function ofGroup(params: Wanted, input: PageInput): Read<ListedRow> {
+  const inGroup = sql`m.project_id = any (array(
+    select p.id from projects p join namespaces n on n.id = p.namespace_id
+    where n.traversal_ids @> array[subject.id]))`
+  const { given, parts } = visibleRequestParts()
+  return read({ given, parts: parts.map((part) => sql`${inGroup} and ${part}`) }, params, input)
+}
+
+/** Of all projects. Those that are about the caller are found by that, and looked through by what he may see. */
+export function everywhere(params: Wanted, input: PageInput): Read<ListedRow> {
+  const { given, parts } = visibleRequestParts()
+  const mine = concerning(params.scope)
+  if (mine === undefined) return read({ given, parts }, params, input)
+  return read({ given, parts: [sql`${mine} and (${sql.join(parts, sql` or `)})`] }, params, input)
+}
+
+/** Requests that are about the caller in one way. */
+function concerning(scope: MergeRequestFilter['scope']): Condition | undefined {
+  switch (scope.replaceAll('-', '_')) {
+    case 'created_by_me':
+      return sql`m.author_id = actor.id`
+    case 'assigned_to_me':
+      return sql`m.id in (select x.merge_request_id from merge_request_assignees x where x.user_id = actor.id)`
+    case 'reviews_for_me':
+      return sql`m.id in (select x.merge_request_id from merge_request_reviewers x where x.user_id = actor.id)`
+    default:
+      return undefined
+  }
+}
+
+function read(
+  { given, parts }: Pick<MergedSource, 'given' | 'parts'>,
+  params: Wanted,
+  input: PageInput,
+): Read<ListedRow> {
+  const conditions = conditionsOf(params)
+  const scoped = concerning(params.scope)
+  if (scoped !== undefined) conditions.push(scoped)
+  const keyset = wantsKeyset(params, keysetOrders.has(params.order_by))
+  if (keyset && params.cursor !== undefined) conditions.push(behind(params.cursor, params))
+  const source: MergedSource = {
+    ...(given !== undefined && { given }),
+    columns: sql`${mergeRequestColumns}, place.more`,
+    table: sql`merge_requests m`,
+    id: sql`m.id`,
+    parts,
+    filter: sql.join([sql`true`, ...conditions], sql` and `),
+    key: orderKey(params),
+    descending: params.sort === 'desc',
+    detail: sql`from merge_requests m join projects target on target.id = m.project_id where m.id = place.id`,
+  }
+  if (keyset) return mergedRows(source, input)
+  refuseDeepOffset(input, 'MergeRequest')
+  return mergedPage(source, input)
+}
+
+const keysetOrders: ReadonlySet<string> = new Set(['created_at', 'updated_at'])
+
+/** Rows behind the last one of the page before. */
+function behind(cursor: string, { order_by, sort }: Wanted): Condition {
+  const { at, id } = readCursor(cursor, ['at', 'id'])
+  if (typeof id !== 'number' || Number.isNaN(Date.parse(String(at))))
+    throw invalidParameters(['cursor is invalid'])
+  const place = sql`(${new Date(at)}::timestamptz, ${id}::bigint)`
+  const column = sql.ref(`m.${order_by}`)
+  return sort === 'desc' ? sql`(${column}, m.id) < ${place}` : sql`(${column}, m.id) > ${place}`
+}
+
+/** What the link to the next page holds; undefined on the last one. */
+export function nextPlace(
+  rows: readonly ListedRow[],
+  { order_by }: Pick<Wanted, 'order_by'>,
+): { cursor: string } | undefined {
+  const last = rows.at(-1)
+  if (last?.more !== true) return undefined
+  return {
+    cursor: writeCursor({ at: last[order_by === 'updated_at' ? 'updated_at' : 'created_at'], id: last.id }),
+  }
+}
+
+function orderKey({ order_by }: Wanted): RawBuilder<unknown> {
+  switch (order_by) {
+    case 'updated_at':
+      return sql`m.updated_at`
+    case 'merged_at':
+      return sql`coalesce(m.merged_at, '-infinity')`
+    case 'title':
+      return sql`m.title`
+    default:
+      return sql`m.created_at`
+  }
+}

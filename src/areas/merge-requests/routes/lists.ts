@@ -1,0 +1,110 @@
+import { endpoint, group, instance, project as projectKind } from '../../../access/index.ts'
+import {
+  Either,
+  Fields,
+  Id,
+  ListOf,
+  OneOf,
+  Optional,
+  Page,
+  Text,
+  type Endpoint,
+} from '../../../kernel/endpoint/index.ts'
+import { enqueue } from '../../../tasks/index.ts'
+import {
+  ListedMergeRequest,
+  listedMergeRequest,
+  SimpleMergeRequest,
+  simpleMergeRequest,
+} from '../entities.ts'
+import { isChecked } from '../merging/status.ts'
+import { filterParams, scopes, viewParams, type MergeRequestOrder } from '../reading/filter-params.ts'
+import { everywhere, nextPlace, ofGroup, ofProject, type ListedRow } from '../reading/listing.ts'
+import type { MergeRequestServices } from '../services.ts'
+import { surroundings } from '../show.ts'
+import { refreshTask } from '../tasks.ts'
+
+const keyset = {
+  pagination: OneOf(['legacy', 'keyset'], { default: 'legacy' }),
+  cursor: Optional(Text({ description: 'Keyset pagination: where the next page begins, from the link' })),
+}
+const all = { ...filterParams, ...viewParams, ...keyset }
+const everyScope = { scope: OneOf(scopes, { default: 'all' }) }
+const refuses = { 405: 'An offset too deep, or keyset pagination in an order that has none' }
+const answers = ListOf(Either(ListedMergeRequest, SimpleMergeRequest))
+
+interface Listed {
+  readonly view?: 'simple' | undefined
+  readonly pagination: string
+  readonly order_by: MergeRequestOrder
+  readonly with_merge_status_recheck: boolean
+}
+
+export function listEndpoints(services: MergeRequestServices): Endpoint[] {
+  const show = async (rows: readonly ListedRow[], params: Listed): Promise<unknown> => {
+    if (params.with_merge_status_recheck) await recheck(services, rows)
+    const about = surroundings(services)
+    const shown = rows.map((row) =>
+      params.view === 'simple' ? simpleMergeRequest(row, about) : listedMergeRequest(row, about),
+    )
+    if (params.pagination !== 'keyset') return shown
+    return new Page(shown, { keyset: true, next: nextPlace(rows, params) })
+  }
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/merge_requests',
+      summary: 'List merge requests of all projects',
+      on: instance,
+      may: 'read_instance',
+      paged: true,
+      params: Fields({ ...all, scope: OneOf(scopes, { default: 'created_by_me' }) }),
+      answers,
+      refuses,
+      read: ({ params, page }) => everywhere(params, page),
+      handle: ({ rows, params }) => show(rows, params),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/groups/:id/merge_requests',
+      summary: 'List the merge requests of the projects of a group',
+      on: group,
+      may: 'read_group',
+      anonymous: true,
+      paged: true,
+      params: Fields({ ...all, ...everyScope }),
+      answers,
+      refuses,
+      read: ({ params, page }) => ofGroup(params, page),
+      handle: ({ rows, params }) => show(rows, params),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/projects/:id/merge_requests',
+      summary: 'List the merge requests into a project',
+      on: projectKind,
+      may: 'read_merge_request',
+      anonymous: true,
+      paged: true,
+      params: Fields({
+        ...all,
+        ...everyScope,
+        iids: Optional(ListOf(Id(), { single: true, commaSeparated: true })),
+      }),
+      answers,
+      refuses,
+      read: ({ params, page }) => ofProject(params, page),
+      handle: ({ rows, params }) => show(rows, params),
+    }),
+  ]
+}
+
+/** Lets it be found out soon whether these can be merged, where that is not known. */
+async function recheck({ db }: MergeRequestServices, rows: readonly ListedRow[]): Promise<void> {
+  for (const { id, state, merge_status } of rows) {
+    if (state !== 'opened' || isChecked({ merge_status })) continue
+    await enqueue(db.writer, refreshTask, { id }, { key: `${refreshTask}:${id}` })
+  }
+}

@@ -1,0 +1,112 @@
+import { sql, type RawBuilder } from 'kysely'
+import { basicUserJson, type BasicUserRow } from '../users/index.ts'
+import { approvalsMissing, changesRequested } from './approvals/missing.ts'
+import { commentCount, hasUnresolvedThreads, reactionCounts } from './threads.ts'
+
+/** A merge request with all that lists show of it. */
+export interface MergeRequestRow {
+  readonly id: number
+  readonly iid: number
+  readonly project_id: number
+  /** Null: the fork is gone. */
+  readonly source_project_id: number | null
+  readonly title: string
+  readonly description: string | null
+  readonly draft: boolean
+  readonly state: 'opened' | 'closed' | 'locked' | 'merged'
+  readonly source_branch: string
+  readonly target_branch: string
+  readonly source_gone: boolean
+  readonly head_sha: string
+  readonly base_sha: string | null
+  readonly start_sha: string
+  readonly version_id: number | null
+  readonly merge_status: MergeStatus
+  readonly checked_head: string | null
+  readonly checked_target: string | null
+  /** The target branch has commits that it lacks. */
+  readonly diverged: boolean
+  readonly merge_commit_sha: string | null
+  readonly squash_commit_sha: string | null
+  readonly merge_error: string | null
+  readonly merge_after: string | null
+  readonly squash: boolean
+  readonly remove_source_branch: boolean | null
+  readonly allow_collaboration: boolean
+  readonly discussion_locked: boolean | null
+  readonly auto_merge: boolean
+  readonly merge_params: MergeParams
+  readonly rebase_began_at: string | null
+  readonly time_estimate: number
+  readonly time_spent: number
+  readonly created_at: string
+  readonly updated_at: string
+  readonly prepared_at: string | null
+  readonly merged_at: string | null
+  readonly closed_at: string | null
+  readonly author_id: number | null
+  readonly author: BasicUserRow | null
+  readonly merge_user: BasicUserRow | null
+  readonly closed_by: BasicUserRow | null
+  readonly assignees: readonly BasicUserRow[]
+  readonly reviewers: readonly BasicUserRow[]
+  /** Of the project that it is to be merged into. */
+  readonly project_path: string
+  readonly project_settings: Readonly<Record<string, unknown>>
+  readonly approvals_missing: boolean
+  readonly changes_requested: boolean
+  readonly unresolved_threads: boolean
+  readonly comments: number
+  readonly reactions: Readonly<Record<string, number>>
+  /** Status of the newest pipeline of its head; undefined where no rule asks for it. */
+  readonly pipeline_status: string | null
+}
+
+export type MergeStatus =
+  'preparing' | 'unchecked' | 'checking' | 'can_be_merged' | 'cannot_be_merged' | 'cannot_be_merged_recheck'
+
+/** What was asked for when a merge was left to happen by itself. */
+export interface MergeParams {
+  readonly should_remove_source_branch?: boolean | undefined
+  readonly merge_commit_message?: string | undefined
+  readonly squash_commit_message?: string | undefined
+  readonly squash?: boolean | undefined
+}
+
+/** The pipelines of the head of `m`, newest first: its own before those of the branch. */
+export function headPipeline(columns: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select ${columns} from ci_pipelines p
+    where p.project_id in (m.project_id, m.source_project_id) and p.sha = m.head_sha
+      and p.source <> 'parent_pipeline'
+      and (p.merge_request_id = m.id
+        or (p.merge_request_id is null and p.project_id = m.source_project_id and p.ref = m.source_branch and not p.tag))
+    order by (p.merge_request_id is not null) desc, p.id desc limit 1`
+}
+
+const people = (table: 'merge_request_assignees' | 'merge_request_reviewers'): RawBuilder<unknown> => sql`
+  coalesce((
+    select json_agg(${basicUserJson('person')} order by listed.created_at, listed.user_id)
+    from ${sql.table(table)} listed join users person on person.id = listed.user_id
+    where listed.merge_request_id = m.id), '[]')`
+
+const person = (column: string): RawBuilder<unknown> =>
+  sql`(select ${basicUserJson('person')} from users person where person.id = ${sql.ref(`m.${column}`)})`
+
+/** Of a merge request `m` whose project is `target`. */
+export const mergeRequestColumns = sql`
+  m.id, m.iid, m.project_id, m.source_project_id, m.title, m.description, m.draft, m.state, m.source_branch,
+  m.target_branch, m.source_gone, m.head_sha, m.base_sha, m.start_sha, m.version_id, m.merge_status, m.checked_head,
+  m.checked_target, m.diverged, m.merge_commit_sha, m.squash_commit_sha, m.merge_error, m.merge_after, m.squash,
+  m.remove_source_branch, m.allow_collaboration, m.discussion_locked, m.auto_merge, m.merge_params, m.rebase_began_at,
+  m.time_estimate, m.time_spent, m.created_at, m.updated_at, m.prepared_at, m.merged_at, m.closed_at, m.author_id,
+  ${person('author_id')} as author, ${person('merge_user_id')} as merge_user, ${person('closed_by_id')} as closed_by,
+  ${people('merge_request_assignees')} as assignees, ${people('merge_request_reviewers')} as reviewers,
+  target.full_path as project_path, target.settings as project_settings,
+  m.state = 'opened' and ${approvalsMissing} as approvals_missing,
+  m.state = 'opened' and ${changesRequested} as changes_requested, ${hasUnresolvedThreads} as unresolved_threads,
+  ${commentCount} as comments, ${reactionCounts} as reactions,
+  case when m.state = 'opened' and (target.settings ->> 'only_allow_merge_if_pipeline_succeeds')::boolean
+    then (${headPipeline(sql`p.status`)}) end as pipeline_status`
+
+export const mergeRequestSource = sql`merge_requests m join projects target on target.id = m.project_id`

@@ -1,0 +1,45 @@
+import { invalid } from '../../kernel/errors/index.ts'
+
+const longestTitle = 255
+const longestDescription = 1_048_576
+
+/** Refuses what a request may not be called or say. */
+export function checkTexts({
+  title,
+  description,
+}: {
+  readonly title?: string | undefined
+  readonly description?: string | null | undefined
+}): void {
+  const faults: Record<string, string[]> = {}
+  if (title !== undefined && title.trim() === '') faults['title'] = ["can't be blank"]
+  if (title !== undefined && Array.from(title).length > longestTitle) {
+    faults['title'] = [`is too long (maximum is ${longestTitle} characters)`]
+  }
+  if ((description ?? '').length > longestDescription) {
+    faults['description'] = [`is too long (maximum is ${longestDescription} characters)`]
+  }
+  if (Object.keys(faults).length > 0) throw invalid(faults)
+}
+
+const draftMark = /^\s*(?:\[draft\]|\(draft\)|draft:)\s*/i
+
+export function isDraft(title: string): boolean {
+  return draftMark.test(title)
+}
+
+/** The title of a draft, or of what is ready. */
+export function titleAs(title: string, draft: boolean): string {
+  if (draft) return isDraft(title) ? title : `Draft: ${title}`
+  let ready = title
+  while (draftMark.test(ready)) ready = ready.replace(draftMark, '')
+  return ready
+}
+
+/** As many people may be asked for one thing. */
+export const mostPeople = 200
+
+export function checkPeople(name: 'assignees' | 'reviewers', userIds: readonly number[]): void {
+  if (userIds.length <= mostPeople) return
+  throw invalid({ [name]: [`total must be less than or equal to ${mostPeople}`] })
+}

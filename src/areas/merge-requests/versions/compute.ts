@@ -1,0 +1,44 @@
+import {
+  changedPaths,
+  countCommits,
+  listCommitIds,
+  mergeBase,
+  type Oid,
+  type Repository,
+} from '../../../git/index.ts'
+
+/** What a request brings at one moment: one for each push to its source, and for each change of its target. */
+export interface ComputedVersion {
+  readonly head: Oid
+  /** Undefined: the two have no history in common. */
+  readonly base: Oid | undefined
+  /** Where the target branch was. */
+  readonly start: Oid
+  readonly state: 'collected' | 'overflow' | 'empty'
+  /** Files that differ, at most one more than are shown. */
+  readonly size: number
+  readonly commitsCount: number
+  /** Newest first. */
+  readonly commits: readonly Oid[]
+}
+
+const mostCommits = 1000
+
+/** `files`: as many as the instance shows of a diff. */
+export async function computeVersion(
+  repository: Repository,
+  { head, start }: { readonly head: Oid; readonly start: Oid },
+  files: number,
+): Promise<ComputedVersion> {
+  const [base, commits] = await Promise.all([
+    mergeBase(repository, [start, head]),
+    listCommitIds(repository, { revs: [head], not: [start], limit: mostCommits }),
+  ])
+  const [paths, commitsCount] = await Promise.all([
+    changedPaths(repository, base ?? start, head, { renames: true, limit: files + 1 }),
+    commits.length < mostCommits ? commits.length : countCommits(repository, { revs: [head], not: [start] }),
+  ])
+  const size = paths.length
+  const state = size === 0 && commits.length === 0 ? 'empty' : size > files ? 'overflow' : 'collected'
+  return { head, base, start, state, size, commitsCount, commits }
+}

@@ -1,0 +1,110 @@
+import { expectStatus, type Json } from '../../../world/world.ts'
+import type { Caller } from '../actors.ts'
+import { idOf } from '../actors.ts'
+import { onCode } from './repository.ts'
+import type { Prepare, Request, Scenarios, Stage } from '../stage.ts'
+
+interface Wanted {
+  readonly target?: string
+  readonly title?: string
+}
+
+/** A branch with a commit of its own. */
+async function branchOf(stage: Stage, from = 'main'): Promise<string> {
+  const branch = stage.unique('branch')
+  await stage.make(`${stage.projectPath}/repository/commits`, {
+    branch,
+    start_branch: from,
+    commit_message: 'Change',
+    actions: [{ action: 'create', file_path: stage.unique('file'), content: 'x' }],
+  })
+  return branch
+}
+
+/** A request of the administrator `root`, whom the grid does not know. */
+async function request(stage: Stage, { target = 'main', title = 'T' }: Wanted = {}): Promise<Json> {
+  const source_branch = await branchOf(stage)
+  return stage.make(`${stage.projectPath}/merge_requests`, { source_branch, target_branch: target, title })
+}
+
+const at = ({ iid }: Json, more: Partial<Request> = {}): Request => ({
+  path: { merge_request_iid: iid as number },
+  ...more,
+})
+
+const read: Prepare = onCode(async (stage) => at(await stage.once('merge request', () => request(stage))))
+const change = (body?: unknown, wanted: Wanted = {}): Prepare =>
+  onCode(async (stage) => at(await request(stage, wanted), body === undefined ? {} : { body }))
+
+/** Into a branch that no rule protects. */
+const merging = (body: Json = {}, wanted: Wanted = {}): Prepare =>
+  onCode(async (stage) => {
+    const target = stage.unique('target')
+    await stage.make(`${stage.projectPath}/repository/branches`, { branch: target, ref: 'main' })
+    return at(await request(stage, { target, ...wanted }), { body })
+  })
+
+/** By the very caller, from a fork of his; whoever can call nothing is shown another one. */
+async function fromFork(stage: Stage, { client, name }: Caller): Promise<Request> {
+  if (/^(?:anonymous|blocked|expired|token_)/.test(name)) return at(await request(stage))
+  const fork = expectStatus(
+    await client.post(`${stage.projectPath}/fork`, {
+      path: stage.unique('fork'),
+      name: stage.unique('fork'),
+    }),
+    201,
+  )
+  const path = `/projects/${idOf(fork)}`
+  const source_branch = stage.unique('branch')
+  expectStatus(await client.post(`${path}/repository/branches`, { branch: source_branch, ref: 'main' }), 201)
+  const made = expectStatus(
+    await client.post(`${path}/merge_requests`, {
+      source_branch,
+      target_branch: 'main',
+      title: 'T',
+      target_project_id: idOf(stage.project),
+    }),
+    201,
+  )
+  return at(made, { body: { title: 'New' } })
+}
+
+const one = '/projects/:id/merge_requests/:merge_request_iid'
+
+export const mergeRequestScenarios: Scenarios = {
+  'GET /merge_requests': { '': () => ({}) },
+  'GET /groups/:id/merge_requests': { '': () => ({}) },
+  'GET /projects/:id/merge_requests': { '': read },
+  [`GET ${one}`]: { '': read },
+  [`GET ${one}/participants`]: { '': read },
+  [`GET ${one}/reviewers`]: { '': read },
+  [`GET ${one}/merge_ref`]: { '': read },
+  'POST /projects/:id/merge_requests': {
+    'source branch in the same project': onCode(async (stage) => ({
+      body: { source_branch: await branchOf(stage), target_branch: 'main', title: 'T' },
+    })),
+  },
+  [`PUT ${one}`]: {
+    'of another user': change({ title: 'New' }),
+    'own merge request from a fork': {
+      prepare: (stage, caller, row) => onCode((code) => fromFork(code, caller))(stage, caller, row),
+      forEach: true,
+    },
+  },
+  [`DELETE ${one}`]: { '': change() },
+  [`PUT ${one}/merge`]: {
+    'mergeable, unprotected target': merging(),
+    'mergeable, protected target, push and merge level 40': change({}),
+    'draft, unprotected target': merging({}, { title: 'Draft: T' }),
+    'sha stale, unprotected target': merging({ sha: '0'.repeat(40) }),
+  },
+  [`PUT ${one}/rebase`]: { 'unprotected source in the same project': change({}) },
+  [`POST ${one}/cancel_merge_when_pipeline_succeeds`]: {
+    'left to merge by itself': onCode(async (stage) => {
+      const made = await request(stage, { title: 'Draft: T' })
+      const path = `${stage.projectPath}/merge_requests/${made['iid'] as number}/merge`
+      expectStatus(await stage.world.root.put(path, { auto_merge: true }), 200)
+      return at(made)
+    }),
+  },
+}
