@@ -208,8 +208,6 @@ export type ProjectAbility =
   | 'update_merge_request'
   | 'touch_own_merge_request'
   | 'merge_merge_request'
-  | 'approve_merge_request'
-  | 'admin_approval_rule'
   | 'destroy_merge_request'
   | 'admin_deploy_key'
   | 'change_deploy_key'
@@ -356,11 +354,6 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
     allow: developer,
     never: [archived, off('merge_requests'), off('repository'), anyJob],
   },
-  approve_merge_request: {
-    allow: developer,
-    never: [archived, off('merge_requests'), off('repository'), anyJob],
-  },
-  admin_approval_rule: { allow: maintainer, never: [archived] },
   destroy_merge_request: { allow: owner, never: [off('merge_requests'), anyJob] },
   admin_deploy_key: { allow: maintainer },
   change_deploy_key: { allow: maintainer, never: [archived] },

@@ -50,6 +50,35 @@ export interface ApplicationSettings {
   value: Json;
 }
 
+export interface ApprovalRuleBranches {
+  protected_branch_id: number;
+  rule_id: number;
+}
+
+export interface ApprovalRuleGroups {
+  namespace_id: number;
+  rule_id: number;
+}
+
+export interface ApprovalRules {
+  all_protected_branches: Generated<boolean>;
+  approvals_required: number;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  merge_request_id: number | null;
+  name: string;
+  project_id: number;
+  rule_type: Generated<string>;
+  section: string | null;
+  source_rule_id: number | null;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface ApprovalRuleUsers {
+  rule_id: number;
+  user_id: number;
+}
+
 export interface CiJobArtifacts {
   access: Generated<string>;
   created_at: Generated<Timestamp>;
@@ -145,6 +174,8 @@ export interface CiPipelines {
   has_warnings: Generated<boolean>;
   id: Generated<number>;
   iid: number;
+  merge_request: Json | null;
+  merge_request_id: number | null;
   name: string | null;
   project_id: number;
   protected: Generated<boolean>;
@@ -635,6 +666,94 @@ export interface MemberSpans {
   span: number;
 }
 
+export interface MergeRequestApprovals {
+  created_at: Generated<Timestamp>;
+  merge_request_id: number;
+  sha: string;
+  user_id: number;
+}
+
+export interface MergeRequestAssignees {
+  created_at: Generated<Timestamp>;
+  merge_request_id: number;
+  user_id: number;
+}
+
+export interface MergeRequestReviewers {
+  created_at: Generated<Timestamp>;
+  merge_request_id: number;
+  state: Generated<string>;
+  user_id: number;
+}
+
+export interface MergeRequests {
+  allow_collaboration: Generated<boolean>;
+  audience: number;
+  author_id: number | null;
+  auto_merge: Generated<boolean>;
+  base_sha: string | null;
+  checked_head: string | null;
+  checked_target: string | null;
+  closed_at: Timestamp | null;
+  closed_by_id: number | null;
+  created_at: Generated<Timestamp>;
+  description: string | null;
+  discussion_locked: boolean | null;
+  diverged: Generated<boolean>;
+  draft: Generated<boolean>;
+  head_sha: string;
+  id: Generated<number>;
+  iid: number;
+  locked_at: Timestamp | null;
+  merge_after: Timestamp | null;
+  merge_commit_sha: string | null;
+  merge_error: string | null;
+  merge_params: Generated<Json>;
+  merge_status: Generated<string>;
+  merge_user_id: number | null;
+  merged_at: Timestamp | null;
+  merged_sha: string | null;
+  merging_sha: string | null;
+  milestone_id: number | null;
+  prepared_at: Timestamp | null;
+  project_id: number;
+  rebase_began_at: Timestamp | null;
+  remove_source_branch: boolean | null;
+  source_branch: string;
+  source_gone: Generated<boolean>;
+  source_project_id: number | null;
+  squash: Generated<boolean>;
+  squash_commit_sha: string | null;
+  start_sha: string;
+  state: Generated<string>;
+  target_branch: string;
+  time_estimate: Generated<number>;
+  time_spent: Generated<number>;
+  title: string;
+  updated_at: Generated<Timestamp>;
+  version_id: number | null;
+}
+
+export interface MergeRequestSubscriptions {
+  merge_request_id: number;
+  subscribed: boolean;
+  user_id: number;
+}
+
+export interface MergeRequestVersions {
+  base_sha: string | null;
+  commits: string[];
+  commits_count: number;
+  created_at: Generated<Timestamp>;
+  head_sha: string;
+  id: Generated<number>;
+  merge_request_id: number;
+  patch_id_sha: string | null;
+  real_size: number;
+  start_sha: string;
+  state: string;
+}
+
 export interface Milestones {
   created_at: Generated<Timestamp>;
   description: string | null;
@@ -1079,6 +1198,10 @@ export interface DB {
   access_marks: AccessMarks;
   access_requests: AccessRequests;
   application_settings: ApplicationSettings;
+  approval_rule_branches: ApprovalRuleBranches;
+  approval_rule_groups: ApprovalRuleGroups;
+  approval_rule_users: ApprovalRuleUsers;
+  approval_rules: ApprovalRules;
   ci_job_artifacts: CiJobArtifacts;
   ci_job_token_allowlist: CiJobTokenAllowlist;
   ci_jobs: CiJobs;
@@ -1126,6 +1249,12 @@ export interface DB {
   member_roles: MemberRoles;
   member_spans: MemberSpans;
   members: Members;
+  merge_request_approvals: MergeRequestApprovals;
+  merge_request_assignees: MergeRequestAssignees;
+  merge_request_reviewers: MergeRequestReviewers;
+  merge_request_subscriptions: MergeRequestSubscriptions;
+  merge_request_versions: MergeRequestVersions;
+  merge_requests: MergeRequests;
   milestones: Milestones;
   namespace_counters: NamespaceCounters;
   namespaces: Namespaces;
