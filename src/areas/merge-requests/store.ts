@@ -148,7 +148,7 @@ export async function setPeople(
   )
   const added = await sql<{ user_id: number }>`
     insert into ${sql.table(table)} (merge_request_id, user_id, created_at)
-    select ${id}, u.id, clock_timestamp()
+    select ${id}, u.id, clock_timestamp() + make_interval(secs => 0.001 * wanted.place)
     from unnest(${[...userIds]}::bigint[]) with ordinality wanted (id, place) join users u on u.id = wanted.id
     order by wanted.place
     on conflict do nothing returning user_id`.execute(tx)

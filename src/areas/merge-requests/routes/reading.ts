@@ -48,16 +48,18 @@ export function readingEndpoints(services: MergeRequestServices): Endpoint[] {
       ...readingOne,
       path: `${requestPath}/participants`,
       summary: 'List who takes part in a merge request',
+      paged: true,
       params: Fields(iid),
       answers: ListOf(BasicUser),
       read: ({ params }) => participants(params.merge_request_iid),
-      handle: async ({ rows }) => rows[0]!.people.map((one) => basicUser(one, externalUrl())),
+      handle: async ({ rows, page }) => cut(rows[0]!.people, page, (one) => basicUser(one, externalUrl())),
     }),
 
     endpoint({
       ...readingOne,
       path: `${requestPath}/reviewers`,
       summary: 'List the reviewers of a merge request',
+      paged: true,
       params: Fields(iid),
       answers: ListOf(
         Fields({
@@ -74,8 +76,17 @@ export function readingEndpoints(services: MergeRequestServices): Endpoint[] {
         }),
       ),
       read: ({ params }) => reviewers(params.merge_request_iid),
-      handle: async ({ rows }) =>
-        rows[0]!.reviewers.map((one) => ({ ...one, user: basicUser(one.user, externalUrl()) })),
+      handle: async ({ rows, page }) =>
+        cut(rows[0]!.reviewers, page, (one) => ({ ...one, user: basicUser(one.user, externalUrl()) })),
     }),
   ]
+}
+
+/** A page of what was read whole. */
+function cut<Row>(
+  all: readonly Row[],
+  { offset, limit }: PageInput,
+  show: (row: Row) => unknown,
+): Page<unknown> {
+  return new Page(all.slice(offset, offset + limit).map(show), { total: all.length })
 }
