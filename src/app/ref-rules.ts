@@ -1,5 +1,6 @@
 import { codeOwnerGuard } from '../areas/code-owners/index.ts'
 import type { ProjectSubject } from '../access/index.ts'
+import { isMergeResult } from '../areas/merge-requests/index.ts'
 import { branchGuard, protectFirstBranch, type GuardServices } from '../areas/protected-branches/index.ts'
 import { tagGuard } from '../areas/protected-tags/index.ts'
 import { pushRuleGuard } from '../areas/push-rules/index.ts'
@@ -7,11 +8,17 @@ import type { DoorRules } from '../areas/repository/index.ts'
 import type { Plan } from '../kernel/config/index.ts'
 
 /** Everything that may refuse the move of a ref. What costs most is asked last, and only when nobody else refuses. */
-export function refRules(services: GuardServices & { plan: Plan }): DoorRules<ProjectSubject> {
+export function refRules(
+  services: Omit<GuardServices, 'isMergeResult'> & { plan: Plan },
+): DoorRules<ProjectSubject> {
   const { db, settings, plan } = services
+  const forBranches: GuardServices = {
+    ...services,
+    isMergeResult: (project, branch, oid) => isMergeResult(db.reader, project, branch, oid),
+  }
   return {
     guard(mover) {
-      const names = [branchGuard(services, mover), tagGuard({ db }, mover)]
+      const names = [branchGuard(forBranches, mover), tagGuard({ db }, mover)]
       const contents = plan === 'free' ? [] : [pushRuleGuard({ db }, mover), codeOwnerGuard({ db }, mover)]
       return {
         async check(proposal) {

@@ -5,7 +5,6 @@ import type pg from 'pg'
 import { migrations } from '../../migrations/index.ts'
 import { Gate, Throttles, type ProjectSubject } from '../access/index.ts'
 import { refRules } from './ref-rules.ts'
-import { isMergeResult } from '../areas/merge-requests/index.ts'
 import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import { Blobs } from '../blobs/index.ts'
 import { openGit } from '../git/index.ts'
@@ -99,14 +98,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     db,
     events,
     places,
-    rules: refRules({
-      db,
-      settings,
-      plan: config.plan,
-      repositoryOf: (of) => places.of(of),
-      isMergeResult: (project, branch, oid) => isMergeResult(db.reader, project, branch, oid),
-      externalUrl,
-    }),
+    rules: refRules({ db, settings, plan: config.plan, repositoryOf: (of) => places.of(of), externalUrl }),
   })
   const services: Services = {
     log,

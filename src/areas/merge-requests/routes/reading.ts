@@ -1,5 +1,15 @@
 import { endpoint, project as projectKind } from '../../../access/index.ts'
-import { Fields, Flag, Id, ListOf, OneOf, Timestamp, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Flag,
+  Id,
+  ListOf,
+  OneOf,
+  Page,
+  Timestamp,
+  type Endpoint,
+  type PageInput,
+} from '../../../kernel/endpoint/index.ts'
 import { BasicUser, basicUser } from '../../users/index.ts'
 import { MergeRequest } from '../entities.ts'
 import { readableDetail } from '../reading/one.ts'
