@@ -1,18 +1,21 @@
 import { codeOwnerGuard } from '../areas/code-owners/index.ts'
 import type { ProjectSubject } from '../access/index.ts'
 import { isMergeResult } from '../areas/merge-requests/index.ts'
-import { branchGuard, protectFirstBranch, type GuardServices } from '../areas/protected-branches/index.ts'
+import {
+  branchGuard,
+  protectFirstBranch,
+  type DoorGuardServices,
+  type GuardServices,
+} from '../areas/protected-branches/index.ts'
 import { tagGuard } from '../areas/protected-tags/index.ts'
 import { pushRuleGuard } from '../areas/push-rules/index.ts'
 import type { DoorRules } from '../areas/repository/index.ts'
 import type { Plan } from '../kernel/config/index.ts'
 
 /** Everything that may refuse the move of a ref. What costs most is asked last, and only when nobody else refuses. */
-export function refRules(
-  services: Omit<GuardServices, 'isMergeResult'> & { plan: Plan },
-): DoorRules<ProjectSubject> {
+export function refRules(services: GuardServices & { plan: Plan }): DoorRules<ProjectSubject> {
   const { db, settings, plan } = services
-  const forBranches: GuardServices = {
+  const forBranches: DoorGuardServices = {
     ...services,
     isMergeResult: (project, branch, oid) => isMergeResult(db.reader, project, branch, oid),
   }

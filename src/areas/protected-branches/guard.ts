@@ -15,6 +15,9 @@ import * as store from './store.ts'
 
 export interface GuardServices extends JudgeServices {
   readonly repositoryOf: (project: ProjectSubject) => Repository
+}
+
+export interface DoorGuardServices extends GuardServices {
   /** Whether this is what the branch is to have once a merge request that is being merged into it is merged. */
   readonly isMergeResult: (projectId: number, branch: string, oid: Oid) => Promise<boolean>
 }
@@ -27,7 +30,7 @@ export interface Mover {
 }
 
 /** The rules of protected branches, as the ref door asks them: for every update, whoever makes it. */
-export function branchGuard(services: GuardServices, mover: Mover): RefGuard {
+export function branchGuard(services: DoorGuardServices, mover: Mover): RefGuard {
   const { actor, project, via } = mover
   return {
     async check({ updates, objects }) {

@@ -8,7 +8,7 @@ import { protectedBranchEndpoints } from './routes.ts'
 import { protectionOf, type BranchRule } from './rules.ts'
 import { rulesOf } from './store.ts'
 
-export { branchGuard, type GuardServices, type Mover } from './guard.ts'
+export { branchGuard, type DoorGuardServices, type GuardServices, type Mover } from './guard.ts'
 export { protectFirstBranch } from './judge.ts'
 export { protectionOf, type BranchRule, type Protection } from './rules.ts'
 export { protectByFlags, unprotect } from './old-aliases.ts'
