@@ -28,21 +28,22 @@ import * as deployKeysOfBranches from './0034-deploy-keys-of-protected-branches.
 import * as protectedTags from './0035-protected-tags.ts'
 import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 import * as groupsInRefRules from './0050-groups-in-ref-rules.ts'
+import * as pushRules from './0051-push-rules.ts'
 import * as labelsAndMilestones from './0060-labels-and-milestones.ts'
 import * as issuesAndEpics from './0061-issues-and-epics.ts'
-import * as memberRoles from './0080-member-roles.ts'
-import * as settingsHistory from './0100-settings-history.ts'
-import * as queueByTags from './0110-queue-by-tags.ts'
-import * as pushRules from './0051-push-rules.ts'
 import * as snippets from './0070-snippets.ts'
+import * as notes from './0071-notes.ts'
+import * as memberRoles from './0080-member-roles.ts'
+import * as tokensOfPlaces from './0081-tokens-of-places.ts'
 import * as forksAndStars from './0090-forks-and-stars.ts'
 import * as aliasesAndDeletion from './0091-aliases-and-deletion.ts'
-import * as notes from './0071-notes.ts'
+import * as settingsHistory from './0100-settings-history.ts'
 import * as requestCounts from './0101-request-counts.ts'
 import * as mergeRequests from './0040-merge-requests.ts'
 import * as mergeRequestApprovals from './0041-merge-request-approvals.ts'
 import * as pipelinesOfMergeRequests from './0042-pipelines-of-merge-requests.ts'
 import * as mergeRequestSubscriptions from './0043-merge-request-subscriptions.ts'
+import * as queueByTags from './0110-queue-by-tags.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -75,19 +76,20 @@ export const migrations: MigrationList = {
   '0035-protected-tags': protectedTags,
   '0037-pipeline-blocks': pipelineBlocks,
   '0050-groups-in-ref-rules': groupsInRefRules,
+  '0051-push-rules': pushRules,
   '0060-labels-and-milestones': labelsAndMilestones,
   '0061-issues-and-epics': issuesAndEpics,
-  '0080-member-roles': memberRoles,
-  '0100-settings-history': settingsHistory,
-  '0110-queue-by-tags': queueByTags,
-  '0051-push-rules': pushRules,
   '0070-snippets': snippets,
+  '0071-notes': notes,
+  '0080-member-roles': memberRoles,
+  '0081-tokens-of-places': tokensOfPlaces,
   '0090-forks-and-stars': forksAndStars,
   '0091-aliases-and-deletion': aliasesAndDeletion,
-  '0071-notes': notes,
+  '0100-settings-history': settingsHistory,
   '0101-request-counts': requestCounts,
   '0040-merge-requests': mergeRequests,
   '0041-merge-request-approvals': mergeRequestApprovals,
   '0042-pipelines-of-merge-requests': pipelinesOfMergeRequests,
   '0043-merge-request-subscriptions': mergeRequestSubscriptions,
+  '0110-queue-by-tags': queueByTags,
 }

@@ -1,4 +1,5 @@
 import type { DeployKey } from './deploy-key.ts'
+import type { DeployToken } from './deploy-token.ts'
 import { forbidden, insufficientScope, invalidToken, unauthorized } from '../kernel/errors/index.ts'
 
 export interface User {
@@ -23,6 +24,8 @@ export interface Actor {
   readonly job: { readonly id: number; readonly projectId: number; readonly pipelineId: number } | null
   /** Git over SSH with a key that is no user's. */
   readonly deployKey?: DeployKey
+  /** Git over HTTP, or the registry of images, with a token that is no user's. */
+  readonly deployToken?: DeployToken
 }
 
 /** An actor that the endpoint's checks have found to be signed in. */

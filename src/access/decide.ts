@@ -5,6 +5,7 @@ import { jobAbilities, runnerAbilities, type JobAbility, type RunnerAbility } fr
 import { sees, type Rule } from './abilities/condition.ts'
 import { projectAbilities, type ProjectAbility } from './abilities/project.ts'
 import { isAdministrator, type Actor } from './actor.ts'
+import { deployTokenDecision } from './deploy-token.ts'
 import { roleName } from './levels.ts'
 import { permissionFor } from './permissions.ts'
 import type {
@@ -77,6 +78,8 @@ export function decide(
   if (rule === undefined)
     return { allowed: false, hidden: !visible, because: `there is no ability ${ability}` }
   const who = describe(actor, subject)
+  const byToken = actor.deployToken && deployTokenDecision(actor.deployToken, ability, subject)
+  if (byToken !== undefined) return { allowed: byToken, hidden: false, because: `${who}, in its reach` }
   if (!visible)
     return { allowed: false, hidden: true, because: `${who}; the ${subject.kind} is not visible to them` }
 
@@ -114,7 +117,7 @@ export function may(actor: Actor, ability: Ability, subject: AnySubject): boolea
 }
 
 function describe(actor: Actor, subject: AnySubject): string {
-  const name = actor.user === null ? 'nobody signed in' : actor.user.username
+  const name = actor.user?.username ?? actor.deployToken?.username ?? 'nobody signed in'
   const admin = isAdministrator(actor) ? ', administrator' : ''
   const role =
     'role' in subject

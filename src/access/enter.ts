@@ -5,6 +5,7 @@ import { loaded } from '../kernel/endpoint/read.ts'
 import { digestToken } from '../kernel/lib/secrets.ts'
 import { anonymous, type Actor, type TokenFacts, type User } from './actor.ts'
 import type { Credentials } from './credentials.ts'
+import { findDeployToken } from './deploy-token.ts'
 import type { AnyKind, Lookup } from './subjects.ts'
 
 /** All that one statement found out: who asks, what about, with which role, and the rows that were wanted. */
@@ -135,7 +136,10 @@ export async function enterById<Subject>(
   return (await enterFrom<Subject, never>(db, kind, source, lookup)).entrance
 }
 
-/** What HTTP Basic carries: a token as the password, under any name; or the name or address of a user and his password. */
+/**
+ * What HTTP Basic carries: a token as the password, under any name; the exact name and secret of a deploy token; or the
+ * name or address of a user and his password.
+ */
 export interface Login {
   readonly username: string
   readonly password: string
@@ -170,6 +174,20 @@ export async function enterByLogin<Subject>(
     return enter(db, kind, { kind: 'job', digest: digestToken(login.password), sudo: undefined }, lookup)
   }
   const { passwordDigest, entrance } = await enterFrom<Subject, never>(db, kind, loginSource(login), lookup)
+  if (entrance.token === undefined) {
+    const deployToken = await findDeployToken(db, login)
+    if (deployToken !== undefined) {
+      // By itself it is nobody in particular, also where it bears the name of a user.
+      const open = await enter<Subject>(
+        db,
+        kind,
+        { kind: 'none', digest: undefined, sudo: undefined },
+        lookup,
+      )
+      return { ...open, actor: { ...anonymous, deployToken } }
+    }
+  }
+  if (entrance.actor === undefined) return entrance
   const proven = passwordDigest === undefined || (await matches(login.password, passwordDigest))
   return proven ? entrance : { ...entrance, actor: undefined }
 }

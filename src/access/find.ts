@@ -1,8 +1,10 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Reader } from '../kernel/db/index.ts'
-import type { Actor } from './actor.ts'
+import type { ProjectAbility } from './abilities/project.ts'
+import { anonymous, type Actor } from './actor.ts'
+import type { DeployToken } from './deploy-token.ts'
 import { membershipSource } from './enter.ts'
-import { group, type AccessKind, type GroupSubject } from './subjects.ts'
+import { group, type AccessKind, type GroupSubject, type ProjectSubject } from './subjects.ts'
 import { actorRow } from './visible.ts'
 
 interface FoundRow {
@@ -16,12 +18,34 @@ interface FoundRow {
  * A subject that a parameter names, not the path: with the caller's role, or undefined where there is none that the
  * caller may know of. One statement.
  */
-export async function find<Subject>(
+export function find<Subject>(
   db: Reader,
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a kind with any abilities
   kind: AccessKind<string, Subject, any>,
   actor: Actor,
   id: string,
+): Promise<Subject | undefined> {
+  return findWhere(db, kind, actor, id, kind.visible)
+}
+
+/** As `find`, for a deploy token: only what the token reaches. */
+export function findReached(
+  db: Reader,
+  kind: AccessKind<'project', ProjectSubject, ProjectAbility>,
+  { projectId, namespaceId }: DeployToken,
+  id: string,
+): Promise<ProjectSubject | undefined> {
+  const reached = sql`(subject.id = ${projectId}::bigint or ${namespaceId}::bigint = any (subject.line))`
+  return findWhere(db, kind, anonymous, id, reached)
+}
+
+async function findWhere<Subject>(
+  db: Reader,
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a kind with any abilities
+  kind: AccessKind<string, Subject, any>,
+  actor: Actor,
+  id: string,
+  condition: RawBuilder<unknown>,
 ): Promise<Subject | undefined> {
   if (kind.find === null || kind.memberships === null) return undefined
   const open = actor.job === null ? undefined : kind.openToJob?.(sql`${actor.job.projectId}::bigint`)
@@ -31,7 +55,7 @@ export async function find<Subject>(
     from ${actorRow(actor)}
     join lateral (${kind.find({ id, secretDigest: undefined })}) subject on true
     left join lateral (${membershipSource(kind)}) membership on true
-    where ${kind.visible}`.execute(db)
+    where ${condition}`.execute(db)
   const row = rows[0]
   if (row === undefined) return undefined
   const { subject, role, ...caller } = row

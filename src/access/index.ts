@@ -29,7 +29,8 @@ export {
   type Entrance,
   type Login,
 } from './enter.ts'
-export { find, findGroup } from './find.ts'
+export { findDeployToken, type DeployToken } from './deploy-token.ts'
+export { find, findGroup, findReached } from './find.ts'
 export { imageProject, imageRepository, mayPassLevel } from './images.ts'
 export { defaultFeatureLevels, features, isOpenTo, type Feature } from './features.ts'
 export { Gate, scopesOf, type GateCall, type Passed } from './gate.ts'

@@ -2,6 +2,7 @@ import { sshKeys } from '../areas/ssh-keys/index.ts'
 import { protectedTags } from '../areas/protected-tags/index.ts'
 import { gitSsh } from '../areas/git-ssh/index.ts'
 import { deployKeys } from '../areas/deploy-keys/index.ts'
+import { deployTokenForJobs, deployTokenLogin, deployTokens } from '../areas/deploy-tokens/index.ts'
 import { commitStatuses } from '../areas/commit-statuses/index.ts'
 import { ciSimulation } from '../areas/ci-simulation/index.ts'
 import { markdown } from '../areas/markdown/index.ts'
@@ -94,9 +95,10 @@ export function areas(services: Services): Area[] {
     commitStatuses({ ...services, refProtection, process: pipelineArea.process }),
     sshKeys(services),
     deployKeys(services),
+    deployTokens(services),
     containerRules(services),
     containerRegistry(services),
-    oci(services),
+    oci({ ...services, machineLogin: deployTokenLogin(services.db) }),
     gitHttp({ ...services, wikis: wikiArea.hosting, aliases }),
     gitSsh({ ...services, wikis: wikiArea.hosting, aliases }),
     markdownArea,
@@ -118,6 +120,14 @@ export function areas(services: Services): Area[] {
     milestones(services),
     issues(services),
     notes(services),
-    runners({ ...services, process, commits: jobArea.commits, view, identity: identity.tokens }),
+    runners({
+      ...services,
+      deployToken: (project) =>
+        deployTokenForJobs({ db: services.db.reader, cipher: services.cipher }, project),
+      process,
+      commits: jobArea.commits,
+      view,
+      identity: identity.tokens,
+    }),
   ]
 }

@@ -267,8 +267,17 @@ describe('a member with a role', () => {
 interface Row {
   readonly on: 'group' | 'project'
   readonly ability: string
+  /** What somebody without it is answered, unless it is 403. */
+  readonly refused?: number
   /** A request that shows it where there is an endpoint. */
   readonly call?: (person: Person, scene: { group: Made; below: Made; project: Made }) => Promise<Reply>
+}
+
+const bot = {
+  name: 'bot',
+  scopes: ['api'],
+  access_level: 10,
+  expires_at: new Date(Date.now() + 864_000_000).toISOString().slice(0, 10),
 }
 
 const matrix: Readonly<Record<(typeof permissions)[number], readonly Row[]>> = {
@@ -323,15 +332,39 @@ const matrix: Readonly<Record<(typeof permissions)[number], readonly Row[]>> = {
     },
   ],
   manage_deploy_tokens: [
-    { on: 'project', ability: 'admin_deploy_token' },
-    { on: 'group', ability: 'admin_deploy_token' },
+    {
+      on: 'project',
+      ability: 'admin_deploy_token',
+      call: (person, { project }) =>
+        person.post(`/projects/${project.id}/deploy_tokens`, { name: 'd', scopes: ['read_registry'] }),
+    },
+    {
+      on: 'group',
+      ability: 'admin_deploy_token',
+      call: (person, { group }) =>
+        person.post(`/groups/${group.id}/deploy_tokens`, { name: 'd', scopes: ['read_registry'] }),
+    },
   ],
-  manage_group_access_tokens: [{ on: 'group', ability: 'admin_access_token' }],
+  manage_group_access_tokens: [
+    {
+      on: 'group',
+      ability: 'admin_access_token',
+      refused: 400,
+      call: (person, { group }) => person.post(`/groups/${group.id}/access_tokens`, bot),
+    },
+  ],
   manage_merge_request_settings: [
     { on: 'project', ability: 'admin_merge_request_settings' },
     { on: 'group', ability: 'admin_merge_request_settings' },
   ],
-  manage_project_access_tokens: [{ on: 'project', ability: 'admin_access_token' }],
+  manage_project_access_tokens: [
+    {
+      on: 'project',
+      ability: 'admin_access_token',
+      refused: 400,
+      call: (person, { project }) => person.post(`/projects/${project.id}/access_tokens`, bot),
+    },
+  ],
   manage_security_policy_link: [
     { on: 'project', ability: 'admin_security_policy_link' },
     { on: 'group', ability: 'admin_security_policy_link' },
@@ -383,7 +416,7 @@ const matrix: Readonly<Record<(typeof permissions)[number], readonly Row[]>> = {
 describe.each(permissions)('%s', (permission) => {
   test.each(matrix[permission])(
     'opens $ability on a $on, to a guest who has it only',
-    async ({ on, ability, call }) => {
+    async ({ on, ability, call, refused = 403 }) => {
       const group = await world.group()
       const below = await world.group({ parent_id: group.id })
       const project = await world.project({ namespace_id: below.id })
@@ -399,7 +432,7 @@ describe.each(permissions)('%s', (permission) => {
         bodyOf(await world.root.get(`${place}/access/explain?user_id=${guest.id}&ability=${ability}`))
 
       expect(await explained()).toMatchObject({ allowed: false, decided_by: 'role', access_level: 10 })
-      if (call !== undefined) expect((await call(guest, { group, below, project })).status).toBe(403)
+      if (call !== undefined) expect((await call(guest, { group, below, project })).status).toBe(refused)
       expectStatus(
         await world.root.put(`/groups/${group.id}/members/${guest.id}`, {
           access_level: 10,

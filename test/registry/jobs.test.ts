@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CiProjects } from '../runner/ci-project.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
-import { startWorld, type Json, type World } from '../world/world.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 import { claimsOf, codeOf, RegistryClient } from './client.ts'
 
 let world: World
@@ -70,4 +70,24 @@ test('a job of a project without the registry is told nothing of it', async () =
   expect(job.variable('CI_REGISTRY')).toBeUndefined()
   expect(job.variable('CI_REGISTRY_PASSWORD')).toBeUndefined()
   expect(job.payload['credentials']).toEqual([])
+})
+
+test('jobs get the deploy token that is named for them, the one of the project before that of a group', async () => {
+  const ci = await projects.make({ build: { script: ['build'] } })
+  const runner = await RawRunner.forProject(world, ci.project)
+  const give = async (place: string): Promise<Json> => {
+    const fields = { name: 'gitlab-deploy-token', scopes: ['read_registry'] }
+    return expectStatus(await world.root.post(`${place}/deploy_tokens`, fields), 201)
+  }
+  const given = async (): Promise<(string | undefined)[]> => {
+    await ci.run(world.root)
+    const job = await runner.take()
+    await job.end('success')
+    return [job.variable('CI_DEPLOY_USER'), job.variable('CI_DEPLOY_PASSWORD')]
+  }
+  expect(await given()).toEqual([undefined, undefined])
+  const ofGroup = await give(`/groups/${(ci.project['namespace'] as Json)['id'] as number}`)
+  expect(await given()).toEqual([ofGroup['username'], ofGroup['token']])
+  const own = await give(`/projects/${ci.project['id'] as number}`)
+  expect(await given()).toEqual([own['username'], own['token']])
 })

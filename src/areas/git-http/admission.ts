@@ -54,7 +54,7 @@ export async function admit(
   const entrance = await findWanted(services, fullPath, enterWith(services, login))
   const actor = checkActor(services, entrance, service)
   const { wanted } = entrance
-  if (actor.user === null) {
+  if (actor.user === null && actor.deployToken === undefined) {
     // Asking for credentials tells nothing about what there is.
     const open = wanted?.mayDownload(actor).allowed === true
     if (!open || service === 'git-receive-pack') throw denied(services)

@@ -74,6 +74,9 @@ function mustUpload(actor: Actor, { mayUpload, subject, words }: Wanted): void {
   if (hidden) throw new GitRefusal(404, words.missing)
   if (allowed) return
   if (actor.job !== null) throw new GitRefusal(403, 'You are not allowed to upload code.')
+  if (actor.deployToken !== undefined) {
+    throw new GitRefusal(403, 'You are not allowed to upload code for this project.')
+  }
   if (subject.kind === 'project' && subject.archived) {
     throw new GitRefusal(403, "You can't push code to an archived project.")
   }

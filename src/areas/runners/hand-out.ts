@@ -42,13 +42,14 @@ import { crossDependencies } from './cross-dependencies.ts'
 import { dependenciesOf, missingFeature } from './hand-out-rules.ts'
 import type { Handed } from './job-queue.ts'
 import { handedJob, type EarlierJob, type HandedJob, type HandedRow, type SealedVariable } from './job-row.ts'
-import { jobVariables, type PayloadVariable } from './job-variables.ts'
+import { jobVariables, type JobDeployToken, type PayloadVariable } from './job-variables.ts'
 import { payload } from './payload.ts'
 import * as store from './store.ts'
 
 export interface HandOutServices extends AddressServices {
   readonly db: Database
   readonly cipher: Cipher
+  readonly deployToken: (project: ProjectSubject) => Promise<JobDeployToken | undefined>
   readonly blobs: Blobs
   readonly places: RepositoryPlaces
   readonly settings: Settings
@@ -121,10 +122,11 @@ export class HandOut {
     const repository = places.of(project)
     const settings = ciSettings(project)
     const { facts, variables: ofProject } = openFacts(cipher, found.facts)
-    const [commits, refs, message] = await Promise.all([
+    const [commits, refs, message, deployToken] = await Promise.all([
       this.#services.commits.find(repository, [job.pipeline.sha]),
       listRefs(repository, project.refsVersion),
       tagMessage(repository, project.refsVersion, { name: job.ref, tag: job.tag }),
+      this.#services.deployToken(project),
     ])
     const addresses = addressesFor(this.#services, project)
     const repositoryUrl = cloneUrl(externalUrl(), project.fullPath, token)
@@ -147,6 +149,7 @@ export class HandOut {
       token,
       externalUrl: externalUrl(),
       registry: addresses.registry,
+      deployToken,
       repositoryUrl,
       project,
       predefined: predefinedVariables(

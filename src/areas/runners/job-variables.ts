@@ -16,6 +16,11 @@ export interface PayloadVariable extends Variable {
   readonly masked: boolean
 }
 
+export interface JobDeployToken {
+  readonly username: string
+  readonly token: string
+}
+
 export interface VariableParts {
   readonly job: HandedJob
   readonly token: string
@@ -23,6 +28,8 @@ export interface VariableParts {
   readonly repositoryUrl: string
   /** Host of the registry of images; undefined where it is off. */
   readonly registry: string | undefined
+  /** A token of the project or a group above that is meant for jobs. */
+  readonly deployToken: JobDeployToken | undefined
   readonly project: ProjectSubject
   /** Known before the pipeline was. */
   readonly predefined: readonly Variable[]
@@ -74,6 +81,12 @@ export function jobVariables(parts: VariableParts): { variables: PayloadVariable
           : [
               shown({ key: 'CI_REGISTRY_USER', value: jobLogin }),
               hidden({ key: 'CI_REGISTRY_PASSWORD', value: token }, true),
+            ]),
+        ...(parts.deployToken === undefined
+          ? []
+          : [
+              shown({ key: 'CI_DEPLOY_USER', value: parts.deployToken.username }),
+              hidden({ key: 'CI_DEPLOY_PASSWORD', value: parts.deployToken.token }, true),
             ]),
       ],
     }),

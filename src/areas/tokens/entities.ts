@@ -1,4 +1,15 @@
-import { DateOnly, Fields, Flag, Id, ListOf, Nullable, Text, Timestamp } from '../../kernel/endpoint/index.ts'
+import {
+  DateOnly,
+  Fields,
+  Flag,
+  Id,
+  Int,
+  ListOf,
+  Nullable,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../../kernel/endpoint/index.ts'
 
 const fields = {
   id: Id(),
@@ -19,6 +30,15 @@ export const AccessToken = Fields(fields)
 export const NewAccessToken = Fields({ ...fields, ...secret })
 export const ImpersonationToken = Fields({ ...fields, impersonation: Flag() })
 export const NewImpersonationToken = Fields({ ...fields, impersonation: Flag(), ...secret })
+
+const resource = {
+  access_level: Nullable(Int({ description: 'Level of the bot that the token stands for' })),
+  resource_type: OneOf('project', 'group'),
+  resource_id: Id(),
+}
+
+export const ResourceToken = Fields({ ...fields, ...resource })
+export const NewResourceToken = Fields({ ...fields, ...resource, ...secret })
 
 /** The columns of a token `t` as they are shown. */
 export interface TokenRow {

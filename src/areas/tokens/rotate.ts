@@ -1,28 +1,22 @@
-import type { Database } from '../../kernel/db/index.ts'
 import { badRequest } from '../../kernel/errors/index.ts'
 import { createAccessToken } from './create.ts'
 import type { TokenRow } from './entities.ts'
 import * as rules from './rules.ts'
+import type { TokenServices } from './services.ts'
 import * as store from './store.ts'
-
-export interface Rotation {
-  readonly expiresAt: string | null | undefined
-  /** Whether the instance asks for an end of every token. */
-  readonly endRequired: boolean
-  readonly prefix: string
-}
 
 /**
  * A new token in the place of an old one, which is revoked with it. Both know the first of their line, so that the use
  * of an old one can end them all (`access/gate.ts`). Undefined when there is no such token; 400 when it is revoked.
  */
 export async function rotate(
-  db: Database,
+  { db, settings, plan }: TokenServices,
   id: number,
-  { expiresAt, endRequired, prefix }: Rotation,
+  expiresAt: string | null | undefined,
 ): Promise<(TokenRow & { token: string }) | undefined> {
-  const usual = rules.dayAfter(new Date(), rules.lifeAfterRotation)
-  const end = rules.endOfLife(expiresAt, { now: new Date(), required: endRequired, usual })
+  const now = new Date()
+  const usual = rules.dayAfter(now, rules.lifeAfterRotation)
+  const end = rules.endOfLife(expiresAt, { now, ...rules.lifeOf(settings.values, plan), usual })
   return db.transaction(async (tx) => {
     const old = await store.lock(tx, id)
     if (old === undefined) return undefined
@@ -34,7 +28,7 @@ export async function rotate(
       description: old.description,
       scopes: old.scopes,
       expiresAt: end,
-      prefix,
+      prefix: settings.values.personal_access_token_prefix ?? '',
       impersonation: old.impersonation,
       familyId: old.family_id ?? old.id,
     })

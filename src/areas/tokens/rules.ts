@@ -1,4 +1,6 @@
 import { invalid, refused } from '../../kernel/errors/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
+import type { SettingValues } from '../../settings/index.ts'
 import { administratorScopes } from './scopes.ts'
 
 const longestText = 255
@@ -34,15 +36,32 @@ export function dayAfter(now: Date, days: number): string {
   return new Date(now.getTime() + days * 86_400_000).toISOString().slice(0, 10)
 }
 
+/** How long tokens may live: whether they must end, and after how many days at the latest. */
+export interface Life {
+  readonly required: boolean
+  readonly longest: number
+}
+
+export function lifeOf(
+  values: Pick<SettingValues, 'require_personal_access_token_expiry' | 'max_personal_access_token_lifetime'>,
+  plan: Plan,
+): Life {
+  const ownLimit = plan === 'ultimate' ? values.max_personal_access_token_lifetime : null
+  return {
+    required: values.require_personal_access_token_expiry || ownLimit !== null,
+    longest: ownLimit ?? longestLife,
+  }
+}
+
 /**
  * The day on which a new token ends: the one asked for; without one `usual`, or else the last day that is allowed, or
  * never where the instance does not ask for an end. Throws when it is later than allowed.
  */
 export function endOfLife(
   asked: string | null | undefined,
-  { now, required, usual }: { now: Date; required: boolean; usual?: string },
+  { now, required, longest, usual }: Life & { now: Date; usual?: string },
 ): string | null {
-  const last = dayAfter(now, longestLife)
+  const last = dayAfter(now, longest)
   const day = asked ?? usual ?? (required ? last : null)
   if (required && day !== null && day > last) throw refused(400, `Expiration date must be before ${last}`)
   return day

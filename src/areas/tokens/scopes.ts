@@ -21,5 +21,9 @@ export const tokenScopes = [
 
 export type TokenScope = (typeof tokenScopes)[number]
 export const administratorScopes: readonly TokenScope[] = ['sudo', 'admin_mode', 'read_service_ping']
+/** Those of the tokens of projects and groups. */
+export const resourceScopes = tokenScopes.filter(
+  (scope) => scope !== 'read_user' && !administratorScopes.includes(scope),
+)
 /** What people may make tokens with for themselves through the API. */
 export const selfIssuedScopes = ['k8s_proxy', 'self_rotate'] as const satisfies readonly TokenScope[]

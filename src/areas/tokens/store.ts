@@ -6,7 +6,7 @@ import type { TokenRow } from './entities.ts'
 const today = sql`(now() at time zone 'utc')::date`
 const active = sql`(not t.revoked and (t.expires_at is null or t.expires_at > ${today}))`
 
-const columns = sql`
+export const tokenColumns = sql`
   t.id, t.name, t.revoked, t.created_at, t.description, t.scopes, t.user_id, t.last_used_at, ${active} as active,
   t.expires_at, t.impersonation`
 
@@ -37,12 +37,9 @@ export interface Filters {
   readonly sort?: keyof typeof orders | undefined
 }
 
-/** The caller's own tokens; for administrators everybody's, those for impersonation too. */
-export function list(filters: Filters, input: PageInput): Read<TokenRow> {
-  const { user_id: userId, sort } = filters
-  const conditions = [
-    sql`(actor.admin or t.user_id = actor.id and not t.impersonation)`,
-    ...(userId === undefined ? [] : [sql`t.user_id = ${userId}`]),
+/** Of a token `t`. */
+export function filterConditions(filters: Filters): RawBuilder<unknown>[] {
+  return [
     ...stateCondition(filters.state),
     ...(filters.revoked === undefined ? [] : [sql`t.revoked = ${filters.revoked}`]),
     ...(filters.search === undefined ? [] : [sql`position(lower(${filters.search}) in lower(t.name)) > 0`]),
@@ -50,11 +47,25 @@ export function list(filters: Filters, input: PageInput): Read<TokenRow> {
     ...compared(sql`t.last_used_at`, filters.last_used_after, filters.last_used_before),
     ...compared(sql`t.expires_at`, filters.expires_after, filters.expires_before),
   ]
+}
+
+export function orderOf({ sort }: Filters): RawBuilder<unknown> {
+  return sort === undefined ? sql`t.id` : orders[sort]
+}
+
+/** The caller's own tokens; for administrators everybody's, those for impersonation too. */
+export function list(filters: Filters, input: PageInput): Read<TokenRow> {
+  const { user_id: userId } = filters
+  const conditions = [
+    sql`(actor.admin or t.user_id = actor.id and not t.impersonation)`,
+    ...(userId === undefined ? [] : [sql`t.user_id = ${userId}`]),
+    ...filterConditions(filters),
+  ]
   return page(
     {
-      columns,
+      columns: tokenColumns,
       from: sql`from personal_access_tokens t where ${sql.join(conditions, sql` and `)}`,
-      order: sort === undefined ? sql`t.id` : orders[sort],
+      order: orderOf(filters),
     },
     input,
   )
@@ -78,12 +89,12 @@ function compared<T>(
 /** A token that the caller may know of. */
 export function visible(id: number): Read<TokenRow> {
   return rows(sql`
-    select ${columns} from personal_access_tokens t where t.id = ${id} and (actor.admin or t.user_id = actor.id)`)
+    select ${tokenColumns} from personal_access_tokens t where t.id = ${id} and (actor.admin or t.user_id = actor.id)`)
 }
 
 /** The token that was presented. */
 export function presented(): Read<TokenRow> {
-  return rows(sql`select ${columns} from personal_access_tokens t where t.id = actor.token_id`)
+  return rows(sql`select ${tokenColumns} from personal_access_tokens t where t.id = actor.token_id`)
 }
 
 export function impersonationTokens(
@@ -97,7 +108,7 @@ export function impersonationTokens(
   ]
   return page(
     {
-      columns,
+      columns: tokenColumns,
       from: sql`from personal_access_tokens t where ${sql.join(conditions, sql` and `)}`,
       order: sql`t.id`,
     },
@@ -107,12 +118,12 @@ export function impersonationTokens(
 
 export function impersonationToken(userId: number, id: number): Read<TokenRow> {
   return rows(sql`
-    select ${columns} from personal_access_tokens t where t.id = ${id} and t.user_id = ${userId} and t.impersonation`)
+    select ${tokenColumns} from personal_access_tokens t where t.id = ${id} and t.user_id = ${userId} and t.impersonation`)
 }
 
 export async function find(db: Reader, id: number): Promise<TokenRow | undefined> {
   const result =
-    await sql<TokenRow>`select ${columns} from personal_access_tokens t where t.id = ${id}`.execute(db)
+    await sql<TokenRow>`select ${tokenColumns} from personal_access_tokens t where t.id = ${id}`.execute(db)
   return result.rows[0]
 }
 
@@ -124,7 +135,9 @@ export interface LockedToken extends TokenRow {
 /** The token, which nobody else changes until the transaction ends. */
 export async function lock(tx: Tx, id: number): Promise<LockedToken | undefined> {
   const result = await sql<LockedToken>`
-    select ${columns}, t.family_id from personal_access_tokens t where t.id = ${id} for update`.execute(tx)
+    select ${tokenColumns}, t.family_id from personal_access_tokens t where t.id = ${id} for update`.execute(
+    tx,
+  )
   return result.rows[0]
 }
 

@@ -22,8 +22,42 @@ export interface NewUser {
   readonly note?: string | null
 }
 
+/** A user that access tokens of a project or group stand for: a member there, and nobody elsewhere. */
+export async function createBot(
+  tx: Tx,
+  bot: Pick<NewUser, 'username' | 'name' | 'email'> & { readonly createdById: number },
+): Promise<number> {
+  return insertUser(tx, {
+    ...bot,
+    kind: 'project_bot',
+    // Internal projects are not its business.
+    external: true,
+    canCreateGroup: false,
+    projectsLimit: 0,
+  })
+}
+
 /** A user, with the personal namespace and the route that name it. 409 when the name or e-mail address is taken. */
 export async function createUser(tx: Tx, user: NewUser): Promise<{ id: number; namespaceId: number }> {
+  const id = await insertUser(tx, user)
+  const { rows } = await sql<{ id: number }>`
+    with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
+    insert into namespaces (id, kind, owner_id, name, path, full_path, traversal_ids)
+    overriding system value
+    select next.id, 'user', ${id}, ${user.name}, ${user.username}, ${user.username}, array[next.id] from next
+    returning id`.execute(tx)
+  const namespaceId = rows[0]!.id
+  await claimPath(tx, user.username, { namespaceId }).catch(whenTaken)
+  await sql`select accept_invitations(${id}, ${user.email})`.execute(tx)
+  return { id, namespaceId }
+}
+
+/** A group has the name. */
+export function whenTaken(error: unknown): never {
+  throw error instanceof PathTaken ? usernameTaken() : error
+}
+
+async function insertUser(tx: Tx, user: NewUser): Promise<number> {
   const { id } = await tx
     .insertInto('users')
     .values({
@@ -48,19 +82,5 @@ export async function createUser(tx: Tx, user: NewUser): Promise<{ id: number; n
     .executeTakeFirstOrThrow()
     .catch(onConstraint('users_email', emailTaken))
     .catch(onConstraint('users_username', usernameTaken))
-  const { rows } = await sql<{ id: number }>`
-    with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
-    insert into namespaces (id, kind, owner_id, name, path, full_path, traversal_ids)
-    overriding system value
-    select next.id, 'user', ${id}, ${user.name}, ${user.username}, ${user.username}, array[next.id] from next
-    returning id`.execute(tx)
-  const namespaceId = rows[0]!.id
-  await claimPath(tx, user.username, { namespaceId }).catch(whenTaken)
-  await sql`select accept_invitations(${id}, ${user.email})`.execute(tx)
-  return { id, namespaceId }
-}
-
-/** A group has the name. */
-export function whenTaken(error: unknown): never {
-  throw error instanceof PathTaken ? usernameTaken() : error
+  return id
 }

@@ -5,7 +5,7 @@ import { writingEndpoints } from './routes/writing.ts'
 import type { UserServices } from './services.ts'
 
 export { basicUser, BasicUser, basicUserJson, type BasicUserEntity, type BasicUserRow } from './basic.ts'
-export { createUser, type NewUser } from './create.ts'
+export { createBot, createUser, type NewUser } from './create.ts'
 export { matchesPassword } from './password.ts'
 export { reservedTopLevel } from './reserved.ts'
 

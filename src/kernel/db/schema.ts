@@ -454,6 +454,21 @@ export interface Deployments {
   user_id: number | null;
 }
 
+export interface DeployTokens {
+  created_at: Generated<Timestamp>;
+  creator_id: number | null;
+  digest: string;
+  expires_at: Timestamp | null;
+  id: Generated<number>;
+  name: string;
+  namespace_id: number | null;
+  project_id: number | null;
+  revoked: Generated<boolean>;
+  scopes: string[];
+  secret: string | null;
+  username: string;
+}
+
 export interface Discussions {
   change_position: Json | null;
   commit_id: string | null;
@@ -1006,6 +1021,12 @@ export interface RequestCounts {
   ends_at: Timestamp;
 }
 
+export interface ResourceBots {
+  namespace_id: number | null;
+  project_id: number | null;
+  user_id: number;
+}
+
 export interface ResourceLabelEvents {
   action: string;
   created_at: Generated<Timestamp>;
@@ -1231,6 +1252,7 @@ export interface DB {
   container_uploads: ContainerUploads;
   deleted_notes: DeletedNotes;
   deploy_key_projects: DeployKeyProjects;
+  deploy_tokens: DeployTokens;
   deployments: Deployments;
   discussions: Discussions;
   environments: Environments;
@@ -1276,6 +1298,7 @@ export interface DB {
   release_links: ReleaseLinks;
   releases: Releases;
   request_counts: RequestCounts;
+  resource_bots: ResourceBots;
   resource_label_events: ResourceLabelEvents;
   resource_milestone_events: ResourceMilestoneEvents;
   resource_state_events: ResourceStateEvents;

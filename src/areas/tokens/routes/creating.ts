@@ -1,5 +1,4 @@
 import { endpoint, instance, userOf } from '../../../access/index.ts'
-import type { Database } from '../../../kernel/db/index.ts'
 import {
   DateOnly,
   Fields,
@@ -12,11 +11,11 @@ import {
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { notFound } from '../../../kernel/errors/index.ts'
-import type { Settings } from '../../../settings/index.ts'
 import { createAccessToken } from '../create.ts'
 import { NewAccessToken, type TokenRow } from '../entities.ts'
 import * as rules from '../rules.ts'
 import { selfIssuedScopes, tokenScopes } from '../scopes.ts'
+import type { TokenServices } from '../services.ts'
 import * as store from '../store.ts'
 
 export const newTokenParams = {
@@ -36,7 +35,7 @@ export interface TokenOrder {
 
 /** Makes a token for a user; 404 when there is no such user. `usual`: the end when none is asked for. */
 export async function issue(
-  { db, settings }: { db: Database; settings: Settings },
+  { db, settings, plan }: TokenServices,
   userId: number,
   order: TokenOrder,
   more: { impersonation?: boolean; usual?: string } = {},
@@ -51,7 +50,7 @@ export async function issue(
   rules.check(asked, owner)
   const expiresAt = rules.endOfLife(order.expires_at, {
     now: new Date(),
-    required: settings.values.require_personal_access_token_expiry,
+    ...rules.lifeOf(settings.values, plan),
     ...(more.usual !== undefined && { usual: more.usual }),
   })
   return db.transaction(async (tx) => {
@@ -66,7 +65,7 @@ export async function issue(
   })
 }
 
-export function creatingEndpoints(services: { db: Database; settings: Settings }): Endpoint[] {
+export function creatingEndpoints(services: TokenServices): Endpoint[] {
   return [
     endpoint({
       method: 'POST',

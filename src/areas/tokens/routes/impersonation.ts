@@ -1,17 +1,16 @@
 import { endpoint, instance } from '../../../access/index.ts'
-import type { Database } from '../../../kernel/db/index.ts'
 import { Fields, Id, ListOf, OneOf, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { badRequest, notFound } from '../../../kernel/errors/index.ts'
-import type { Settings } from '../../../settings/index.ts'
 import { ImpersonationToken, NewImpersonationToken } from '../entities.ts'
 import { tokenScopes } from '../scopes.ts'
+import type { TokenServices } from '../services.ts'
 import * as store from '../store.ts'
 import { issue, newTokenParams } from './creating.ts'
 
 const named = { user_id: Id(), impersonation_token_id: Id() }
 
 /** Tokens with which administrators act as somebody. */
-export function impersonationEndpoints(services: { db: Database; settings: Settings }): Endpoint[] {
+export function impersonationEndpoints(services: TokenServices): Endpoint[] {
   const { db } = services
   /** The token is missing, or already the user. */
   const missing = async (userId: number) =>

@@ -6,7 +6,6 @@ import {
   userOf,
   type Actor,
 } from '../../../access/index.ts'
-import type { Database } from '../../../kernel/db/index.ts'
 import {
   DateOnly,
   DateTime,
@@ -21,9 +20,10 @@ import {
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { badRequest, notFound, unauthorized, type ApiError } from '../../../kernel/errors/index.ts'
-import type { Settings } from '../../../settings/index.ts'
 import { AccessToken, NewAccessToken } from '../entities.ts'
+import { rotationParams, tokenFilters } from '../params.ts'
 import { rotate } from '../rotate.ts'
+import type { TokenServices } from '../services.ts'
 import * as store from '../store.ts'
 
 /** Whether a token of somebody else exists is for administrators to know. */
@@ -31,7 +31,8 @@ function missing(actor: Actor): ApiError {
   return isAdministrator(actor) ? notFound() : unauthorized()
 }
 
-export function personalEndpoints({ db, settings }: { db: Database; settings: Settings }): Endpoint[] {
+export function personalEndpoints(services: TokenServices): Endpoint[] {
+  const { db } = services
   return [
     endpoint({
       method: 'GET',
@@ -43,16 +44,7 @@ export function personalEndpoints({ db, settings }: { db: Database; settings: Se
       paged: true,
       params: Fields({
         user_id: Optional(Id({ description: 'For administrators, or one’s own id' })),
-        state: Optional(OneOf('active', 'inactive')),
-        revoked: Optional(Flag()),
-        search: Optional(Text({ description: 'Part of the name' })),
-        created_after: Optional(DateTime()),
-        created_before: Optional(DateTime()),
-        last_used_after: Optional(DateTime()),
-        last_used_before: Optional(DateTime()),
-        expires_after: Optional(DateOnly()),
-        expires_before: Optional(DateOnly()),
-        sort: Optional(OneOf(store.sortings, {})),
+        ...tokenFilters,
       }),
       answers: ListOf(AccessToken),
       refuses: { 401: 'The tokens of somebody else' },
@@ -114,7 +106,7 @@ export function personalEndpoints({ db, settings }: { db: Database; settings: Se
       status: 200,
       params: Fields({
         id: Id(),
-        expires_at: Optional(Nullable(DateOnly({ description: 'In a week, when left out' }))),
+        ...rotationParams,
       }),
       answers: NewAccessToken,
       refuses: {
@@ -126,11 +118,7 @@ export function personalEndpoints({ db, settings }: { db: Database; settings: Se
         if (actor.token !== null && actor.token.id !== params.id) checkScopes(actor.token.scopes, ['api'])
         const before = await store.find(db.reader, params.id)
         if (before === undefined || !reaches(actor, before)) throw missing(actor)
-        const rotated = await rotate(db, params.id, {
-          expiresAt: params.expires_at,
-          endRequired: settings.values.require_personal_access_token_expiry,
-          prefix: settings.values.personal_access_token_prefix ?? '',
-        })
+        const rotated = await rotate(services, params.id, params.expires_at)
         if (rotated === undefined) throw missing(actor)
         return rotated
       },

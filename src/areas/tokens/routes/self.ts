@@ -1,10 +1,10 @@
 import { endpoint, instance, type Actor } from '../../../access/index.ts'
-import type { Database } from '../../../kernel/db/index.ts'
 import { DateOnly, Fields, Nullable, Optional, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { badRequest, unauthorized } from '../../../kernel/errors/index.ts'
-import type { Settings } from '../../../settings/index.ts'
 import { AccessToken, NewAccessToken } from '../entities.ts'
+import { rotationParams } from '../params.ts'
 import { rotate } from '../rotate.ts'
+import type { TokenServices } from '../services.ts'
 import { tokenScopes } from '../scopes.ts'
 import * as store from '../store.ts'
 
@@ -15,7 +15,8 @@ function presented(actor: Actor): number {
 }
 
 /** What a token may do with itself, whatever its scopes. */
-export function selfEndpoints({ db, settings }: { db: Database; settings: Settings }): Endpoint[] {
+export function selfEndpoints(services: TokenServices): Endpoint[] {
+  const { db } = services
   return [
     endpoint({
       method: 'GET',
@@ -58,16 +59,12 @@ export function selfEndpoints({ db, settings }: { db: Database; settings: Settin
       scopes: ['self_rotate'],
       status: 200,
       params: Fields({
-        expires_at: Optional(Nullable(DateOnly({ description: 'In a week, when left out' }))),
+        ...rotationParams,
       }),
       answers: NewAccessToken,
       refuses: { 400: 'Too late an end' },
       async handle({ actor, params }) {
-        const rotated = await rotate(db, presented(actor), {
-          expiresAt: params.expires_at,
-          endRequired: settings.values.require_personal_access_token_expiry,
-          prefix: settings.values.personal_access_token_prefix ?? '',
-        })
+        const rotated = await rotate(services, presented(actor), params.expires_at)
         if (rotated === undefined) throw unauthorized()
         return rotated
       },

@@ -44,7 +44,61 @@ async function impersonation(stage: Stage): Promise<{ path: Record<string, numbe
 const ofStranger = (stage: Stage) => ({ path: { user_id: stage.cast.stranger.id } })
 const inAWeek = () => new Date(Date.now() + 86_400_000 * 7).toISOString().slice(0, 10)
 
+async function ofPlace(stage: Stage, place: string): Promise<{ path: { token_id: number } }> {
+  const made = await stage.make(`${place}/access_tokens`, bot(stage))
+  return { path: { token_id: idOf(made) } }
+}
+
+const bot = (stage: Stage) => ({
+  name: stage.unique('token'),
+  scopes: ['read_api'],
+  access_level: 10,
+  expires_at: inAWeek(),
+})
+
+/** A token of the place that is presented; who has none is nobody's bot. */
+const selfRotation = (placeOf: (stage: Stage) => string): Scenario => ({
+  forEach: true,
+  async prepare(stage, { name }) {
+    if (name !== 'developer') return {}
+    const made = await stage.make(`${placeOf(stage)}/access_tokens`, {
+      ...bot(stage),
+      scopes: ['self_rotate'],
+    })
+    return { headers: { 'private-token': made['token'] as string } }
+  },
+})
+
+async function deployToken(stage: Stage, place: string): Promise<{ path: { token_id: number } }> {
+  return { path: { token_id: idOf(await stage.make(`${place}/deploy_tokens`, deploy(stage))) } }
+}
+
+const deploy = (stage: Stage) => ({ name: stage.unique('deploy'), scopes: ['read_repository'] })
+
+function scenariosOf(kind: 'project' | 'group'): Scenarios {
+  const at = (stage: Stage): string => (kind === 'project' ? stage.projectPath : stage.groupPath)
+  const path = `/${kind}s/:id`
+  const shared = (stage: Stage) => stage.once(`token of ${kind}`, () => ofPlace(stage, at(stage)))
+  return {
+    [`GET ${path}/access_tokens`]: { '': plain },
+    [`POST ${path}/access_tokens`]: { '': (stage) => ({ body: bot(stage) }) },
+    [`GET ${path}/access_tokens/:token_id`]: { '': shared },
+    [`DELETE ${path}/access_tokens/:token_id`]: { '': (stage) => ofPlace(stage, at(stage)) },
+    [`POST ${path}/access_tokens/:token_id/rotate`]: { '': (stage) => ofPlace(stage, at(stage)) },
+    [`POST ${path}/access_tokens/self/rotate`]: { 'the presented token of a developer': selfRotation(at) },
+    [`GET ${path}/deploy_tokens`]: { '': plain },
+    [`POST ${path}/deploy_tokens`]: { '': (stage) => ({ body: deploy(stage) }) },
+    [`GET ${path}/deploy_tokens/:token_id`]: {
+      '': (stage) => stage.once(`deploy token of ${kind}`, () => deployToken(stage, at(stage))),
+    },
+    [`DELETE ${path}/deploy_tokens/:token_id`]: { '': (stage) => deployToken(stage, at(stage)) },
+  }
+}
+
 export const tokenScenarios: Scenarios = {
+  ...scenariosOf('project'),
+  ...scenariosOf('group'),
+  'GET /deploy_tokens': { '': plain },
   'GET /personal_access_tokens': { '': plain },
   'GET /personal_access_tokens/self': { '': plain },
   'GET /personal_access_tokens/:id': { 'own token': own, 'token of another user': other },
