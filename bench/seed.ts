@@ -1,6 +1,7 @@
 import pg from 'pg'
-import { largeBlock, smallBlock } from '../src/areas/pipelines/blocks.ts'
+import { countBlocks } from '../src/areas/pipelines/blocks.ts'
 import { variableSecretContext } from '../src/areas/variables/index.ts'
+import { compileTemplates } from '../src/kernel/db/compile.ts'
 import { Cipher } from '../src/kernel/lib/secrets.ts'
 import type { Scale } from './options.ts'
 import { callerToken, firstId, runnerCount, runnerToken, shape, special } from './world.ts'
@@ -29,7 +30,8 @@ export async function seed(client: pg.Client, scale: Scale, secretKey: string): 
     await run(pipelines(special.bigProject, 0, scale.pipelines, scale))
     await run(pipelines(special.smallProject, scale.pipelines, shape.smallProjectPipelines, scale))
   })
-  for (const statement of counters) await run(statement)
+  await run(counters)
+  await run(compileTemplates(countBlocks)!.text)
   for (const table of numbered) {
     await run(`select setval(pg_get_serial_sequence('${table}', 'id'), (select max(id) from ${table}))`)
   }
@@ -152,12 +154,7 @@ function pipelines(project: number, before: number, count: number, { callers }: 
     from (select i, i * 7919::bigint % 101 % 100 as h from generate_series(1, ${count}) i) rows`
 }
 
-const counters = [
-  `insert into project_counters (project_id, kind, last_iid, live)
+const counters = `
+   insert into project_counters (project_id, kind, last_iid, live)
    select p.project_id, 'pipeline', max(p.iid), count(*) filter (where p.source <> 'parent_pipeline')
-   from ci_pipelines p group by p.project_id`,
-  `insert into ci_pipeline_blocks (project_id, size, block, live, created_at)
-   select p.project_id, size.of, p.iid / size.of, count(*) filter (where p.source <> 'parent_pipeline'),
-     min(p.created_at)
-   from ci_pipelines p, (values (${smallBlock}), (${largeBlock})) size (of) group by 1, 2, 3`,
-]
+   from ci_pipelines p group by p.project_id`

@@ -29,6 +29,9 @@ import * as protectedTags from './0035-protected-tags.ts'
 import * as pipelineBlocks from './0037-pipeline-blocks.ts'
 import * as groupsInRefRules from './0050-groups-in-ref-rules.ts'
 import * as pushRules from './0051-push-rules.ts'
+import * as pipelinesBeforeBlocks from './0038-pipelines-before-blocks.ts'
+import * as forksAndStars from './0090-forks-and-stars.ts'
+import * as snippets from './0070-snippets.ts'
 import * as labelsAndMilestones from './0060-labels-and-milestones.ts'
 import * as issuesAndEpics from './0061-issues-and-epics.ts'
 import * as snippets from './0070-snippets.ts'
@@ -75,6 +78,7 @@ export const migrations: MigrationList = {
   '0034-deploy-keys-of-protected-branches': deployKeysOfBranches,
   '0035-protected-tags': protectedTags,
   '0037-pipeline-blocks': pipelineBlocks,
+  '0038-pipelines-before-blocks': pipelinesBeforeBlocks,
   '0050-groups-in-ref-rules': groupsInRefRules,
   '0051-push-rules': pushRules,
   '0060-labels-and-milestones': labelsAndMilestones,

@@ -276,7 +276,7 @@ export async function readAgain<Row>(
   lookup: Lookup,
   before: { readonly role: number; readonly marks: string | null },
   read: Read<Row> | undefined,
-  extent: 'single' | undefined,
+  extent: 'bounded' | undefined,
 ): Promise<Loaded<Row> | undefined> {
   const membership = sql`select ${before.role}::int as role`
   // Not to be flattened (offset 0): the marks are made once.

@@ -122,7 +122,7 @@ export class Gate {
       credentials,
       lookup,
       read,
-      endpoint.paged === true ? undefined : 'single',
+      endpoint.paged === true && read?.bounded !== true ? undefined : 'bounded',
     )
     let { actor, subject } = entrance
     if (before === undefined && credentials.digest !== undefined) {

@@ -29,7 +29,7 @@ export class Entrances {
     credentials: Credentials,
     lookup: Lookup,
     read: Read<Row> | undefined,
-    extent: 'single' | undefined,
+    extent: 'bounded' | undefined,
   ): Promise<Entrance<Subject, Row>> {
     if (kind.version === null) return this.#find<Subject, Row>(kind, credentials, lookup, read)
     const memory = this.#memoryOf(kind)

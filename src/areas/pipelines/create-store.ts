@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { CompiledJob, Status } from '../../ci/index.ts'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
-import { blockSizes } from './blocks.ts'
+import { beforeNew, sizes } from './blocks.ts'
 import { jobsChannel } from './channels.ts'
 import type { PipelineState } from './machine.ts'
 
@@ -71,10 +71,11 @@ export async function insertPipeline(
       insert into project_counters as c (project_id, kind, last_iid, live)
       values (${row.projectId}, 'pipeline', 1, ${listed})
       on conflict (project_id, kind) do update set last_iid = c.last_iid + 1, live = c.live + excluded.live
-      returning c.last_iid as iid
+      returning c.last_iid as iid, c.live
     ), block as (
-      insert into ci_pipeline_blocks as b (project_id, size, block, live)
-      select ${row.projectId}, size.of, counter.iid / size.of, ${listed} from counter, ${blockSizes}
+      insert into ci_pipeline_blocks as b (project_id, size, block, live, before)
+      select ${row.projectId}, size.of, counter.iid / size.of, ${listed}, ${beforeNew(listed, sql`counter.live`)}
+      from counter, ${sizes}
       on conflict (project_id, size, block) do update set live = b.live + excluded.live
     ), pipeline as (
       insert into ci_pipelines (project_id, iid, user_id, status, source, ref, tag, sha, before_sha, protected, name,

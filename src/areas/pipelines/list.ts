@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { countedRows, countLimit, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { largestPage } from '../../kernel/endpoint/pagination.ts'
-import { blockAt, iidBefore, smallBlock } from './blocks.ts'
+import { blockSizes, iidBefore, startOf } from './blocks.ts'
 import type { PipelineSummaryRow } from './entities.ts'
 import { summaryColumns } from './store.ts'
 
@@ -180,20 +180,18 @@ function recent(
 
 function unfiltered(sort: 'asc' | 'desc', { offset }: PageInput): RawBuilder<unknown> {
   const direction = sql.raw(sort)
-  if (offset < smallBlock) {
+  if (offset < blockSizes.at(-1)!) {
     return sql`
       select p.iid from ci_pipelines p where p.project_id = subject.id and p.source <> 'parent_pipeline'
       order by p.iid ${direction} ${windowOf({ offset })}`
   }
-  const size = sql.lit(smallBlock)
-  const from =
-    sort === 'desc' ? sql`p.iid < (first.block + 1) * ${size}` : sql`p.iid >= first.block * ${size}`
   return sql`
-    select p.iid from (${blockAt(offset, sort)}) first
+    select p.iid from (${startOf(offset, sort)}) start
     cross join lateral (
       select p.iid from ci_pipelines p
-      where p.project_id = subject.id and p.source <> 'parent_pipeline' and ${from}
-      order by p.iid ${direction} offset ${offset} - first.skipped limit ${sql.lit(largestPage + 1)}) p`
+      where p.project_id = subject.id and p.source <> 'parent_pipeline'
+        and p.iid ${sql.raw(sort === 'asc' ? '>=' : '<=')} start.iid
+      order by p.iid ${direction} offset start.skipped limit ${sql.lit(largestPage + 1)}) p`
 }
 
 function pageOf(
@@ -204,6 +202,7 @@ function pageOf(
 ): Read<PipelineSummaryRow> {
   return {
     kind: 'page',
+    bounded: isBounded(filter, offset),
     sql: sql`(
       select json_build_object('rows', coalesce(json_agg(r), '[]'::json), 'total',
         case
@@ -214,4 +213,14 @@ function pageOf(
         select ${summaryColumns} from (select w.iid from (${iids}) w limit ${limit + 1}) page
         join ci_pipelines p on p.project_id = subject.id and p.iid = page.iid order by ${orderOf(filter)}) r)`,
   }
+}
+
+/**
+ * With one condition there is an index that has the page in order, walked from its begin; with more, rows may be passed
+ * over without bound.
+ */
+function isBounded(filter: ListFilter, offset: number): boolean {
+  const conditions = conditionsOf(filter).length
+  if (conditions === 0 && filter.order_by === 'id') return true
+  return conditions <= 1 && offset <= 1000
 }

@@ -1,8 +1,8 @@
-import { largeBlock, smallBlock } from './blocks.ts'
 import { sql, type RawBuilder } from 'kysely'
 import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { basicUserJson } from '../users/index.ts'
+import { uncount } from './blocks.ts'
 import type { PipelineRow, PipelineSummaryRow } from './entities.ts'
 
 export const summaryColumns = sql`
@@ -88,18 +88,22 @@ export async function rename(db: Writer, id: number, name: string): Promise<void
 
 /** Removes a pipeline and what hangs on it; answers what is to be removed of its jobs: logs, and content by digest. */
 export async function remove(tx: Tx, id: number): Promise<{ jobs: number[]; digests: string[] }> {
+  // The counter is locked first: the next statement sees every block that there is.
   const { rows: files } = await sql<{ jobs: number[]; digests: string[] }>`
-    select coalesce(json_agg(distinct j.id), '[]') as jobs,
+    with counter as materialized (
+      select from project_counters c join ci_pipelines p on p.project_id = c.project_id
+      where p.id = ${id} and c.kind = 'pipeline' for update of c)
+    select coalesce(json_agg(distinct j.id) filter (where j.id is not null), '[]') as jobs,
       coalesce(array_agg(distinct a.digest) filter (where a.digest is not null), '{}') as digests
-    from ci_jobs j left join ci_job_artifacts a on a.job_id = j.id where j.pipeline_id = ${id}`.execute(tx)
+    from (select count(*) from counter) locked
+    left join ci_jobs j on j.pipeline_id = ${id} left join ci_job_artifacts a on a.job_id = j.id`.execute(tx)
   await sql`
-    with gone as (delete from ci_pipelines p where p.id = ${id} returning p.project_id, p.iid, p.source),
+    with gone as (
+      delete from ci_pipelines p where p.id = ${id}
+      returning p.project_id, p.iid, case p.source when 'parent_pipeline' then 0 else 1 end as listed),
     counter as (
-      update project_counters c set live = c.live - 1 from gone
-      where c.project_id = gone.project_id and c.kind = 'pipeline' and gone.source <> 'parent_pipeline')
-    update ci_pipeline_blocks b set live = b.live - 1 from gone
-    where b.project_id = gone.project_id and b.block = gone.iid / b.size
-      and b.size in (${sql.lit(smallBlock)}, ${sql.lit(largeBlock)})
-      and gone.source <> 'parent_pipeline'`.execute(tx)
+      update project_counters c set live = c.live - gone.listed from gone
+      where c.project_id = gone.project_id and c.kind = 'pipeline')
+    ${uncount(sql`gone`)}`.execute(tx)
   return files[0]!
 }

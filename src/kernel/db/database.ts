@@ -76,11 +76,11 @@ export class Database implements AsyncDisposable {
 
   /**
    * The rows of one statement, sent to the pool directly: half the cost of going through Kysely's executor, for the
-   * statement that every request makes. `single`: it finds single rows by a key, and may use the fast lane.
+   * statement that every request makes. `bounded`: it finds few rows by an index, and may use the fast lane.
    */
-  async rows<Row>(statement: RawBuilder<Row>, extent?: 'single'): Promise<Row[]> {
+  async rows<Row>(statement: RawBuilder<Row>, extent?: 'bounded'): Promise<Row[]> {
     const compiled = compileTemplates(statement) ?? this.#compile(statement)
-    if (extent === 'single') {
+    if (extent === 'bounded') {
       const found = this.#lane.rows(compiled)
       if (found !== undefined) return (await found) as Row[]
     }

@@ -10,7 +10,7 @@ const pause = 250
 const longest = 5_000
 
 /**
- * Few connections that each carry many statements at once, for reads that find single rows by a key: those that are
+ * Few connections that each carry many statements at once, for reads that find few rows by an index: those that are
  * asked in one turn of the event loop go out in one write, which spares each of them system calls and a switch of
  * processes. A slow statement would hold up all behind it, so nothing else may come here.
  */
@@ -49,6 +49,8 @@ class Connection implements AsyncDisposable {
     this.#config = {
       ...config,
       application_name: 'guildhall-lane',
+      // Its statements are few and go by an index whatever the values: planning each anew would cost more than running it.
+      options: '-c plan_cache_mode=force_generic_plan',
       statement_timeout: longest,
       pipeline: true,
     }

@@ -152,6 +152,7 @@ export interface CiJobTokenAllowlist {
 }
 
 export interface CiPipelineBlocks {
+  before: number | null;
   block: number;
   created_at: Generated<Timestamp>;
   live: number;

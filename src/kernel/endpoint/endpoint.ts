@@ -38,6 +38,8 @@ export type AbilityOf<K> = K extends SubjectKind<string, unknown, infer A> ? A :
 export interface Read<Row> {
   readonly sql: RawBuilder<unknown>
   readonly kind: 'rows' | 'page'
+  /** A page that takes no longer than a record: an index leads to it, whatever is asked for. Others may have to search. */
+  readonly bounded?: boolean
   readonly types?: Row
 }
 
