@@ -49,8 +49,6 @@ class Connection implements AsyncDisposable {
     this.#config = {
       ...config,
       application_name: 'guildhall-lane',
-      // Its statements are few and go by an index whatever the values: planning each anew would cost more than running it.
-      options: '-c plan_cache_mode=force_generic_plan',
       statement_timeout: longest,
       pipeline: true,
     }
@@ -101,6 +99,8 @@ class Connection implements AsyncDisposable {
     client.on('end', () => lost('ended'))
     try {
       await client.connect()
+      // Its statements go by an index whatever the values: planning them anew would cost more than running them.
+      await client.query('set plan_cache_mode = force_generic_plan')
       if (this.#disposed) await client.end()
       else this.#client = client
     } catch (error) {
