@@ -41,6 +41,7 @@ import { users } from '../areas/users/index.ts'
 import { wikis } from '../areas/wikis/index.ts'
 import { variables } from '../areas/variables/index.ts'
 import { jobResults, jobs } from '../areas/jobs/index.ts'
+import { planLimits } from '../areas/plan-limits/index.ts'
 import { pipelineSchedules } from '../areas/pipeline-schedules/index.ts'
 import { lastPipelineOf, pipelines } from '../areas/pipelines/index.ts'
 import { runners } from '../areas/runners/index.ts'
@@ -114,6 +115,7 @@ export function areas(services: Services): Area[] {
     resourceGroups({ ...services, view }),
     identity,
     jobTokenScope(services),
+    planLimits(services),
     releases(services),
     snippets(services),
     labels(services),

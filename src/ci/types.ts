@@ -92,6 +92,8 @@ export interface CompileContext {
   /** For `exists:project`: `otherTreeKey(project, ref)` -> paths. */
   otherTrees?: Record<string, string[]>
   kubernetesActive?: boolean
+  /** Jobs that one may need; left out: 50. */
+  mostNeeds?: number
   /**
    * For cache keys made of files: for every name of `config.keyFiles` the ids of the blobs (`files`) or of the last
    * commits (`filesCommits`) of the files it matches. Left out, such keys stay as they are written.

@@ -15,5 +15,12 @@ export { oldNames } from './old-names.ts'
 export { outboundRules } from './outbound-rules.ts'
 export type { Setting } from './setting.ts'
 export { Settings, type Changed } from './settings.ts'
+export {
+  planLimitNames,
+  planLimits,
+  type PlanLimitName,
+  type PlanLimits,
+  type StoredLimits,
+} from './plan-limits.ts'
 export { signInSwitches } from './sign-in-switches.ts'
 export { isSecret } from './stored-values.ts'

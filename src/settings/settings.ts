@@ -13,6 +13,16 @@ import {
 } from './change.ts'
 import { Faults } from './faults.ts'
 import { flags, flagsOf, storedName, type FlagName, type Flags } from './flags.ts'
+import {
+  limitsOf,
+  planLimitNames,
+  planLimits,
+  storedLimits,
+  storedLimitsName,
+  type PlanLimitName,
+  type PlanLimits,
+  type StoredLimits,
+} from './plan-limits.ts'
 import { checkRules, type RuleContext } from './rules.ts'
 import { fromStored, toStored, valuesOf } from './stored-values.ts'
 import * as store from './store.ts'
@@ -48,6 +58,7 @@ export class Settings implements AsyncDisposable {
   readonly #timer: NodeJS.Timeout
   #values: SettingValues = defaults
   #flags: Flags = flags
+  #limits: PlanLimits = planLimits
 
   constructor(services: SettingsServices) {
     this.#services = services
@@ -63,11 +74,16 @@ export class Settings implements AsyncDisposable {
     return this.#flags
   }
 
+  get limits(): PlanLimits {
+    return this.#limits
+  }
+
   async load(): Promise<void> {
     const { db, plan, cipher } = this.#services
     const stored = await store.readStored(db.reader)
     this.#values = valuesOf(stored, plan, cipher)
     this.#flags = flagsOf(stored)
+    this.#limits = limitsOf(stored)
   }
 
   /** All settings as this stored state says: what an answer shows does not come from the snapshot. */
@@ -149,7 +165,44 @@ export class Settings implements AsyncDisposable {
   /** Switches a feature on or off, in the same way. */
   async switch(flag: FlagName, on: boolean): Promise<void> {
     await this.#services.db.transaction(async (tx) => {
-      await store.writeFlag(tx, storedName(flag), on)
+      await store.writeOne(tx, storedName(flag), on)
+    })
+    await this.load()
+  }
+
+  async storedLimits(): Promise<StoredLimits> {
+    return storedLimits(await store.readStored(this.#services.db.reader))
+  }
+
+  /** Sets limits; those that are left out stay. Every node is told. */
+  async changeLimits(
+    asked: Readonly<Partial<Record<PlanLimitName, number | undefined>>>,
+    { id, username }: { readonly id: number; readonly username: string },
+  ): Promise<void> {
+    const timestamp = Math.floor(Date.now() / 1000)
+    await this.#services.db.transaction(async (tx) => {
+      await store.lock(tx)
+      const stored = await store.readStored(tx)
+      const before = limitsOf(stored)
+      const { limits, history } = storedLimits(stored)
+      const changed = planLimitNames.flatMap((name) => {
+        const value = asked[name]
+        return value === undefined || value === before[name] ? [] : [{ name, value }]
+      })
+      if (changed.length === 0) return
+      const after: StoredLimits = {
+        limits: { ...limits, ...Object.fromEntries(changed.map(({ name, value }) => [name, value])) },
+        history: {
+          ...history,
+          ...Object.fromEntries(
+            changed.map(({ name, value }) => [
+              name,
+              [...(history[name] ?? []), { user_id: id, username, timestamp, value }],
+            ]),
+          ),
+        },
+      }
+      await store.writeOne(tx, storedLimitsName, after)
     })
     await this.load()
   }

@@ -67,9 +67,10 @@ export async function readStateAt(tx: Tx, revision: number): Promise<StoredSetti
   return rows
 }
 
-export async function writeFlag(tx: Tx, name: string, on: boolean): Promise<void> {
+/** What lies among the settings, but is none: flags and limits. */
+export async function writeOne(tx: Tx, name: string, value: unknown): Promise<void> {
   await sql`
-    insert into application_settings (name, value) values (${name}, ${JSON.stringify(on)})
+    insert into application_settings (name, value) values (${name}, ${JSON.stringify(value)})
     on conflict (name) do update set value = excluded.value, updated_at = now()`.execute(tx)
   await sql`select pg_notify(${channel}, '')`.execute(tx)
 }

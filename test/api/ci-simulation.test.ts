@@ -282,3 +282,24 @@ describe('the variables of a job, explained', () => {
     expect((await developer.get(`/projects/${ci.id}/variables/explain?ref=main`)).status).toBe(400)
   })
 })
+
+test('a variable of the key `explain` is read by its key', async () => {
+  const ci = await projects.make({ one: { script: ['x'] } })
+  const path = `/projects/${ci.id}/variables`
+  expect((await world.root.get(`${path}/explain`)).body).toBeInstanceOf(Array)
+  for (const [value, environment_scope] of [
+    ['a', '*'],
+    ['b', 'production'],
+  ] as const) {
+    expectStatus(await world.root.post(path, { key: 'explain', value, environment_scope }), 201)
+  }
+  expect((await world.root.get(`${path}/explain`)).status).toBe(409)
+  expect((await world.root.get(`${path}/explain?filter[environment_scope]=production`)).body).toMatchObject({
+    key: 'explain',
+    value: 'b',
+  })
+  expect((await world.root.get(`${path}/explain?ref=main`)).body).toBeInstanceOf(Array)
+  // To others it is what it is without that variable, here a refusal: they may run nothing on the default branch.
+  const developer = await world.member({ project: ci.project }, 'developer')
+  expect((await developer.get(`${path}/explain`)).status).toBe(400)
+})

@@ -115,3 +115,12 @@ describe('reports of another CI system', () => {
     })
   })
 })
+
+test('what another system told is not run again here', async () => {
+  const told = (await post({ state: 'failed', name: 'elsewhere' })).body as Json
+  const pipeline = `${base}/pipelines/${told['pipeline_id']}`
+  expect(await developer.post(`${pipeline}/retry`)).toMatchObject({ status: 201 })
+  expect(await developer.post(`${base}/jobs/${told['id']}/retry`)).toMatchObject({ status: 403 })
+  const found = (await list()).filter(({ name }) => name === 'elsewhere')
+  expect(found).toMatchObject([{ id: told['id'], status: 'failed' }])
+})

@@ -249,3 +249,43 @@ describe('running', () => {
     expect(shown).toMatchObject({ status: 'failed', yaml_errors: expect.stringContaining('job') as string })
   })
 })
+
+test('a schedule gives inputs to its configuration, where the feature is on', async () => {
+  const config =
+    'spec:\n  inputs:\n    level: { default: low }\n---\n"job $[[ inputs.level ]]": { script: [x] }\n'
+  const ci = await projects.make(config)
+  const path = `/projects/${ci.id}/pipeline_schedules`
+  const fields = {
+    description: 'x',
+    ref: 'main',
+    cron: '0 1 * * *',
+    inputs: [{ name: 'level', value: 'high' }],
+  }
+  const before = expectStatus(await world.root.post(path, fields), 201)
+  expect(before).not.toHaveProperty('inputs')
+  await world.service.services.settings.switch('ci_inputs_for_pipelines', true)
+  try {
+    const made = expectStatus(await world.root.post(path, fields), 201)
+    expect(made['inputs']).toEqual([{ name: 'level', value: 'high' }])
+    expectStatus(await world.root.post(`${path}/${made['id']}/play`), 201)
+    const jobs = await until(
+      async () => (await world.root.get(`/projects/${ci.id}/jobs`)).body as Json[],
+      ({ length }) => length > 0,
+    )
+    expect(jobs[0]).toMatchObject({ name: 'job high' })
+    const changed = await world.root.put(`${path}/${made['id']}`, {
+      inputs: [
+        { name: 'level', destroy: true },
+        { name: 'other', value: 3 },
+      ],
+    })
+    expect(expectStatus(changed, 200)['inputs']).toEqual([{ name: 'other', value: 3 }])
+    const many = Array.from({ length: 21 }, (_, index) => ({ name: `n${index}`, value: 1 }))
+    expect(await world.root.put(`${path}/${made['id']}`, { inputs: many })).toMatchObject({
+      status: 400,
+      body: { message: { base: ['There cannot be more than 20 inputs'] } },
+    })
+  } finally {
+    await world.service.services.settings.switch('ci_inputs_for_pipelines', false)
+  }
+})

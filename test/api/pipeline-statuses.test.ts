@@ -134,6 +134,13 @@ describe('every status of pipelines and jobs is reached', () => {
       shown('scheduled', 'Delayed', 'waiting for delayed job'),
       { one: 'scheduled' },
     ],
+    [
+      'waiting for a resource that another job holds',
+      { one: { script, resource_group: 'r' }, two: { script, resource_group: 'r' } },
+      nothing,
+      shown('running', 'Running'),
+      { two: 'waiting_for_resource', one: 'pending' },
+    ],
   ])('%s', (_, config, act, pipeline, jobs) => expectReached(config, act, pipeline, jobs))
 })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Person } from '../world/client.ts'
+import { Client, type Person } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { CiProjects } from '../runner/ci-project.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
@@ -245,4 +245,19 @@ test('its jobs, and the programs that work as it', async () => {
   expect((await world.anonymous.delete('/runners/managers', { token: runner.token })).body).toEqual({
     error: 'system_id is missing',
   })
+})
+
+test('its projects, as far as the caller looks after them; and no place that hands out jobs unasked', async () => {
+  const [one, other] = [await world.project(), await world.project()]
+  const made = await RawRunner.forProject(world, one)
+  expectStatus(await world.root.post(`/projects/${other['id']}/runners`, { runner_id: made.id }), 201)
+  const maintainer = await world.member({ project: one }, 'maintainer')
+  const ids = async (by: Person) =>
+    ((await by.get(`/runners/${made.id}/projects`)).body as Json[]).map(({ id }) => id)
+  expect(await ids(world.root)).toEqual([one['id'], other['id']])
+  expect(await ids(maintainer)).toEqual([one['id']])
+  const discovery = await new Client(world.url).get('/runners/router/discovery', {
+    'runner-token': made.token,
+  })
+  expect([discovery.status, discovery.body]).toEqual([501, { message: '501 Not Implemented' }])
 })

@@ -1,5 +1,6 @@
-import { endpoint, project } from '../../access/index.ts'
+import { endpoint, may, project } from '../../access/index.ts'
 import {
+  Either,
   Fields,
   Hash,
   Json,
@@ -10,6 +11,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { pipelineSources } from '../pipelines/index.ts'
+import { onlyVariable, variable, Variable, variableFilter, variablesOfKey } from '../variables/index.ts'
 import { ExplainedVariable, Simulation } from './entities.ts'
 import { explainVariables } from './explain.ts'
 import type { SimulationServices } from './index.ts'
@@ -70,7 +72,8 @@ export function simulationEndpoints(services: SimulationServices): Endpoint[] {
       summary: 'Tell which value each variable would have in a job, and which values it hides',
       description:
         'From low to high precedence as jobs get them. Values are told to those who may see the variables of the ' +
-        'project, group or instance that keeps them.',
+        'project, group or instance that keeps them. Without parameters it is the variable of the key `explain`, where ' +
+        'the project has one and the caller may read it.',
       on: project,
       may: 'create_pipeline',
       params: Fields({
@@ -78,10 +81,16 @@ export function simulationEndpoints(services: SimulationServices): Endpoint[] {
         job: Optional(Text({ description: 'Name of a job of the configuration; else those of any job' })),
         environment: Optional(Text({ description: "Instead of the job's own" })),
         key: Optional(Text({ description: 'Only this variable' })),
+        ...variableFilter,
       }),
-      answers: ListOf(ExplainedVariable),
+      answers: Either(ListOf(ExplainedVariable), Variable),
       refuses: { ...refuses, 404: 'The configuration has no such job' },
-      async handle({ actor, project, params }) {
+      read: () => variablesOfKey('project', 'explain'),
+      async handle({ actor, project, params: { filter, ...params }, rows }) {
+        const bare = (params.ref ?? params.job ?? params.environment ?? params.key) === undefined
+        if (bare && rows.length > 0 && may(actor, 'read_cicd_variables', project)) {
+          return variable(onlyVariable('project', rows, filter?.environment_scope), services.cipher)
+        }
         const explained = await explainVariables(services, {
           actor,
           project,

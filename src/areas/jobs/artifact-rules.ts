@@ -31,17 +31,25 @@ export function expiryOf(expireIn: string | undefined, fallback: string, now: Da
   return seconds === 0 ? null : new Date(now.getTime() + seconds * 1000)
 }
 
-const largestDotenv = 5120
-const mostVariables = 20
+/** Bytes of a dotenv report that was taken, whatever is allowed by now. */
+const largestDotenv = 1024 * 1024
 
 /** The variables of a dotenv report, which later jobs get; refuses what is none (completions, 8.7). */
-export function readDotenv(gzipped: Buffer): Variable[] {
+export function readDotenv(
+  gzipped: Buffer,
+  { size, variables: most }: { readonly size: number; readonly variables: number } = {
+    size: largestDotenv,
+    variables: Infinity,
+  },
+): Variable[] {
   let text: string
   try {
-    text = gunzipSync(gzipped, { maxOutputLength: largestDotenv }).toString('utf8')
+    text = gunzipSync(gzipped, { maxOutputLength: Math.max(1, Math.min(size, largestDotenv)) }).toString(
+      'utf8',
+    )
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-      ? badRequest(`Dotenv Artifact Too Big. Maximum Allowable Size: ${largestDotenv}`)
+      ? badRequest(`Dotenv Artifact Too Big. Maximum Allowable Size: ${size}`)
       : badRequest('Invalid Format')
   }
   const variables = text
@@ -53,8 +61,8 @@ export function readDotenv(gzipped: Buffer): Variable[] {
       if (match === null) throw badRequest('Invalid Format')
       return { key: match[1]!, value: unquoted(match[2]!), raw: true }
     })
-  if (variables.length > mostVariables) {
-    throw badRequest(`Dotenv files cannot have more than ${mostVariables} variables`)
+  if (variables.length > most) {
+    throw badRequest(`Dotenv files cannot have more than ${most} variables`)
   }
   return variables
 }

@@ -75,7 +75,7 @@ export function actingEndpoints(
           row.pipeline.id,
           (jobs) => {
             const latest = jobs.find(({ id }) => id === row.id)
-            return latest !== undefined && isRetryable(latest.status as Status)
+            return latest !== undefined && latest.kind !== 'external' && isRetryable(latest.status as Status)
               ? { ids: [row.id], reopen: skippedAfter(jobs, row.name, row.stage_index) }
               : { ids: [], reopen: [] }
           },

@@ -35,8 +35,6 @@ import { markDebugTrace } from './store.ts'
 import type { Traces } from './traces.ts'
 
 const largestPiece = 16 * 1024 * 1024
-/** Bytes of a log; beyond it the job is dropped. */
-const largestTrace = 100 * 1024 * 1024
 /** Bytes at the end of a log in which a coverage is looked for. */
 const coverageTail = 16 * 1024 * 1024
 const largestExitCode = 32_767
@@ -126,7 +124,8 @@ export function runnerEndpoints(services: JobServices, traces: Traces, limits: R
         ) {
           throw await notSatisfiable(traces, job.id)
         }
-        if (range.first + piece.length > largestTrace) {
+        const most = settings.limits.ci_jobs_trace_size_limit * 1024 * 1024
+        if (most > 0 && range.first + piece.length > most) {
           await process.drop({ id: job.id, pipelineId: job.pipelineId }, 'trace_size_exceeded', ['running'])
           throw new ApiError(403, { error: '403 Forbidden' }, { 'job-status': 'failed' })
         }
@@ -180,7 +179,10 @@ export function runnerEndpoints(services: JobServices, traces: Traces, limits: R
         const limit = limitOf(rows[0])
         const file = await takeUpload(request, (content) => blobs.put(content, limit, artifactTooLarge))
         try {
-          if (params.artifact_type === 'dotenv') readDotenv(await buffer(blobs.read(file.stored.digest)))
+          if (params.artifact_type === 'dotenv') {
+            const { dotenv_size: size, dotenv_variables: variables } = settings.limits
+            readDotenv(await buffer(blobs.read(file.stored.digest)), { size, variables })
+          }
           const outcome = await artifacts.add(db, blobs, {
             projectId: job.projectId,
             jobId: job.id,

@@ -39,7 +39,7 @@ export function one(id: number): Read<JobRow> {
     select ${columns} from ci_jobs j ${joins} where j.id = ${id} and j.project_id = subject.id and j.kind = 'build'`)
 }
 
-/** As `one`, trigger jobs too: what people start, run again and stop. */
+/** As `one`, trigger jobs and statuses of other systems too: what people start, run again and stop. */
 export function oneOfAnyKind(id: number): Read<JobRow> {
   return rows(sql`select ${columns} from ci_jobs j ${joins} where j.id = ${id} and j.project_id = subject.id`)
 }

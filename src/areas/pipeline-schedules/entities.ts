@@ -1,4 +1,15 @@
-import { Fields, Flag, Id, ListOf, Nullable, OneOf, Text, Timestamp } from '../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Flag,
+  Id,
+  Json,
+  ListOf,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+  Timestamp,
+} from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { PipelineReference, pipelineSummary, type PipelineSummaryRow } from '../pipelines/index.ts'
 import { BasicUser, basicUser, type BasicUserRow } from '../users/index.ts'
@@ -28,6 +39,7 @@ export const Schedule = Fields({
   ...summary,
   last_pipeline: Nullable(PipelineReference),
   variables: ListOf(ScheduleVariable, { description: 'For the owner and Maintainers; empty for others' }),
+  inputs: Optional(ListOf(Fields({ name: Text(), value: Json() }))),
 })
 
 export interface VariableRow {
@@ -53,6 +65,7 @@ export interface ScheduleSummaryRow {
 export interface ScheduleRow extends ScheduleSummaryRow {
   readonly last_pipeline: PipelineSummaryRow | null
   readonly variables: readonly VariableRow[]
+  readonly inputs: Readonly<Record<string, unknown>>
 }
 
 /** The place the values of variables are sealed for. */
@@ -69,17 +82,21 @@ export function schedule(
     externalUrl,
     cipher,
     showsVariables,
+    showsInputs,
   }: {
     readonly project: { readonly fullPath: string }
     readonly externalUrl: string
     readonly cipher: Cipher
     readonly showsVariables: boolean
+    /** The instance has inputs of pipelines. */
+    readonly showsInputs: boolean
   },
 ): Record<string, unknown> {
   return {
     ...scheduleSummary(row, externalUrl),
     last_pipeline: row.last_pipeline && pipelineSummary(row.last_pipeline, project, externalUrl),
     variables: showsVariables ? row.variables.map((one) => scheduleVariable(one, cipher)) : [],
+    inputs: showsInputs ? Object.entries(row.inputs).map(([name, value]) => ({ name, value })) : undefined,
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import type { PipelineCreator, RefProtection } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
@@ -15,6 +16,7 @@ export interface ScheduleServices {
   readonly externalUrl: () => string
   readonly refProtection: RefProtection
   readonly creator: PipelineCreator
+  readonly settings: Settings
 }
 
 /** Pipelines that start at fixed times, in the name of whoever owns the schedule. */

@@ -5,6 +5,7 @@ import {
   Fields,
   Flag,
   Id,
+  Json,
   ListOf,
   OneOf,
   Optional,
@@ -31,10 +32,20 @@ export const oneSchedule = {
   record: 'Pipeline Schedule',
   read: ({ params }: { params: { pipeline_schedule_id: number } }) => store.one(params.pipeline_schedule_id),
 } as const
+const inputs = Optional(
+  ListOf(
+    Fields({
+      name: Text({ blank: false, maxLength: longest }),
+      value: Optional(Json()),
+      destroy: Optional(Flag({ description: 'Takes it away' })),
+    }),
+    { description: 'Needs the flag ci_inputs_for_pipelines' },
+  ),
+)
 export const scheduleId = { pipeline_schedule_id: Id() }
 
 export function scheduleEndpoints(services: ScheduleServices): Endpoint[] {
-  const { db, cipher, places, externalUrl, refProtection } = services
+  const { db, cipher, places, externalUrl, refProtection, settings } = services
   const plays = new RateLimit(1, 60)
   const shown = (row: ScheduleRow, actor: Actor, of: ProjectSubject) =>
     schedule(row, {
@@ -42,6 +53,7 @@ export function scheduleEndpoints(services: ScheduleServices): Endpoint[] {
       externalUrl: externalUrl(),
       cipher,
       showsVariables: rules.showsVariables(actor, of, row),
+      showsInputs: settings.flags.ci_inputs_for_pipelines,
     })
 
   /** The full name of a ref that the caller may run pipelines on. */
@@ -61,6 +73,10 @@ export function scheduleEndpoints(services: ScheduleServices): Endpoint[] {
     const allowed = await refProtection.mayRun(db.reader, actor, of, { name, tag: branch === undefined })
     if (!allowed) throw forbidden()
   }
+
+  /** Without the feature they are not looked at. */
+  const takenInputs = (given: readonly rules.GivenInput[] = []): readonly rules.GivenInput[] =>
+    settings.flags.ci_inputs_for_pipelines ? given : []
 
   return [
     endpoint({
@@ -122,12 +138,21 @@ export function scheduleEndpoints(services: ScheduleServices): Endpoint[] {
         cron: Text({ maxLength: longest, description: 'Five fields: minute, hour, day, month, weekday' }),
         cron_timezone: Text({ default: 'UTC', description: 'Name of a time zone' }),
         active: Flag({ default: true }),
+        inputs,
       }),
       answers: Schedule,
       async handle({ actor, project, params }) {
-        const values = rules.checked(params, new Date())
+        const { inputs: _inputs, ...asked } = params
+        const values = rules.checked(asked, new Date())
         const ref = await usableRef(actor, project, params.ref)
-        const row = await store.create(db.writer, project.id, userOf(actor).id, { ...values, ref })
+        const given = rules.inputsAfter({}, takenInputs(params.inputs))
+        const row = await store.create(
+          db.writer,
+          project.id,
+          userOf(actor).id,
+          { ...values, ref, inputs: given },
+          settings.limits.ci_pipeline_schedules,
+        )
         return shown(row, actor, project)
       },
     }),
@@ -146,6 +171,7 @@ export function scheduleEndpoints(services: ScheduleServices): Endpoint[] {
         cron: Optional(Text({ maxLength: longest })),
         cron_timezone: Optional(Text()),
         active: Optional(Flag()),
+        inputs,
       }),
       answers: Schedule,
       refuses: { 403: 'It is the schedule of somebody else' },
@@ -164,7 +190,8 @@ export function scheduleEndpoints(services: ScheduleServices): Endpoint[] {
           new Date(),
         )
         const ref = params.ref === undefined ? before.ref : await usableRef(actor, project, params.ref)
-        const row = await store.change(db.writer, before.id, { ...values, ref })
+        const given = rules.inputsAfter(before.inputs, takenInputs(params.inputs))
+        const row = await store.change(db.writer, before.id, { ...values, ref, inputs: given })
         if (row === undefined) throw notFound('Pipeline Schedule')
         return shown(row, actor, project)
       },

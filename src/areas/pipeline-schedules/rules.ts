@@ -4,10 +4,8 @@ import { cronFaults, nextRun } from './cron.ts'
 import type { ScheduleRow } from './entities.ts'
 import type { Values } from './store.ts'
 
-export const maximumPerProject = 10
-
-export function limitReached(): Error {
-  return invalid({ base: [`Maximum number of pipeline schedules (${maximumPerProject}) exceeded`] })
+export function limitReached(limit: number): Error {
+  return invalid({ base: [`Maximum number of pipeline schedules (${limit}) exceeded`] })
 }
 
 export function isOwner(actor: Actor, { owner }: Pick<ScheduleRow, 'owner'>): boolean {
@@ -27,7 +25,7 @@ export function showsVariables(actor: Actor, project: ProjectSubject, row: Sched
 }
 
 /** Refuses what cannot be, and works out when the next run is. */
-export function checked(values: Omit<Values, 'next_run_at'>, now: Date): Values {
+export function checked(values: Omit<Values, 'next_run_at' | 'inputs'>, now: Date): Omit<Values, 'inputs'> {
   const blank = (text: string) => (text.trim() === '' ? ["can't be blank"] : undefined)
   const faults = Object.entries({
     description: blank(values.description),
@@ -40,4 +38,26 @@ export function checked(values: Omit<Values, 'next_run_at'>, now: Date): Values 
 export function checkKey(key: string): void {
   if (key.length > 255) throw invalid({ key: ['is too long (maximum is 255 characters)'] })
   if (!/^\w+$/.test(key)) throw invalid({ key: ["can contain only letters, digits and '_'."] })
+}
+
+export interface GivenInput {
+  readonly name: string
+  readonly value?: unknown
+  readonly destroy?: boolean | undefined
+}
+
+const mostInputs = 20
+
+/** The inputs of a schedule after these were set, or taken away. */
+export function inputsAfter(
+  before: Readonly<Record<string, unknown>>,
+  given: readonly GivenInput[],
+): Record<string, unknown> {
+  const after = new Map(Object.entries(before))
+  for (const { name, value, destroy = false } of given) {
+    if (destroy) after.delete(name)
+    else after.set(name, value ?? null)
+  }
+  if (after.size > mostInputs) throw invalid({ base: [`There cannot be more than ${mostInputs} inputs`] })
+  return Object.fromEntries(after)
 }

@@ -72,6 +72,7 @@ async function run(services: ScheduleServices, { schedule: id, key, user: asked 
       value: cipher.open(secret, secretContext),
     })),
     vettedVariables: true,
+    inputs: row.inputs,
     schedule: { id, description: row.description },
     eventKey: `schedule:${id}:${key}`,
     storesErrors: true,

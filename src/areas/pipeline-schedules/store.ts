@@ -5,7 +5,7 @@ import { invalid } from '../../kernel/errors/index.ts'
 import type { PipelineSummaryRow } from '../pipelines/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { ScheduleRow, ScheduleSummaryRow, VariableRow } from './entities.ts'
-import { limitReached, maximumPerProject } from './rules.ts'
+import { limitReached } from './rules.ts'
 
 const summaryColumns = sql`
   s.id, s.description, s.ref, s.cron, s.cron_timezone, s.next_run_at, s.active, s.created_at, s.updated_at,
@@ -16,7 +16,7 @@ const pipelineJson = sql`
     'status', p.status, 'source', p.source, 'created_at', p.created_at, 'updated_at', p.updated_at)`
 
 const columns = sql`
-  ${summaryColumns},
+  ${summaryColumns}, s.inputs,
   (select ${pipelineJson} from ci_pipelines p where p.schedule_id = s.id order by p.id desc limit 1) as last_pipeline,
   coalesce((
     select json_agg(json_build_object('key', v.key, 'secret', v.secret, 'variable_type', v.variable_type,
@@ -58,6 +58,7 @@ export interface Values {
   readonly cron_timezone: string
   readonly active: boolean
   readonly next_run_at: Date | null
+  readonly inputs: Readonly<Record<string, unknown>>
 }
 
 /** One statement; the limit is looked at in it. */
@@ -66,18 +67,19 @@ export async function create(
   projectId: number,
   ownerId: number,
   values: Values,
+  most: number,
 ): Promise<ScheduleRow> {
   const result = await sql<ScheduleRow>`
     with made as (
       insert into ci_pipeline_schedules
-        (project_id, owner_id, description, ref, cron, cron_timezone, active, next_run_at)
+        (project_id, owner_id, description, ref, cron, cron_timezone, active, next_run_at, inputs)
       select ${projectId}, ${ownerId}, ${values.description}, ${values.ref}, ${values.cron}, ${values.cron_timezone},
-        ${values.active}, ${values.next_run_at}
-      where (select count(*) from ci_pipeline_schedules c where c.project_id = ${projectId}) < ${maximumPerProject}
+        ${values.active}, ${values.next_run_at}, ${JSON.stringify(values.inputs)}::jsonb
+      where (select count(*) from ci_pipeline_schedules c where c.project_id = ${projectId}) < ${most}::bigint
       returning *)
     select ${columns} ${from(sql`made`)}`.execute(db)
   const row = result.rows[0]
-  if (row === undefined) throw limitReached()
+  if (row === undefined) throw limitReached(most)
   return row
 }
 
@@ -90,7 +92,8 @@ export async function change(
     with changed as (
       update ci_pipeline_schedules s set description = ${values.description}, ref = ${values.ref},
         cron = ${values.cron}, cron_timezone = ${values.cron_timezone}, active = ${values.active},
-        next_run_at = ${values.next_run_at}, owner_id = coalesce(${values.owner_id ?? null}::bigint, s.owner_id),
+        next_run_at = ${values.next_run_at}, inputs = ${JSON.stringify(values.inputs)}::jsonb,
+        owner_id = coalesce(${values.owner_id ?? null}::bigint, s.owner_id),
         updated_at = now()
       where s.id = ${id} returning *)
     select ${columns} ${from(sql`changed`)}`.execute(db)
@@ -138,12 +141,13 @@ export interface RunRow {
   readonly owner_id: number | null
   readonly description: string
   readonly ref: string
+  readonly inputs: Readonly<Record<string, unknown>>
   readonly variables: readonly VariableRow[]
 }
 
 export async function toRun(db: Reader, id: number): Promise<RunRow | undefined> {
   const { rows: found } = await sql<RunRow>`
-    select s.id, s.project_id, s.owner_id, s.description, s.ref, coalesce((
+    select s.id, s.project_id, s.owner_id, s.description, s.ref, s.inputs, coalesce((
       select json_agg(json_build_object('key', v.key, 'secret', v.secret, 'variable_type', v.variable_type,
         'raw', v.raw) order by v.id)
       from ci_pipeline_schedule_variables v where v.schedule_id = s.id), '[]') as variables

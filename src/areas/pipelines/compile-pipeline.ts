@@ -34,19 +34,32 @@ export async function compilePipeline(
   if (loaded === undefined) return { refused: 'Missing CI config file', failureReason: null }
   const { parsed, sources } = loaded
   if ('errors' in parsed) return { refused: parsed.errors[0] ?? '', failureReason: 'config_error' }
-  const result = compile(parsed.config, await gather(sources, parsed.config, request))
+  const context = await gather(sources, parsed.config, request)
+  const mostNeeds = services.settings.limits.ci_needs_size_limit
+  const result = compile(parsed.config, { ...context, mostNeeds })
   if ('errors' in result) {
     const filtered = result.failureReason.startsWith('filtered_')
     return { refused: result.errors[0] ?? '', failureReason: filtered ? null : result.failureReason }
   }
+  const { ci_pipeline_size: most } = services.settings.limits
+  if (most > 0 && result.jobs.length > most) {
+    return { refused: tooManyJobs(most, services.externalUrl()), failureReason: 'size_limit_exceeded' }
+  }
   const deployments = result.jobs.filter(({ environment }) => environment?.action === 'start').length
-  if (deployments <= mostDeployments) {
-    return { ...result, usesIid: JSON.stringify(parsed.config.merged).includes('CI_PIPELINE_IID') }
+  if (deployments > mostDeployments) {
+    return {
+      refused: `Pipeline has too many deployments! Requested ${deployments}, but the limit is ${mostDeployments}.`,
+      failureReason: 'deployments_limit_exceeded',
+    }
   }
-  return {
-    refused: `Pipeline has too many deployments! Requested ${deployments}, but the limit is ${mostDeployments}.`,
-    failureReason: 'deployments_limit_exceeded',
-  }
+  return { ...result, usesIid: JSON.stringify(parsed.config.merged).includes('CI_PIPELINE_IID') }
+}
+
+function tooManyJobs(most: number, externalUrl: string): string {
+  return (
+    `The number of jobs has exceeded the limit of ${most}. Try splitting the configuration with ` +
+    `parent-child-pipelines ${externalUrl}/help/ci/pipelines/downstream_pipelines.md`
+  )
 }
 
 /** What compiling needs to know of the repository. */

@@ -8,6 +8,7 @@ import { compilePipeline, type Compiled, type Refused } from './compile-pipeline
 import type { SourceServices } from './config-sources.ts'
 import {
   AlreadyCreated,
+  countActive,
   countRecent,
   insertPipeline,
   type Inserted,
@@ -149,6 +150,11 @@ export class PipelineCreator {
       if ('refused' in made && (request.storesErrors !== true || made.failureReason === null)) {
         return { refused: made.refused }
       }
+      const crowded = 'refused' in made ? undefined : await this.#checkActive(project, made)
+      if (crowded !== undefined) {
+        const refused = { refused: crowded, failureReason: 'job_activity_limit_exceeded' }
+        return request.storesErrors === true ? this.#store(request, protectedRef, refused) : refused
+      }
       // Where it goes into names, the number has to be the one that was compiled with.
       const bound = 'usesIid' in made && made.usesIid && attempt < mostAttempts
       try {
@@ -166,6 +172,14 @@ export class PipelineCreator {
     if (limit === 0 || fromBridge === true || actor.user === null) return undefined
     const recent = await countRecent(db.reader, { projectId: project.id, userId: actor.user.id, sha })
     return recent < limit ? undefined : 'Too many pipelines created in the last minute. Try again later.'
+  }
+
+  /** Whether the project may have so many more jobs that have not ended. */
+  async #checkActive({ id }: ProjectSubject, { jobs }: CompiledPipeline): Promise<string | undefined> {
+    const { db, settings } = this.#services
+    const most = settings.limits.ci_active_jobs
+    if (most === 0 || (await countActive(db.reader, id, most)) + jobs.length <= most) return undefined
+    return 'Project exceeded the allowed number of jobs in active pipelines. Retry later.'
   }
 
   async #compile(

@@ -175,3 +175,14 @@ export async function countRecent(
       and p.created_at > now() - interval '1 minute'`.execute(db)
   return rows[0]!.count
 }
+
+/** Jobs of pipelines of a project that have not ended, counted up to `most`. */
+export async function countActive(db: Reader, projectId: number, most: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from (
+      select from ci_pipelines p join ci_jobs j on j.pipeline_id = p.id and not j.retried
+      where p.project_id = ${projectId} and p.status in
+        ('created', 'waiting_for_resource', 'preparing', 'pending', 'running', 'canceling', 'manual', 'scheduled')
+      limit ${most}) few`.execute(db)
+  return rows[0]!.count
+}

@@ -2,8 +2,6 @@ import type { Status } from '../../ci/index.ts'
 
 /** Child pipelines within child pipelines. */
 const deepest = 2
-/** Pipelines that one has led to, itself counted. */
-export const largestTree = 1000
 const mostAlike = 2
 
 export interface Ancestor {
@@ -20,7 +18,9 @@ export interface Ancestor {
 export function hierarchyProblem(
   next: Omit<Ancestor, 'id'>,
   ancestry: readonly Ancestor[],
+  /** Pipelines that the first of them has led to, itself counted, and how many those may be. */
   treeSize: number,
+  largestTree: number,
 ): string | undefined {
   if (next.source === 'parent_pipeline') {
     const top = ancestry.findIndex(({ source }) => source !== 'parent_pipeline')

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { alive, cancelable, type CompiledJob, type Status } from '../../ci/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
-import { largestTree, type Ancestor } from './downstream-rules.ts'
+import type { Ancestor } from './downstream-rules.ts'
 import type { Upstream } from './predefined.ts'
 import type { MovedJob } from './process-store.ts'
 
@@ -69,6 +69,8 @@ export async function findBridge(db: Reader, id: number): Promise<BridgeRow | un
 export async function hierarchyOf(
   db: Reader,
   pipelineId: number,
+  /** No more are looked at. */
+  largestTree: number,
 ): Promise<{ ancestry: Ancestor[]; size: number }> {
   const { rows } = await sql<{ ancestry: Ancestor[]; size: number }>`
     with recursive up as (

@@ -270,8 +270,9 @@ export class Downstream {
     next: { readonly project_id: number; readonly ref: string; readonly source: string },
   ): Promise<void> {
     const { db, settings } = this.#services
-    const { ancestry, size } = await store.hierarchyOf(db.reader, row.pipeline.id)
-    const problem = hierarchyProblem(next, ancestry, size)
+    const largest = settings.limits.pipeline_hierarchy_size
+    const { ancestry, size } = await store.hierarchyOf(db.reader, row.pipeline.id, largest)
+    const problem = hierarchyProblem(next, ancestry, size, largest)
     if (problem !== undefined) throw new Drop(problem)
     const limit = settings.values.downstream_pipeline_trigger_limit_per_project_user_sha
     if (limit === 0 || row.user_id === null) return

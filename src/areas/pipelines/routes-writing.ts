@@ -92,7 +92,11 @@ export function writingEndpoints(
         await process.retry(
           row.id,
           (jobs) => {
-            const again = jobs.filter(({ status }) => status !== 'success' && isRetryable(status as Status))
+            // What another system told is not ours to run again.
+            const again = jobs.filter(
+              ({ kind, status }) =>
+                kind !== 'external' && status !== 'success' && isRetryable(status as Status),
+            )
             return { ids: again.map(({ id }) => id), reopen: 'all' }
           },
           actor.user!.id,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../kernel/db/index.ts'
+import { planLimits } from '../../settings/index.ts'
 import { create, renewToken } from './store.ts'
 
 /** The instance runner of a node, made the first time, with a new token each time: nothing of it is kept in clear. */
@@ -9,7 +10,7 @@ export async function ensureBuiltInRunner(db: Database, nodeId: string): Promise
     const { rows } = await sql<{ id: number }>`
       select r.id from ci_runners r where r.creation = 'built_in' and r.name = ${name} for update`.execute(tx)
     if (rows[0] !== undefined) return (await renewToken(tx, rows[0].id, null)).token
-    const made = await create(tx, {
+    const runner = {
       runner_type: 'instance_type',
       name,
       description: 'Runner of this service',
@@ -25,7 +26,8 @@ export async function ensureBuiltInRunner(db: Database, nodeId: string): Promise
       createdById: null,
       creation: 'built_in',
       expiresAt: null,
-    })
+    } as const
+    const made = await create(tx, runner, planLimits)
     return made.token
   })
 }

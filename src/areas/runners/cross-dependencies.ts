@@ -1,33 +1,34 @@
 import { sql } from 'kysely'
 import { find, may, project as projectKind, type Actor, type ProjectSubject } from '../../access/index.ts'
 import type { Reader } from '../../kernel/db/index.ts'
+import { isAvailable } from '../jobs/index.ts'
 import type { EarlierJob, HandedJob } from './job-row.ts'
 
 const columns = sql`
   j.id, j.name, j.stage_index, j.status, true as makes_archive, false as lost, a.filename, a.size, d.digest as dotenv`
-const artifacts = sql`
-  join ci_job_artifacts a on a.job_id = j.id and a.file_type = 'archive'
-    and (a.expire_at is null or a.expire_at > now())
+const artifacts = (keeps: boolean) => sql`
+  join ci_job_artifacts a on a.job_id = j.id and a.file_type = 'archive' and ${isAvailable(keeps)}
   left join ci_job_artifacts d on d.job_id = j.id and d.file_type = 'dotenv'`
 
 /**
  * The jobs of other pipelines whose artifacts a job gets: of the newest successful pipeline of a ref, or of a pipeline
  * that has the same parent somewhere. `missing` where one of them is not there, or not for this job. `expand` puts
- * variables into a text; `actor` is the job's user with no more rights than the job's token.
+ * variables into a text; `actor` is the job's user with no more rights than the job's token. `keeps`: the instance keeps
+ * the artifacts of latest successes.
  */
 export async function crossDependencies(
   db: Reader,
   actor: Actor,
   { definition, pipeline }: HandedJob,
-  expand: (text: string) => string,
+  { expand, keeps }: { readonly expand: (text: string) => string; readonly keeps: boolean },
 ): Promise<readonly EarlierJob[] | 'missing'> {
   const found: EarlierJob[] = []
   for (const need of definition.crossNeeds) {
     if (!need.artifacts) continue
     const job =
       need.project === undefined
-        ? await ofPipeline(db, Number(expand(need.pipeline ?? '')), pipeline.id, expand(need.job))
-        : await ofProject(db, actor, expand(need.project), expand(need.ref ?? ''), expand(need.job))
+        ? await ofPipeline(db, keeps, Number(expand(need.pipeline ?? '')), pipeline.id, expand(need.job))
+        : await ofProject(db, keeps, actor, expand(need.project), expand(need.ref ?? ''), expand(need.job))
     if (job === undefined) return 'missing'
     found.push(job)
   }
@@ -36,6 +37,7 @@ export async function crossDependencies(
 
 async function ofProject(
   db: Reader,
+  keeps: boolean,
   actor: Actor,
   path: string,
   ref: string,
@@ -50,12 +52,13 @@ async function ofProject(
         and p.source <> 'parent_pipeline'
       order by p.iid desc limit 1) p
     join ci_jobs j on j.pipeline_id = p.id and j.name = ${name} and not j.retried and j.status = 'success'
-    ${artifacts}`.execute(db)
+    ${artifacts(keeps)}`.execute(db)
   return rows[0]
 }
 
 async function ofPipeline(
   db: Reader,
+  keeps: boolean,
   id: number,
   ownId: number,
   name: string,
@@ -69,7 +72,7 @@ async function ofPipeline(
       from up join ci_jobs b on b.id = up.source_job_id join ci_pipelines p on p.id = b.pipeline_id
       where up.source = 'parent_pipeline'
     )
-    select ${columns} from ci_jobs j ${artifacts}
+    select ${columns} from ci_jobs j ${artifacts(keeps)}
     where j.pipeline_id = ${id} and j.name = ${name} and not j.retried and j.status = 'success'
       and exists (
         select from up one join up other on other.id = one.id

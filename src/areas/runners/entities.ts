@@ -9,6 +9,15 @@ const listFields = {
 
 export const Runner = Fields(listFields)
 
+/** A project that a runner serves. */
+export const RunnerProject = Fields({
+  id: Id(),
+  name: Text(),
+  name_with_namespace: Text(),
+  path: Text(),
+  path_with_namespace: Text(),
+})
+
 export const RunnerDetail = Fields({
   ...listFields,
   tag_list: ListOf(Text()),
@@ -22,15 +31,7 @@ export const RunnerDetail = Fields({
   architecture: Nullable(Text()),
   contacted_at: Nullable(Timestamp()),
   maintenance_note: Nullable(Text()),
-  projects: ListOf(
-    Fields({
-      id: Id(),
-      name: Text(),
-      name_with_namespace: Text(),
-      path: Text(),
-      path_with_namespace: Text(),
-    }),
-  ),
+  projects: ListOf(RunnerProject),
   groups: ListOf(Fields({ id: Id(), name: Text(), web_url: Text() })),
 })
 
@@ -41,6 +42,14 @@ export const RunnerToken = Fields({ token: Text(), token_expires_at: Nullable(Ti
 export interface RunnerListRow extends RunnerRow {
   readonly tag_list: readonly string[]
   readonly busy: boolean
+}
+
+export interface RunnerProjectRow {
+  readonly id: number
+  readonly name: string
+  readonly path: string
+  readonly full_path: string
+  readonly namespace: string
 }
 
 export interface RunnerDetailRow extends RunnerListRow {
@@ -58,18 +67,22 @@ export interface RunnerDetailRow extends RunnerListRow {
     readonly architecture: string | null
     readonly ip_address: string | null
   } | null
-  readonly projects: readonly {
-    readonly id: number
-    readonly name: string
-    readonly path: string
-    readonly full_path: string
-    readonly namespace: string
-  }[]
+  readonly projects: readonly RunnerProjectRow[]
   readonly group: { readonly id: number; readonly name: string; readonly full_path: string } | null
 }
 
 export function runner(row: RunnerListRow, now: Date): Record<string, unknown> {
   return { ...runnerReference(row, now), job_execution_status: row.busy ? 'active' : 'idle' }
+}
+
+export function runnerProject({
+  id,
+  name,
+  path,
+  full_path,
+  namespace,
+}: RunnerProjectRow): Record<string, unknown> {
+  return { id, name, name_with_namespace: `${namespace} / ${name}`, path, path_with_namespace: full_path }
 }
 
 export function runnerDetail(row: RunnerDetailRow, externalUrl: string, now: Date): Record<string, unknown> {
@@ -81,13 +94,7 @@ export function runnerDetail(row: RunnerDetailRow, externalUrl: string, now: Dat
     revision: manager?.revision ?? null,
     platform: manager?.platform ?? null,
     architecture: manager?.architecture ?? null,
-    projects: row.projects.map(({ id, name, path, full_path, namespace }) => ({
-      id,
-      name,
-      name_with_namespace: `${namespace} / ${name}`,
-      path,
-      path_with_namespace: full_path,
-    })),
+    projects: row.projects.map(runnerProject),
     groups:
       group === null
         ? []

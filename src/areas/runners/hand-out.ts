@@ -170,7 +170,10 @@ export class HandOut {
     if (job.definition.crossNeeds.length > 0) {
       const { variables } = expanded
       const actor = { ...entered.actor, job: { id: job.id, projectId: project.id, pipelineId: pipeline.id } }
-      const cross = await crossDependencies(db.reader, actor, job, (text) => expandText(text, variables))
+      const cross = await crossDependencies(db.reader, actor, job, {
+        expand: (text) => expandText(text, variables),
+        keeps: instance.values.keep_latest_artifact,
+      })
       if (cross === 'missing') return { reason: 'missing_dependency_failure' }
       dependencies = [...earlier, ...cross]
       expanded = jobVariables({ ...known, dotenv: [...dotenv, ...(await this.#dotenv(cross))] })

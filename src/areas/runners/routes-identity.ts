@@ -12,7 +12,7 @@ import {
   type GroupSubject,
   type ProjectSubject,
 } from '../../access/index.ts'
-import { forbidden, invalidParameters, notFound } from '../../kernel/errors/index.ts'
+import { ApiError, forbidden, invalidParameters, notFound } from '../../kernel/errors/index.ts'
 import { Fields, Id, OneOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { runnerTypes } from '../jobs/index.ts'
 import { RunnerIdentity, RunnerToken } from './entities.ts'
@@ -70,14 +70,18 @@ export function identityEndpoints({ db, settings }: RunnerServices): Endpoint[] 
         const where = await place(actor, params)
         const values = runnerValues(params)
         return db.transaction((tx) =>
-          store.create(tx, {
-            ...values,
-            ...where,
-            runner_type,
-            createdById: userOf(actor).id,
-            creation: 'api',
-            expiresAt: expiryOf(runner_type, settings.values, new Date()),
-          }),
+          store.create(
+            tx,
+            {
+              ...values,
+              ...where,
+              runner_type,
+              createdById: userOf(actor).id,
+              creation: 'api',
+              expiresAt: expiryOf(runner_type, settings.values, new Date()),
+            },
+            settings.limits,
+          ),
         )
       },
     }),
@@ -121,6 +125,19 @@ export function identityEndpoints({ db, settings }: RunnerServices): Endpoint[] 
       status: 200,
       read: () => store.tokenExpiry(),
       handle: async ({ runner, params, rows }) => ({ id: runner.id, token: params.token, ...rows[0]! }),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/runners/router/discovery',
+      summary: 'Ask where jobs are handed out without being asked for, as the runner',
+      description: 'Nowhere: the runner goes on asking for jobs, which holds its requests open.',
+      on: runnerKind,
+      may: 'act_as_runner',
+      params: Fields({ token: Optional(Text({ description: 'If not in the header Runner-Token' })) }),
+      answers: Fields({ server_url: Text() }),
+      refuses: { 501: 'There is no such place' },
+      handle: () => Promise.reject(new ApiError(501, { message: '501 Not Implemented' })),
     }),
 
     endpoint({

@@ -26,7 +26,16 @@ import { Job, jobsOfRunner, RunnerManager, runnerManager, runnerTypes, type JobV
 import { sql } from 'kysely'
 import { projectsWithRole } from '../../access/index.ts'
 import { statuses } from '../../ci/index.ts'
-import { Runner, runner, RunnerDetail, runnerDetail, RunnerToken, type RunnerDetailRow } from './entities.ts'
+import {
+  Runner,
+  runner,
+  RunnerDetail,
+  runnerDetail,
+  runnerProject,
+  RunnerProject,
+  RunnerToken,
+  type RunnerDetailRow,
+} from './entities.ts'
 import type { RunnerServices } from './index.ts'
 import { expiryOf, runnerParams, runnerValues } from './rules.ts'
 import * as store from './store.ts'
@@ -191,6 +200,23 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       async handle({ actor, rows, params }) {
         await require(actor, await existing(params.id), 'read')
         return rows.map((manager) => runnerManager(manager, new Date()))
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/runners/:id/projects',
+      summary: 'List the projects that a project runner serves',
+      description: 'Only those that the caller maintains.',
+      on: instance,
+      may: 'read_instance',
+      scopes,
+      paged: true,
+      params,
+      answers: ListOf(RunnerProject),
+      read: ({ params, page }) => store.projectsOf(params.id, page),
+      async handle({ actor, rows, params }) {
+        await require(actor, await existing(params.id), 'read')
+        return rows.map(runnerProject)
       },
     }),
     endpoint({

@@ -49,15 +49,19 @@ export function registrationEndpoints({ db, settings }: RunnerServices): Endpoin
         })
         const runner_type = `${kindOf(place)}_type` as const
         return db.transaction((tx) =>
-          store.create(tx, {
-            ...values,
-            ...place,
-            name: params.info?.name ?? null,
-            runner_type,
-            createdById: null,
-            creation: 'registration',
-            expiresAt: expiryOf(runner_type, settings.values, new Date()),
-          }),
+          store.create(
+            tx,
+            {
+              ...values,
+              ...place,
+              name: params.info?.name ?? null,
+              runner_type,
+              createdById: null,
+              creation: 'registration',
+              expiresAt: expiryOf(runner_type, settings.values, new Date()),
+            },
+            settings.limits,
+          ),
         )
       },
     }),

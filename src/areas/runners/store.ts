@@ -3,9 +3,10 @@ import { projectsWithRole, groupsWithRole } from '../../access/index.ts'
 import { onConstraint, type Database, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid, unavailable } from '../../kernel/errors/index.ts'
+import type { PlanLimits } from '../../settings/index.ts'
 import { digestToken, newToken } from '../../kernel/lib/secrets.ts'
 import type { RunnerManagerRow } from '../jobs/index.ts'
-import type { RunnerDetailRow, RunnerListRow } from './entities.ts'
+import type { RunnerDetailRow, RunnerListRow, RunnerProjectRow } from './entities.ts'
 import { runnersChannel } from './job-queue.ts'
 
 const listColumns = sql`
@@ -127,6 +128,20 @@ export function managersOf(id: number, input: PageInput): Read<RunnerManagerRow>
   )
 }
 
+/** Of a project runner, as far as the caller may know of them. */
+export function projectsOf(id: number, input: PageInput): Read<RunnerProjectRow> {
+  return page(
+    {
+      columns: sql`p.id, p.name, p.path, p.full_path, n.name as namespace`,
+      from: sql`
+        from ci_runner_projects x join projects p on p.id = x.project_id join namespaces n on n.id = p.namespace_id
+        where x.runner_id = ${id} and (actor.admin or p.id in (${projectsWithRole('maintainer')}))`,
+      order: sql`p.id`,
+    },
+    input,
+  )
+}
+
 export interface RunnerValues {
   readonly description: string | null
   readonly paused: boolean
@@ -156,12 +171,15 @@ export interface MadeToken {
 }
 
 const tokenPrefixes = { api: 'glrt-', built_in: 'glrt-', registration: 'glrtr-' } as const
-/** Runners of one group, or of one project. */
-const mostRunners = 1000
-
 /** A runner; the token is to be shown this once, only its digest is kept. */
-export async function create(tx: Tx, runner: NewRunner): Promise<MadeToken & { id: number }> {
-  await requireRoom(tx, runner)
+export async function create(
+  tx: Tx,
+  runner: NewRunner,
+  limits: Pick<PlanLimits, 'ci_registered_group_runners' | 'ci_registered_project_runners'>,
+): Promise<MadeToken & { id: number }> {
+  const most =
+    runner.projectId === null ? limits.ci_registered_group_runners : limits.ci_registered_project_runners
+  await requireRoom(tx, runner, most)
   const token = newToken(tokenPrefixes[runner.creation])
   const row = await tx
     .insertInto('ci_runners')
@@ -195,18 +213,18 @@ export async function create(tx: Tx, runner: NewRunner): Promise<MadeToken & { i
   return { id: row.id, token, token_expires_at: runner.expiresAt }
 }
 
-async function requireRoom(tx: Tx, { namespaceId, projectId }: NewRunner): Promise<void> {
+async function requireRoom(tx: Tx, { namespaceId, projectId }: NewRunner, most: number): Promise<void> {
   if (namespaceId === null && projectId === null) return
   const { rows: found } = await sql`
     select from (
       select r.id from ci_runners r where r.namespace_id = ${namespaceId}
       union all
       select x.runner_id from ci_runner_projects x where x.project_id = ${projectId}) there
-    offset ${mostRunners - 1} limit 1`.execute(tx)
-  if (found.length === 0) return
+    limit ${most}`.execute(tx)
+  if (found.length < most) return
   const kind = projectId === null ? 'group' : 'project'
   throw invalid({
-    base: [`Maximum number of ci registered ${kind} runners (${mostRunners}) exceeded`],
+    base: [`Maximum number of ci registered ${kind} runners (${most}) exceeded`],
   })
 }
 

@@ -1,5 +1,4 @@
 import { endpoint } from '../../access/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
 import {
   Fields,
   Flag,
@@ -12,8 +11,8 @@ import {
   type Endpoint,
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
-import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { secretContext, UnscopedVariable, variable, Variable } from './entities.ts'
+import type { VariableServices } from './index.ts'
 import type { Place } from './places.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -21,7 +20,8 @@ import * as store from './store.ts'
 /** Values are secrets: nothing is said of the parameters before the role is known (conventions, 1.6). */
 const checks: readonly Check[] = ['credentials', 'subject', 'may', 'params', 'record']
 
-const filter = {
+/** Which of several variables of a key is meant. */
+export const filter = {
   filter: Optional(
     Fields({
       environment_scope: Optional(Text({ description: 'Exact scope of the variable that is meant' })),
@@ -40,7 +40,7 @@ const options = {
 
 /** The endpoints of one place: the rules and the store are the same for all. */
 export function variableEndpoints<Kind extends SubjectKind>(
-  { db, cipher }: { db: Database; cipher: Cipher },
+  { db, cipher, settings }: VariableServices,
   { kind, on, path, called, reading, writing, owner }: Place<Kind>,
 ): Endpoint[] {
   const { scoped, singular } = rules.placeRules[kind]
@@ -109,7 +109,7 @@ export function variableEndpoints<Kind extends SubjectKind>(
           raw: params.raw ?? false,
         }
         rules.check(kind, state)
-        const row = await store.create(db, owner(call), {
+        const values = {
           key: state.key,
           secret: cipher.seal(state.value, secretContext),
           variable_type: state.type,
@@ -119,7 +119,10 @@ export function variableEndpoints<Kind extends SubjectKind>(
           masked: state.masked,
           hidden: params.masked_and_hidden ?? false,
           raw: state.raw,
-        })
+        }
+        const most =
+          kind === 'instance' ? settings.limits.ci_instance_level_variables : rules.placeRules[kind].maximum
+        const row = await store.create(db, owner(call), values, most)
         return variable(row, cipher)
       },
     }),

@@ -125,7 +125,6 @@ export function taken(key: string): Error {
   return invalid({ key: [`${key} has already been taken`] })
 }
 
-export function limitReached(kind: PlaceKind): Error {
-  const { plural, maximum } = placeRules[kind]
-  return invalid({ base: [`Maximum number of ${plural} (${maximum}) exceeded`] })
+export function limitReached(kind: PlaceKind, most: number): Error {
+  return invalid({ base: [`Maximum number of ${placeRules[kind].plural} (${most}) exceeded`] })
 }

@@ -3,7 +3,7 @@ import { onConstraint, type Statements, type Tx } from '../../kernel/db/index.ts
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { VariableRow } from './entities.ts'
 import type { Owner } from './places.ts'
-import { limitReached, placeRules, taken, type PlaceKind } from './rules.ts'
+import { limitReached, taken, type PlaceKind } from './rules.ts'
 
 const columns = sql`
   v.id, v.key, v.secret, v.variable_type, v.environment_scope, v.description, v.protected, v.masked, v.hidden, v.raw`
@@ -34,19 +34,24 @@ export function ofKey(kind: PlaceKind, key: string): Read<VariableRow> {
 export type Values = Omit<VariableRow, 'id'>
 
 /** One statement; the limit is looked at in it. */
-export async function create(db: Statements, { kind, id }: Owner, values: Values): Promise<VariableRow> {
+export async function create(
+  db: Statements,
+  { kind, id }: Owner,
+  values: Values,
+  most: number,
+): Promise<VariableRow> {
   const statement = sql<VariableRow>`
     insert into ci_variables as v (project_id, namespace_id, key, secret, variable_type, environment_scope,
       description, protected, masked, hidden, raw)
     select ${kind === 'project' ? id : null}::bigint, ${kind === 'group' ? id : null}::bigint, ${values.key},
       ${values.secret}, ${values.variable_type}, ${values.environment_scope}, ${values.description},
       ${values.protected}, ${values.masked}, ${values.hidden}, ${values.raw}
-    where (select count(*) from ci_variables v where ${within(kind, sql`${id}`)}) < ${placeRules[kind].maximum}
+    where (select count(*) from ci_variables v where ${within(kind, sql`${id}`)}) < ${most}::bigint
     returning ${columns}`
   const [row] = await db
     .rows(statement)
     .catch(onConstraint('ci_variables_key_scope', () => taken(values.key)))
-  if (row === undefined) throw limitReached(kind)
+  if (row === undefined) throw limitReached(kind, most)
   return row
 }
 

@@ -58,7 +58,10 @@ export function compile(
     const chosen = config.jobs
       .map((job) => compilation.job(job, workflow.variables))
       .filter((job) => job !== null)
-    const jobs = settleNeeds(chosen.sort((a, b) => a.stageIndex - b.stageIndex))
+    const jobs = settleNeeds(
+      chosen.sort((a, b) => a.stageIndex - b.stageIndex),
+      context.mostNeeds,
+    )
     if (jobs.every(({ stage }) => stage === '.pre' || stage === '.post')) {
       return refuse('filtered_by_rules', pipelineText.empty)
     }

@@ -2,10 +2,10 @@ import { ConfigError } from '../config/config-error.ts'
 import { pipelineText } from '../messages.ts'
 import type { CompiledJob } from '../types.ts'
 
-const mostNeeds = 50
+const usualNeeds = 50
 
 /** Leaves out what rules removed: optional needs and dependencies. Throws a ConfigError for other absent needs. */
-export function settleNeeds(jobs: readonly CompiledJob[]): CompiledJob[] {
+export function settleNeeds(jobs: readonly CompiledJob[], mostNeeds = usualNeeds): CompiledJob[] {
   const names = new Set(jobs.map(({ name }) => name))
   return jobs.map((job) => {
     const dependencies = job.dependencies?.filter((name) => names.has(name)) ?? null

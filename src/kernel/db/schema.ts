@@ -201,6 +201,7 @@ export interface CiPipelineSchedules {
   cron_timezone: Generated<string>;
   description: string;
   id: Generated<number>;
+  inputs: Generated<Json>;
   next_run_at: Timestamp | null;
   owner_id: number | null;
   project_id: number;

@@ -63,6 +63,8 @@ export const runnerScenarios: Scenarios = {
   'GET /runners/all': { '': plain },
   'GET /runners/:id': { 'runner of the project': onRunner() },
   'GET /runners/:id/managers': { 'runner of the project': onRunner() },
+  'GET /runners/:id/projects': { 'runner of the project': onRunner() },
+  'GET /runners/router/discovery': { [unknownRunner]: () => ({ query: `token=${nobodys}` }) },
   'GET /runners/:id/jobs': { 'runner of the project': onRunner() },
   'PUT /runners/:id': { 'runner of the project': onRunner({ body: { description: 'x' } }) },
   'POST /runners/:id/reset_authentication_token': { 'runner of the project': onRunner() },
