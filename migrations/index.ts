@@ -45,7 +45,6 @@ import * as mergeRequests from './0040-merge-requests.ts'
 import * as mergeRequestApprovals from './0041-merge-request-approvals.ts'
 import * as pipelinesOfMergeRequests from './0042-pipelines-of-merge-requests.ts'
 import * as mergeRequestSubscriptions from './0043-merge-request-subscriptions.ts'
-import * as queueByTags from './0110-queue-by-tags.ts'
 import * as inputsOfSchedules from './0111-inputs-of-schedules.ts'
 
 /** In the order they run. A released migration is never edited. */
