@@ -35,6 +35,7 @@ import * as snippets from './0070-snippets.ts'
 import * as labelsAndMilestones from './0060-labels-and-milestones.ts'
 import * as issuesAndEpics from './0061-issues-and-epics.ts'
 import * as notes from './0071-notes.ts'
+import * as reactionsAndTodos from './0072-reactions-and-todos.ts'
 import * as memberRoles from './0080-member-roles.ts'
 import * as tokensOfPlaces from './0081-tokens-of-places.ts'
 import * as settingsHistory from './0100-settings-history.ts'
@@ -84,6 +85,7 @@ export const migrations: MigrationList = {
   '0061-issues-and-epics': issuesAndEpics,
   '0070-snippets': snippets,
   '0071-notes': notes,
+  '0072-reactions-and-todos': reactionsAndTodos,
   '0080-member-roles': memberRoles,
   '0081-tokens-of-places': tokensOfPlaces,
   '0090-forks-and-stars': forksAndStars,

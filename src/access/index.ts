@@ -76,6 +76,7 @@ export {
   type RunnerSubject,
 } from './subjects.ts'
 export { discussionVisible, openDiscussion, readsInternalNotes } from './notes.ts'
+export { placeVisible, readsInternalNotesOf, readsNoteable, type Readable } from './readers.ts'
 export { personalSnippetVisible, projectSnippetVisible } from './snippets.ts'
 export {
   confidentialReader,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Role } from './levels.ts'
-import { groupVisible, projectVisible } from './visible.ts'
+import { epicVisibleAnywhere, issueVisibleAnywhere } from './noteables.ts'
+import { projectVisible } from './visible.ts'
 
 /*
  * Which discussions `d` of a noteable that the caller reads he sees, as SQL beside `actor`, `subject` and `membership`.
@@ -12,10 +13,12 @@ export const readsInternalNotes = sql`(actor.admin or membership.role >= ${sql.l
 /** What mentioned the noteable must be readable itself. */
 const referenceVisible = sql`(
   d.ref_kind is null
-  or (d.ref_project_id is not null
-    and exists (select from projects p where p.id = d.ref_project_id and ${projectVisible}))
-  or (d.ref_namespace_id is not null
-    and exists (select from namespaces n where n.id = d.ref_namespace_id and ${groupVisible})))`
+  or case d.ref_kind
+    when 'Issue' then exists (
+      select from issues i join projects p on p.id = i.project_id where i.id = d.ref_id and ${issueVisibleAnywhere})
+    when 'Epic' then exists (
+      select from epics e join namespaces n on n.id = e.namespace_id where e.id = d.ref_id and ${epicVisibleAnywhere})
+    else exists (select from projects p where p.id = d.ref_project_id and ${projectVisible}) end)`
 
 /** Of projects: Guests of private ones do not read code. */
 const codeVisible = sql`(

@@ -46,6 +46,7 @@ import { pipelineSchedules } from '../areas/pipeline-schedules/index.ts'
 import { lastPipelineOf, pipelines } from '../areas/pipelines/index.ts'
 import { runners } from '../areas/runners/index.ts'
 import { notes } from '../areas/notes/index.ts'
+import { uploads } from '../areas/uploads/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
 import { shares } from '../areas/shares/index.ts'
 import { applicationSettings } from '../areas/application-settings/index.ts'
@@ -122,6 +123,7 @@ export function areas(services: Services): Area[] {
     milestones(services),
     issues(services),
     notes(services),
+    uploads(services),
     runners({
       ...services,
       deployToken: (project) =>

@@ -78,6 +78,9 @@ export type GroupAbility =
   | 'admin_security_testing'
   | 'admin_security_policy_link'
   | 'admin_compliance_framework'
+  | 'create_upload'
+  | 'admin_upload'
+  | 'destroy_upload'
   | 'create_note'
   | 'create_internal_note'
   | 'admin_note'
@@ -143,6 +146,9 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   admin_security_testing: { allow: [member(Role.maintainer)] },
   admin_security_policy_link: { allow: owner },
   admin_compliance_framework: { allow: owner },
+  create_upload: { allow: [signedIn], never: [anyJob] },
+  admin_upload: { allow: [member(Role.maintainer)] },
+  destroy_upload: { allow: [member(Role.maintainer)], never: [anyJob] },
   create_note: { allow: [signedIn], never: [anyJob] },
   create_internal_note: { allow: [member(Role.planner)], never: [anyJob] },
   admin_note: { allow: [member(Role.maintainer)], never: [anyJob] },

@@ -216,6 +216,9 @@ export type ProjectAbility =
   | 'update_snippet'
   | 'admin_snippet'
   | 'read_user_agent'
+  | 'create_upload'
+  | 'admin_upload'
+  | 'destroy_upload'
   | 'create_note'
   | 'create_internal_note'
   | 'admin_note'
@@ -363,6 +366,9 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   update_snippet: { allow: [feature('snippets')], never: [archived, off('snippets'), anyJob] },
   admin_snippet: { allow: maintainer, never: [archived, off('snippets'), anyJob] },
   read_user_agent: { allow: [administrator] },
+  create_upload: { allow: [signedIn], never: [archived, anyJob] },
+  admin_upload: { allow: maintainer },
+  destroy_upload: { allow: maintainer, never: [archived, anyJob] },
   /** On what the caller may read, which the kind of noteable says; his own notes he may change and delete, too. */
   create_note: { allow: [signedIn], never: [archived, anyJob] },
   create_internal_note: { allow: [member(Role.planner)], never: [archived, anyJob] },

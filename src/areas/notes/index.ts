@@ -4,12 +4,14 @@ import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
-import { noteables } from './noteables/kinds.ts'
+import { awardables, noteables } from './noteables/kinds.ts'
+import { awardEndpoints } from './routes/awards.ts'
 import { discussionEndpoints } from './routes/discussions.ts'
 import { noteEndpoints } from './routes/notes.ts'
 import { NoteWriter } from './writer.ts'
 
 export { addSystemNotes, type SystemAction, type SystemNote } from './system.ts'
+export { addAward, emojiNamed, removeAward, toggleAward } from './awards.ts'
 export type { NoteEvent, ThreadsResolvedEvent } from './writer.ts'
 
 /** What this area is built from. */
@@ -34,9 +36,12 @@ export function notes(services: NoteServices): { endpoints: Endpoint[] } {
   const limit = new RateLimit(() => settings.values.notes_create_limit, 60)
   const room: NotesRoom = { ...services, limit, writer: new NoteWriter({ ...services, limit }) }
   return {
-    endpoints: noteables.flatMap((noteable) => [
-      ...discussionEndpoints(room, noteable),
-      ...(noteable.flat ? noteEndpoints(room, noteable) : []),
-    ]),
+    endpoints: [
+      ...noteables.flatMap((noteable) => [
+        ...discussionEndpoints(room, noteable),
+        ...(noteable.flat ? noteEndpoints(room, noteable) : []),
+      ]),
+      ...awardables.flatMap((noteable) => awardEndpoints(room, noteable)),
+    ],
   }
 }

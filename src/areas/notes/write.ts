@@ -51,6 +51,8 @@ export interface Written {
 
 /** The tables that keep for their rows when something was said about them last, and how much. */
 const touched: Readonly<Partial<Record<NoteableKind, { table: string; counts: boolean }>>> = {
+  Issue: { table: 'issues', counts: true },
+  Epic: { table: 'epics', counts: true },
   Snippet: { table: 'snippets', counts: false },
 }
 

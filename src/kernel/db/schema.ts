@@ -79,6 +79,16 @@ export interface ApprovalRuleUsers {
   user_id: number;
 }
 
+export interface AwardEmoji {
+  awardable_id: number;
+  awardable_kind: string;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  name: string;
+  updated_at: Generated<Timestamp>;
+  user_id: number;
+}
+
 export interface CiJobArtifacts {
   access: Generated<string>;
   created_at: Generated<Timestamp>;
@@ -847,6 +857,16 @@ export interface Notes {
   version: number;
 }
 
+export interface NotificationSettings {
+  events: Generated<Json>;
+  id: Generated<number>;
+  level: string;
+  namespace_id: number | null;
+  notification_email: string | null;
+  project_id: number | null;
+  user_id: number;
+}
+
 export interface PersonalAccessTokens {
   created_at: Generated<Timestamp>;
   description: string | null;
@@ -1159,6 +1179,34 @@ export interface Timelogs {
   user_id: number | null;
 }
 
+export interface Todos {
+  action: string;
+  author_id: number | null;
+  commit_sha: string | null;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  namespace_id: number | null;
+  note_id: number | null;
+  project_id: number | null;
+  state: Generated<string>;
+  target_id: number | null;
+  target_kind: string;
+  updated_at: Generated<Timestamp>;
+  user_id: number;
+}
+
+export interface Uploads {
+  created_at: Generated<Timestamp>;
+  digest: string;
+  filename: string;
+  id: Generated<number>;
+  namespace_id: number | null;
+  project_id: number | null;
+  secret: string;
+  size: number;
+  uploaded_by_id: number | null;
+}
+
 export interface UserAddresses {
   address: string;
   seen_at: Timestamp;
@@ -1225,6 +1273,7 @@ export interface DB {
   approval_rule_groups: ApprovalRuleGroups;
   approval_rule_users: ApprovalRuleUsers;
   approval_rules: ApprovalRules;
+  award_emoji: AwardEmoji;
   ci_job_artifacts: CiJobArtifacts;
   ci_job_token_allowlist: CiJobTokenAllowlist;
   ci_jobs: CiJobs;
@@ -1285,6 +1334,7 @@ export interface DB {
   noteable_labels: NoteableLabels;
   noteables: Noteables;
   notes: Notes;
+  notification_settings: NotificationSettings;
   personal_access_tokens: PersonalAccessTokens;
   project_aliases: ProjectAliases;
   project_counters: ProjectCounters;
@@ -1315,6 +1365,8 @@ export interface DB {
   ssh_keys: SshKeys;
   subscriptions: Subscriptions;
   timelogs: Timelogs;
+  todos: Todos;
+  uploads: Uploads;
   user_addresses: UserAddresses;
   users: Users;
   wiki_pages: WikiPages;

@@ -53,6 +53,7 @@ export async function makeThings(world: World): Promise<Things> {
   })
   const about = `${path}/snippets/${id(snippet)}`
   const thread = await make(`${about}/discussions`, { body: 'x' })
+  const award = await make(`${about}/award_emoji`, { name: 'tada' })
   const image = await pushImage(world, project)
   return {
     'repositories :repository_id': image,
@@ -89,6 +90,7 @@ export async function makeThings(world: World): Promise<Things> {
     'files :file_path': '.gitlab-ci.yml',
     'archive.:format': 'zip',
     'snippets :snippet_id': id(snippet),
+    'award_emoji :award_id': id(award),
     'commits :commit_id': 'main',
     'discussions :discussion_id': thread['id'] as string,
     'notes :note_id': id((thread['notes'] as Json[])[0]!),

@@ -1,5 +1,8 @@
 import { sql } from 'kysely'
 import {
+  epicVisible,
+  group,
+  issueVisible,
   may,
   project,
   projectSnippetVisible,
@@ -14,6 +17,54 @@ const inProject =
   (actor: Actor, place: Place): boolean =>
     place.kind === 'project' && check(actor, place)
 
+export const issueNoteable: Noteable = {
+  kind: 'Issue',
+  on: project,
+  path: '/projects/:id/issues/:issue_iid',
+  param: 'issue_iid',
+  paramType: Id(),
+  called: 'an issue',
+  find: (iid) => sql`
+    select i.id as target_id, i.iid, null::text as sha, i.author_id, coalesce(i.discussion_locked, false) as locked
+    from issues i where i.project_id = subject.id and i.iid = ${iid} and ${issueVisible}`,
+  mayRead: inProject((actor, of) => may(actor, 'read_issue', of)),
+  resolvable: false,
+  internal: true,
+  answers: true,
+  flat: true,
+  diffs: false,
+}
+
+/** Named by the id, unlike everywhere else. */
+export const epicNoteable: Noteable = {
+  kind: 'Epic',
+  on: group,
+  path: '/groups/:id/epics/:epic_id',
+  param: 'epic_id',
+  paramType: Id(),
+  called: 'an epic',
+  plan: 'ultimate',
+  find: (id) => sql`
+    select e.id as target_id, null::bigint as iid, null::text as sha, e.author_id, false as locked
+    from epics e where e.id = ${id} and e.namespace_id = subject.id and ${epicVisible}`,
+  mayRead: (actor, place) => place.kind === 'group' && may(actor, 'read_group', place),
+  resolvable: false,
+  internal: true,
+  answers: true,
+  flat: true,
+  diffs: false,
+}
+
+/** As reactions name it. */
+export const epicAwardable: Noteable = {
+  ...epicNoteable,
+  path: '/groups/:id/epics/:epic_iid',
+  param: 'epic_iid',
+  find: (iid) => sql`
+    select e.id as target_id, null::bigint as iid, null::text as sha, e.author_id, false as locked
+    from epics e where e.iid = ${iid} and e.namespace_id = subject.id and ${epicVisible}`,
+}
+
 export const snippetNoteable: Noteable = {
   kind: 'Snippet',
   on: project,
@@ -25,7 +76,6 @@ export const snippetNoteable: Noteable = {
     select s.id as target_id, null::bigint as iid, null::text as sha, s.author_id, false as locked
     from snippets s where s.id = ${id} and ${projectSnippetVisible}`,
   mayRead: inProject((actor, of) => may(actor, 'read_snippet', of)),
-  table: 'snippets',
   resolvable: false,
   internal: false,
   answers: true,
@@ -52,4 +102,7 @@ export const commitNoteable: Noteable = {
 }
 
 /** Everything that can be discussed. */
-export const noteables: readonly Noteable[] = [snippetNoteable, commitNoteable]
+export const noteables: readonly Noteable[] = [issueNoteable, snippetNoteable, commitNoteable]
+
+/** Everything that can be reacted to, besides notes. */
+export const awardables: readonly Noteable[] = [issueNoteable, snippetNoteable]

@@ -38,8 +38,6 @@ export interface Noteable {
   readonly find: (named: string | number) => RawBuilder<unknown>
   /** Whether notes of this kind in the place may be read at all. */
   readonly mayRead: (actor: Actor, place: Place) => boolean
-  /** The table whose row was changed with its notes. */
-  readonly table?: 'issues' | 'merge_requests' | 'epics' | 'snippets'
   /** Threads can be resolved. */
   readonly resolvable: boolean
   /** Notes can be internal. */

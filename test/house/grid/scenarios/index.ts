@@ -25,6 +25,7 @@ import { discussionScenarios } from './notes.ts'
 import { snippetScenarios } from './snippets.ts'
 import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
+import { uploadScenarios } from './uploads.ts'
 import { userScenarios } from './users.ts'
 import { variableScenarios } from './variables.ts'
 import { settingScenarios } from './settings.ts'
@@ -63,6 +64,7 @@ export const scenarios: Scenarios = {
   ...snippetScenarios,
   ...tokenScenarios,
   ...triggerScenarios,
+  ...uploadScenarios,
   ...userScenarios,
   ...settingScenarios,
   ...variableScenarios,

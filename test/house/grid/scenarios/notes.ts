@@ -1,7 +1,9 @@
 import { expectStatus, type Json } from '../../../world/world.ts'
 import { idOf, type Caller } from '../actors.ts'
+import { addSystemNotes } from '../../../../src/areas/notes/index.ts'
 import { ciStage } from '../ci.ts'
 import type { Prepare, Request, Scenario, Scenarios, Stage } from '../stage.ts'
+import { newIssue } from './issues.ts'
 import { snippetOf } from './snippets.ts'
 
 /** A thing to discuss: where it lies, and its value in the paths of the grid. */
@@ -75,6 +77,26 @@ export function noteScenarios(at: string, kind: string, thingOf: ThingOf): Scena
     [`GET ${at}/notes/:note_id`]: { '': shared },
     [`PUT ${at}/notes/:note_id`]: { 'note of another user': ofOthers(text) },
     [`DELETE ${at}/notes/:note_id`]: { 'note of another user': ofOthers() },
+    ...awardScenarios(at, thingOf),
+    ...awardScenarios(`${at}/notes/:note_id`, thingOf),
+  }
+}
+
+/** Reactions to things, or to notes about them. */
+function awardScenarios(at: string, thingOf: ThingOf): Scenarios {
+  const made = async (stage: Stage): Promise<Request> => {
+    const thing = await thingOf(stage)
+    const thread = await threadOf(thing)
+    const place = at.endsWith('/:note_id') ? `${thing.address}/notes/${thread.note_id}` : thing.address
+    const award = await stage.make(`${place}/award_emoji`, { name: 'tada' })
+    return { stage: thing.stage, path: { ...thing.path, ...thread, award_id: idOf(award) } }
+  }
+  const base = `${at}/award_emoji`
+  return {
+    [`GET ${base}`]: { '': made },
+    [`GET ${base}/:award_id`]: { '': made },
+    [`POST ${base}`]: { '': async (stage) => ({ ...(await made(stage)), body: { name: 'heart' } }) },
+    [`DELETE ${base}/:award_id`]: { 'reaction of another user': made },
   }
 }
 
@@ -90,10 +112,87 @@ const commit: ThingOf = async (stage) => {
   return { stage: own, address: `${own.projectPath}/repository/commits/${commit_id}`, path: { commit_id } }
 }
 
+const issue =
+  (fields: object = {}): ThingOf =>
+  async (stage) => {
+    const issue_iid = await newIssue(stage, fields)
+    return { stage, address: `${stage.projectPath}/issues/${issue_iid}`, path: { issue_iid } }
+  }
+
+/** The issue is the caller's, where he may write one. */
+const ownIssue: Scenario = {
+  forEach: true,
+  prepare: async (stage, { client }) => {
+    const fields = { title: stage.unique('issue'), confidential: true }
+    const own = await client.post(`${stage.projectPath}/issues`, fields)
+    const issue_iid = own.status === 201 ? (own.body as Json)['iid'] : await newIssue(stage, fields)
+    return { path: { issue_iid: issue_iid as number } }
+  },
+}
+
+const issues = '/projects/:id/issues/:issue_iid'
+const issueRows = noteScenarios(issues, 'issues', issue())
+const issueScenarios: Scenarios = {
+  ...issueRows,
+  [`GET ${issues}/discussions`]: {
+    ...issueRows[`GET ${issues}/discussions`],
+    'confidential issue of another user': async (stage) =>
+      request(await issue({ confidential: true })(stage)),
+    'confidential issue, caller is author': ownIssue,
+  },
+  [`POST ${issues}/discussions`]: {
+    ...issueRows[`POST ${issues}/discussions`],
+    'confidential issue of another user': async (stage) =>
+      request(await issue({ confidential: true })(stage), undefined, { body: 'text' }),
+    'locked discussion': async (stage) => {
+      const thing = await issue()(stage)
+      expectStatus(await stage.world.root.put(thing.address, { discussion_locked: true }), 200)
+      return request(thing, undefined, { body: 'text' })
+    },
+    'archived project': async (stage) => {
+      const own = await stage.variant('archived with an issue', async (made) => {
+        await made.once('issue', () => issue()(made))
+        await made.make(`${made.projectPath}/archive`)
+      })
+      return {
+        ...request(await own.once('issue', () => issue()(own)), undefined, { body: 'text' }),
+        stage: own,
+      }
+    },
+  },
+  [`PUT ${issues}/discussions/:discussion_id/notes/:note_id`]: {
+    ...issueRows[`PUT ${issues}/discussions/:discussion_id/notes/:note_id`],
+    'system note': async (stage) => {
+      const thing = await issue()(stage)
+      const { db } = stage.world.service.services
+      const found = expectStatus(await stage.world.root.get(thing.address), 200)
+      await db.transaction((tx) =>
+        addSystemNotes(tx, [
+          {
+            on: { kind: 'Issue', id: idOf(found), projectId: idOf(stage.project), namespaceId: null },
+            action: 'title',
+            body: 'changed title',
+            authorId: stage.world.root.id,
+          },
+        ]),
+      )
+      const { body } = await stage.world.root.get(`${thing.address}/discussions`)
+      const [discussion] = body as Json[]
+      const [note] = discussion!['notes'] as Json[]
+      return request(
+        thing,
+        { discussion_id: discussion!['id'] as string, note_id: idOf(note!) },
+        { body: 'other' },
+      )
+    },
+  },
+}
+
 const snippetRows = noteScenarios('/projects/:id/snippets/:snippet_id', 'snippets', snippet)
 const snippetList = 'GET /projects/:id/snippets/:snippet_id/discussions'
 
 export const discussionScenarios: Scenarios = {
+  ...issueScenarios,
   ...snippetRows,
   [snippetList]: {
     ...snippetRows[snippetList],

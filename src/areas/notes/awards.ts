@@ -1,0 +1,141 @@
+import { gemoji } from 'gemoji'
+import { sql } from 'kysely'
+import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { notFound } from '../../kernel/errors/index.ts'
+import {
+  Fields,
+  Id,
+  Nullable,
+  Text,
+  Timestamp,
+  type PageInput,
+  type Static,
+} from '../../kernel/endpoint/index.ts'
+import { BasicUser, basicUser, basicUserJson, type BasicUserRow } from '../users/index.ts'
+import type { NoteableKind } from './noteables/noteable.ts'
+
+export type AwardableKind = Exclude<NoteableKind, 'Commit'> | 'Note'
+
+export const Award = Fields({
+  id: Id(),
+  name: Text(),
+  user: BasicUser,
+  created_at: Timestamp(),
+  updated_at: Timestamp(),
+  awardable_id: Id(),
+  awardable_type: Text(),
+  url: Nullable(Text({ description: 'Of a picture of the instance; always null' })),
+})
+
+export interface AwardRow {
+  readonly id: number
+  readonly name: string
+  readonly user: BasicUserRow
+  readonly created_at: Date | string
+  readonly updated_at: Date | string
+  readonly awardable_id: number
+  readonly awardable_type: string
+}
+
+export function awardEntity(row: AwardRow, externalUrl: string): Static<typeof Award> {
+  return { ...row, user: basicUser(row.user, externalUrl), url: null }
+}
+
+const names = new Set(gemoji.flatMap((emoji) => emoji.names))
+/** Names that mean the same; the second one is kept. */
+const aliases: Readonly<Record<string, string>> = { '+1': 'thumbsup', '-1': 'thumbsdown' }
+
+/** An emoji's name as it is kept, from what was sent, with colons or without. */
+export function emojiNamed(sent: string): string {
+  const name = sent.replace(/^:(.+):$/, '$1')
+  const kept = aliases[name] ?? name
+  if (!names.has(kept)) throw notFound('Award Emoji Name is not a valid emoji name')
+  return kept
+}
+
+const columns = sql`
+  a.id, a.name, ${basicUserJson('u')} as user, a.created_at, a.updated_at, a.awardable_id,
+  a.awardable_kind as awardable_type`
+
+export async function listAwards(
+  db: Reader,
+  kind: AwardableKind,
+  id: number,
+  { limit, offset }: PageInput,
+): Promise<{ rows: AwardRow[]; total: number }> {
+  const found = await sql<AwardRow & { total: number }>`
+    select ${columns}, count(*) over () as total from award_emoji a join users u on u.id = a.user_id
+    where a.awardable_kind = ${kind} and a.awardable_id = ${id} order by a.id limit ${limit} offset ${offset}`.execute(
+    db,
+  )
+  return { rows: found.rows, total: found.rows[0]?.total ?? 0 }
+}
+
+export async function findAward(
+  db: Reader,
+  kind: AwardableKind,
+  id: number,
+  awardId: number,
+): Promise<AwardRow | undefined> {
+  const found = await sql<AwardRow>`
+    select ${columns} from award_emoji a join users u on u.id = a.user_id
+    where a.id = ${awardId} and a.awardable_kind = ${kind} and a.awardable_id = ${id}`.execute(db)
+  return found.rows[0]
+}
+
+/** Issues and epics keep how many are for them and against. */
+async function count(tx: Tx, kind: AwardableKind, id: number, name: string, more: number): Promise<void> {
+  const table = kind === 'Issue' ? 'issues' : kind === 'Epic' ? 'epics' : undefined
+  const column = name === 'thumbsup' ? 'upvotes' : name === 'thumbsdown' ? 'downvotes' : undefined
+  if (table === undefined || column === undefined) return
+  await sql`
+    update ${sql.table(table)} set ${sql.ref(column)} = greatest(0, ${sql.ref(column)} + ${more}) where id = ${id}`.execute(
+    tx,
+  )
+}
+
+/** 404 for the same once more, as clients know it. */
+export async function addAward(
+  tx: Tx,
+  kind: AwardableKind,
+  id: number,
+  { userId, name }: { readonly userId: number; readonly name: string },
+): Promise<number> {
+  const made = await tx
+    .insertInto('award_emoji')
+    .values({ awardable_kind: kind, awardable_id: id, user_id: userId, name })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+    .catch(onConstraint('award_emoji_once', () => notFound('Award Emoji Name has already been taken')))
+  await count(tx, kind, id, name, 1)
+  return made.id
+}
+
+export async function removeAward(tx: Tx, kind: AwardableKind, id: number, awardId: number): Promise<void> {
+  const gone = await tx
+    .deleteFrom('award_emoji')
+    .where('id', '=', awardId)
+    .returning('name')
+    .executeTakeFirst()
+  if (gone !== undefined) await count(tx, kind, id, gone.name, -1)
+}
+
+/** Gives a reaction, or takes it back; answers whether it is there now. */
+export async function toggleAward(
+  tx: Tx,
+  kind: AwardableKind,
+  id: number,
+  { userId, name }: { readonly userId: number; readonly name: string },
+): Promise<boolean> {
+  const mine = await tx
+    .selectFrom('award_emoji as a')
+    .select('a.id')
+    .where('a.awardable_kind', '=', kind)
+    .where('a.awardable_id', '=', id)
+    .where('a.user_id', '=', userId)
+    .where('a.name', '=', name)
+    .executeTakeFirst()
+  if (mine === undefined) await addAward(tx, kind, id, { userId, name })
+  else await removeAward(tx, kind, id, mine.id)
+  return mine === undefined
+}
