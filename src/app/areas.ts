@@ -26,6 +26,7 @@ import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { projectAliases, projectOfAlias } from '../areas/project-aliases/index.ts'
 import { repository } from '../areas/repository/index.ts'
 import { codeOwners } from '../areas/code-owners/index.ts'
+import { storageMoves } from '../areas/storage-moves/index.ts'
 import { pushRules } from '../areas/push-rules/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
 import { issues } from '../areas/issues/index.ts'
@@ -90,6 +91,7 @@ export function areas(services: Services): Area[] {
     protectedTags(services),
     pushRules(services),
     codeOwners(services),
+    storageMoves(services),
     repository({
       ...services,
       lastPipelineOf: (project, sha) => lastPipelineOf(services, project, sha),

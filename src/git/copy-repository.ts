@@ -79,7 +79,7 @@ async function linkFiles(from: string, to: string, whole: RegExp): Promise<void>
 }
 
 /** In one file, as `git pack-refs` leaves them, however many there are. Nobody else knows the repository yet. */
-async function writePackedRefs(target: Repository, refs: RefSnapshot['refs']): Promise<void> {
+export async function writePackedRefs(target: Repository, refs: RefSnapshot['refs']): Promise<void> {
   if (refs.length === 0) return
   const lines = refs.map(
     ({ name, oid, peeled }) => `${oid} ${name}\n${peeled === undefined ? '' : `^${peeled}\n`}`,
@@ -93,7 +93,7 @@ async function writePackedRefs(target: Repository, refs: RefSnapshot['refs']): P
   }
 }
 
-async function syncFolders({ path }: Repository): Promise<void> {
+export async function syncFolders({ path }: Repository): Promise<void> {
   const objects = await readdir(join(path, 'objects'), { withFileTypes: true })
   const folders = objects
     .filter((entry) => entry.isDirectory())

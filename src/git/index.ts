@@ -55,6 +55,7 @@ export { findEntry, listTree, type FileMode, type TreeEntry, type TreePage } fro
 export { blobSize, findBlob, looksBinary, readBlob, streamBlob, type BlobHeader } from './blobs.ts'
 export { changedPaths, commitStats, diffStat, type ChangedPath, type DiffStat } from './diffs.ts'
 export { commitChanges } from './commit-changes.ts'
+export { copyObjects, copyRefs } from './move-repository.ts'
 export { diffBlobs } from './blob-diff.ts'
 export { grep, type Match } from './grep.ts'
 export { fileDiffs, type DiffLimits, type DiffPage, type FileDiff } from './file-diffs.ts'
@@ -66,6 +67,7 @@ export { archive, canBzip2, type ArchiveFormat, type ArchiveOptions } from './ar
 export { listBranches, listRefs, listTags, mergedBranches, refsContaining } from './refs.ts'
 export type { Branch, Ref, RefSnapshot, RefsVersion, TagRef } from './ref-cache.ts'
 export { allowAll, updateRefs, type UpdateOptions } from './update-refs.ts'
+export { RefRefusal } from './ref-update.ts'
 export type {
   Proposal,
   ProposedUpdate,

@@ -35,6 +35,9 @@ export interface Refusal {
   readonly message: string
 }
 
+/** Thrown by a journal that takes nothing in at the moment: all updates are refused with these words. */
+export class RefRefusal extends Error {}
+
 /** Decides what may move. What it throws stops the whole update as a failure, and nothing moves. */
 export interface RefGuard {
   check(proposal: Proposal): Promise<readonly Refusal[]>

@@ -4,6 +4,7 @@ import { isZero, parseRefName } from './parse.ts'
 import { proposeUpdate } from './proposal.ts'
 import type { Quarantine } from './quarantine.ts'
 import { currentValues } from './reconcile.ts'
+import { RefRefusal } from './ref-update.ts'
 import type {
   RefGuard,
   RefJournal,
@@ -55,7 +56,14 @@ export async function updateRefs(
 
   stopIfAborted(options.signal)
   await options.quarantine?.migrate()
-  const entry = await options.journal.prepare(candidates)
+  let entry: unknown
+  try {
+    entry = await options.journal.prepare(candidates)
+  } catch (error) {
+    if (!(error instanceof RefRefusal)) throw error
+    const refused = candidates.map((update) => reject(update, 'refused', error.message))
+    return { applied: [], rejected: [...rejected, ...refused] }
+  }
   const outcome = await apply(repository, candidates, options.atomic === true)
   if (outcome.applied.length > 0) await options.journal.applied(entry, outcome.applied)
   else await options.journal.abandoned(entry)

@@ -209,6 +209,7 @@ export type ProjectAbility =
   | 'touch_own_merge_request'
   | 'merge_merge_request'
   | 'destroy_merge_request'
+  | 'move_repository'
   | 'admin_deploy_key'
   | 'change_deploy_key'
   | 'read_snippet'
@@ -358,6 +359,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
     never: [archived, off('merge_requests'), off('repository'), anyJob],
   },
   destroy_merge_request: { allow: owner, never: [off('merge_requests'), anyJob] },
+  /** For administrators alone. */
+  move_repository: { allow: [] },
   admin_deploy_key: { allow: maintainer },
   change_deploy_key: { allow: maintainer, never: [archived] },
   read_snippet: { allow: [feature('snippets')], never: [off('snippets'), foreignJob] },

@@ -12,7 +12,7 @@ import type { Database, Tx } from '../../kernel/db/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import { claimPath, lockTree, pathFault, slug } from '../namespaces/index.ts'
 import { inheritPushRule } from '../push-rules/index.ts'
-import type { RepositoryPlaces } from '../repository/index.ts'
+import { chooseStorage, type RepositoryPlaces } from '../repository/index.ts'
 import { changeLevels, storedLevels } from './feature-levels.ts'
 import * as rules from './rules.ts'
 import { allSettings, changeSettings, settingDefaults, storedSettings } from './settings.ts'
@@ -59,7 +59,8 @@ export async function createProject(
   rules.checkSource(params)
   return db.transaction(async (tx) => {
     const home = await lockHome(tx, creator, params.namespace_id)
-    const project = newProject(home, creator, params, settings)
+    const storage = chooseStorage(settings.repository_storages_weighted, places.storages)
+    const project = newProject(home, creator, params, settings, storage)
     const fullPath = `${home.full_path}/${project.path}`
     rules.checkTaken(await store.findTaken(tx, { namespaceId: home.id, name: project.name, fullPath }))
     const id = await store.insert(tx, project)
@@ -107,6 +108,7 @@ function newProject(
   { actor, user }: Creator,
   params: CreateParams,
   settings: SettingValues,
+  storage: string,
 ): store.NewProject {
   const name = (params.name ?? params.path ?? '').trim()
   const path = params.path ?? slug(name)
@@ -138,7 +140,7 @@ function newProject(
     settings: storedSettings(chosen),
     featureLevels: storedLevels(levels),
     topics,
-    storage: 'default',
+    storage,
   }
 }
 

@@ -8,6 +8,7 @@ import {
   branchRef,
   isZero,
   receivePack,
+  RefRefusal,
   reconcile,
   recoverRepository,
   setDefaultBranch,
@@ -57,6 +58,8 @@ interface Prepared {
   readonly id: number
   readonly pushOptions: readonly string[]
 }
+
+const moving = 'The repository is temporarily read-only. Please try again later.'
 
 /** Every move of a project's refs, whoever makes it, goes through here: rules, journal, news. */
 export class RefDoor<Project extends DoorProject = DoorProject> {
@@ -193,16 +196,17 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
     const userId = actor.user?.id ?? actor.deployKey?.ownerId ?? null
     return {
       prepare: async (updates) => {
-        const row = await this.#db.writer
-          .insertInto('ref_updates')
-          .values({
-            project_id: project.id,
-            user_id: userId,
-            updates: JSON.stringify(updates),
-            push: JSON.stringify({ options: pushOptions, by_job: actor.job?.id ?? null }),
-          })
-          .returning('id')
-          .executeTakeFirstOrThrow()
+        // Held for the moment of this statement, so that who moves the repository waits for it or is seen by it.
+        const { rows } = await sql<{ id: number }>`
+          insert into ref_updates (project_id, user_id, updates, push)
+          select p.id, ${userId}, ${JSON.stringify(updates)}::jsonb,
+            ${JSON.stringify({ options: pushOptions, by_job: actor.job?.id ?? null })}::jsonb
+          from projects p
+          where p.id = ${project.id} and p.storage = ${project.storage}
+            and (p.moving_until is null or p.moving_until < now())
+          for share of p returning id`.execute(this.#db.writer)
+        const [row] = rows
+        if (row === undefined) throw new RefRefusal(moving)
         return { id: row.id, pushOptions }
       },
       applied: (entry, updates) => this.#settle(project, userId, entry, updates),

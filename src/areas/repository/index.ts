@@ -17,6 +17,7 @@ import { tagEndpoints } from './routes/tags.ts'
 import type { RepositoryServices } from './services.ts'
 
 export { rawAnswer } from './blob-answer.ts'
+export { chooseStorage } from './choose-storage.ts'
 export { Commit, commitEntity } from './commit-entity.ts'
 export { Diff, diffEntity, diffLimits } from './diff-entity.ts'
 export { RefDoor, type DoorProject, type DoorRules, type Mover, type PushEvent } from './door.ts'

@@ -29,6 +29,11 @@ export class RepositoryPlaces {
     this.#storages = storages
   }
 
+  /** Their names. */
+  get storages(): readonly string[] {
+    return Object.keys(this.#storages)
+  }
+
   /**
    * The place hangs on the project's id, not its path, so that renaming and moving touch no file. Other repositories
    * than those of projects have a text as their id: `wiki-7`.

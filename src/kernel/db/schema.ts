@@ -913,6 +913,7 @@ export interface Projects {
   import_type: string | null;
   last_activity_at: Generated<Timestamp>;
   marked_for_deletion_at: Timestamp | null;
+  moving_until: Timestamp | null;
   name: string;
   namespace_id: number;
   path: string;
@@ -1034,6 +1035,16 @@ export interface Releases {
   released_at: Generated<Timestamp>;
   sha: string;
   tag: string;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface RepositoryStorageMoves {
+  created_at: Generated<Timestamp>;
+  destination_storage: string;
+  id: Generated<number>;
+  project_id: number;
+  source_storage: string;
+  state: Generated<string>;
   updated_at: Generated<Timestamp>;
 }
 
@@ -1349,6 +1360,7 @@ export interface DB {
   ref_updates: RefUpdates;
   release_links: ReleaseLinks;
   releases: Releases;
+  repository_storage_moves: RepositoryStorageMoves;
   request_counts: RequestCounts;
   resource_bots: ResourceBots;
   resource_label_events: ResourceLabelEvents;

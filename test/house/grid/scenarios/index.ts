@@ -18,7 +18,7 @@ import { projectScenarios } from './projects.ts'
 import { releaseScenarios } from './releases.ts'
 import { protectedBranchScenarios, protectedTagScenarios } from './protected-branches.ts'
 import { pushRuleScenarios } from './push-rules.ts'
-import { repositoryScenarios } from './repository.ts'
+import { repositoryScenarios, storageMoveScenarios } from './repository.ts'
 import { repositoryWritingScenarios } from './repository-writing.ts'
 import { runnerScenarios } from './runners.ts'
 import { discussionScenarios } from './notes.ts'
@@ -58,6 +58,7 @@ export const scenarios: Scenarios = {
   ...releaseScenarios,
   ...protectedTagScenarios,
   ...repositoryScenarios,
+  ...storageMoveScenarios,
   ...repositoryWritingScenarios,
   ...runnerScenarios,
   ...discussionScenarios,

@@ -52,6 +52,23 @@ function owned(stage: Stage): Promise<Request> {
   })
 }
 
+const unknownMove = () => ({ path: { repository_storage_id: 999_999 } })
+
+export const storageMoveScenarios: Scenarios = {
+  'GET /projects/:id/repository_storage_moves': { '': () => ({}) },
+  'GET /projects/:id/repository_storage_moves/:repository_storage_id': { 'unknown move': unknownMove },
+  'POST /projects/:id/repository_storage_moves': {
+    'to where it is': () => ({ body: { destination_storage_name: 'default' } }),
+  },
+  'GET /project_repository_storage_moves': { '': () => ({}) },
+  'GET /project_repository_storage_moves/:repository_storage_id': { 'unknown move': unknownMove },
+  'POST /project_repository_storage_moves': {
+    'to where they are': () => ({
+      body: { source_storage_name: 'default', destination_storage_name: 'default' },
+    }),
+  },
+}
+
 export const repositoryScenarios: Scenarios = {
   'GET /projects/:id/repository/code_owners': { '': onCode(owned) },
   'GET /projects/:id/repository/code_owners/errors': { '': onCode(owned) },
