@@ -40,10 +40,7 @@ import * as memberRoles from './0080-member-roles.ts'
 import * as tokensOfPlaces from './0081-tokens-of-places.ts'
 import * as settingsHistory from './0100-settings-history.ts'
 import * as queueByTags from './0110-queue-by-tags.ts'
-import * as pushRules from './0051-push-rules.ts'
 import * as storageMoves from './0052-storage-moves.ts'
-import * as snippets from './0070-snippets.ts'
-import * as forksAndStars from './0090-forks-and-stars.ts'
 import * as aliasesAndDeletion from './0091-aliases-and-deletion.ts'
 import * as requestCounts from './0101-request-counts.ts'
 import * as mergeRequests from './0040-merge-requests.ts'
@@ -90,21 +87,17 @@ export const migrations: MigrationList = {
   '0080-member-roles': memberRoles,
   '0100-settings-history': settingsHistory,
   '0110-queue-by-tags': queueByTags,
-  '0051-push-rules': pushRules,
   '0052-storage-moves': storageMoves,
   '0070-snippets': snippets,
   '0071-notes': notes,
   '0072-reactions-and-todos': reactionsAndTodos,
-  '0080-member-roles': memberRoles,
   '0081-tokens-of-places': tokensOfPlaces,
   '0090-forks-and-stars': forksAndStars,
   '0091-aliases-and-deletion': aliasesAndDeletion,
-  '0100-settings-history': settingsHistory,
   '0101-request-counts': requestCounts,
   '0040-merge-requests': mergeRequests,
   '0041-merge-request-approvals': mergeRequestApprovals,
   '0042-pipelines-of-merge-requests': pipelinesOfMergeRequests,
   '0043-merge-request-subscriptions': mergeRequestSubscriptions,
-  '0110-queue-by-tags': queueByTags,
   '0111-inputs-of-schedules': inputsOfSchedules,
 }
