@@ -1,6 +1,8 @@
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Events } from '../../tasks/index.ts'
+import { linkEndpoints } from './links.ts'
+import { actingEndpoints } from './routes-acting.ts'
 import { listEndpoints } from './routes-lists.ts'
 import { issueEndpoints } from './routes.ts'
 
@@ -15,5 +17,12 @@ export interface IssueAreaServices {
 
 /** Issues of projects, with what is planned, assigned, linked and logged on them. */
 export function issues(services: IssueAreaServices): { endpoints: Endpoint[] } {
-  return { endpoints: [...listEndpoints(services), ...issueEndpoints(services)] }
+  return {
+    endpoints: [
+      ...listEndpoints(services),
+      ...issueEndpoints(services),
+      ...actingEndpoints(services),
+      ...linkEndpoints(services),
+    ],
+  }
 }

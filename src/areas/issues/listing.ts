@@ -63,9 +63,6 @@ export interface ListInput extends IssueFilter {
   readonly cursor?: string | undefined
 }
 
-/** As many issues with the labels asked for are taken one by one; more are met soon on the way through the list. */
-const fewIssues = 2000
-
 /** A row of a list with keyset pagination tells where it stands. */
 export type ListedIssue = IssueRow & { readonly sort_key: string | null; readonly more: boolean }
 
@@ -85,7 +82,7 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
   const one = (from: RawBuilder<unknown>, when: RawBuilder<unknown>): RawBuilder<unknown> => sql`
     (select i.id, ${key} as key ${from} and ${after} and ${when}
       order by ${key} ${direction}, i.id ${back} limit ${page.limit + 1} ${keyset ? sql`` : sql`offset ${page.offset}`})`
-  const found = source.branch((from, when) => one(from, when))
+  const found = source.found(one)
   const detail = sql`
     select f.key, f.id, row.detail
     from (select f.id, f.key, lead(f.id) over in_order is not null as more from found f
@@ -103,7 +100,7 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
         with ${source.given} found as (${found}) select json_build_object('rows', ${listed}) from (${detail}) r)`,
     }
   }
-  const counted = source.branch((from, when) => sql`(select 1 ${from} and ${when} ${countedRows})`)
+  const counted = source.counted((from, when) => sql`(select 1 ${from} and ${when} ${countedRows})`)
   return {
     kind: 'page',
     sql: sql`(${plannedByValues}
@@ -118,39 +115,45 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
   }
 }
 
+type Branch = (from: RawBuilder<unknown>, when: RawBuilder<unknown>) => RawBuilder<unknown>
+
 interface Source {
   /** Tables that the branches refer to, each with a comma. */
   readonly given: RawBuilder<unknown>
   /** One statement, or one of two: each gets `from ... where ...` and the condition under which it is the one. */
-  readonly branch: (
-    one: (from: RawBuilder<unknown>, when: RawBuilder<unknown>) => RawBuilder<unknown>,
-  ) => RawBuilder<unknown>
+  readonly found: (one: Branch) => RawBuilder<unknown>
+  /** The same, for counting. */
+  readonly counted: (one: Branch) => RawBuilder<unknown>
 }
 
 function sourceOf(where: Where, filter: IssueFilter): Source {
   const { joins, visible, labels } = extentOf(where, filter.non_archived !== false)
   const conditions = sql.join([visible, ...conditionsOf(filter, labels)], sql` and `)
-  const few = labels === undefined ? undefined : labelled('Issue', filter.labels ?? [], labels, fewIssues + 1)
-  if (few === undefined) {
-    return {
-      given: sql``,
-      branch: (one) => one(sql`from issues i ${joins} where ${conditions}`, sql`true`),
-    }
+  const walked = sql`from issues i ${joins} where ${conditions}`
+  const asked = labels === undefined ? undefined : labelled('Issue', filter.labels ?? [], labels)
+  if (asked === undefined) {
+    const one = (branch: Branch) => branch(walked, sql`true`)
+    return { given: sql``, found: one, counted: one }
   }
   const number = sql`(select count(*) from few)`
-  return {
-    given: sql`few as materialized (${few}),`,
-    branch: (one) => sql`
-      ${one(sql`from few join issues i on i.id = few.id ${joins} where ${conditions}`, sql`${number} <= ${fewIssues}`)}
-      union all
-      ${one(sql`from issues i ${joins} where ${conditions}`, sql`${number} > ${fewIssues}`)}`,
-  }
+  const picked = sql`
+    from (select distinct few.id from few) few join issues i on i.id = few.id ${joins} where ${conditions}`
+  const fromRarest = sql`
+    from issues i join noteable_labels y on y.noteable_type = 'Issue' and y.noteable_id = i.id ${joins}
+    where y.label_id = any (array(select r.id from rarest r)) and ${conditions}`
+  const either = (many: RawBuilder<unknown>) => (branch: Branch) => sql`
+    ${branch(picked, sql`${number} <= ${asked.limit}`)}
+    union all
+    ${branch(many, sql`${number} > ${asked.limit}`)}`
+  return { given: asked.given, found: either(walked), counted: either(fromRarest) }
 }
 
+/** Labels with a priority are few, those without are many. */
 const labelPriority = sql`(
-  select min(pr.priority) from noteable_labels x
-  join label_priorities pr on pr.label_id = x.label_id and pr.project_id = i.project_id
-  where x.noteable_type = 'Issue' and x.noteable_id = i.id)`
+  select min(pr.priority) from label_priorities pr
+  where pr.project_id = i.project_id and exists (
+    select from noteable_labels x
+    where x.noteable_type = 'Issue' and x.noteable_id = i.id and x.label_id = pr.label_id))`
 
 const milestoneDue = sql`(select m.due_date from milestones m where m.id = i.milestone_id)`
 

@@ -160,7 +160,7 @@ export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
       }),
       rules: { mutuallyExclusive: [['epic_id', 'epic_iid']] },
       answers: Issue,
-      async handle({ actor, project, params }) {
+      async handle({ actor, project, params, request }) {
         const epic_id = params.epic_id ?? (await epicOf(project.line, params.epic_iid))
         await checkEpic(actor, project.line, epic_id)
         const { id } = await db.transaction((tx) =>
@@ -168,7 +168,12 @@ export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
             services,
             tx,
             { actor, project },
-            { ...fieldsOf(params), title: params.title.trim(), epic_id },
+            {
+              ...fieldsOf(params),
+              title: params.title.trim(),
+              epic_id,
+              origin: { userAgent: request.headers['user-agent'], ip: request.ip },
+            },
           ),
         )
         return shown(actor, id, project.fullPath)

@@ -5,6 +5,9 @@ import type { IssueRow } from './entities.ts'
 import { isSubscribed, issueColumns, issueSource } from './rows.ts'
 import { iidTaken } from './rules.ts'
 
+/** Positions are 2^20 apart to begin with, so that others fit between. */
+const positionBits = 20
+
 /** What a new issue has of its own; labels and assignees are attached afterwards. */
 export interface NewIssue {
   readonly projectId: number
@@ -23,6 +26,13 @@ export interface NewIssue {
   readonly iid: number | null
   /** Null: now. */
   readonly createdAt: Date | null
+  readonly origin?: Origin | undefined
+}
+
+/** Where a request came from, kept for administrators. */
+export interface Origin {
+  readonly userAgent: string | undefined
+  readonly ip: string
 }
 
 export async function create(tx: Tx, values: NewIssue): Promise<{ id: number; iid: number }> {
@@ -32,11 +42,13 @@ export async function create(tx: Tx, values: NewIssue): Promise<{ id: number; ii
   const { rows } = await sql<{ id: number; iid: number }>`
     with counter as (${counter})
     insert into issues (project_id, iid, author_id, title, description, confidential, issue_type, discussion_locked,
-      due_date, milestone_id, epic_id, weight, health_status, created_at, updated_at)
+      due_date, milestone_id, epic_id, weight, health_status, relative_position, user_agent, ip_address, created_at,
+      updated_at)
     select ${values.projectId}, counter.iid, ${values.authorId}, ${values.title}, ${values.description},
       ${values.confidential}, ${values.issueType}, ${values.discussionLocked}::boolean, ${values.dueDate}::date,
       ${values.milestoneId}::bigint, ${values.epicId}::bigint, ${values.weight}::integer, ${values.healthStatus},
-      ${at}, ${at}
+      counter.iid << ${sql.lit(positionBits)}, ${values.origin?.userAgent?.slice(0, 1000) ?? null}::text,
+      ${values.origin?.ip ?? null}::text, ${at}, ${at}
     from counter returning id, iid`
     .execute(tx)
     .catch(onConstraint('issues_iid', iidTaken))

@@ -62,6 +62,7 @@ export interface NewIssue extends IssueFields {
   /** Only of those who may say so. */
   readonly iid?: number | undefined
   readonly created_at?: Date | undefined
+  readonly origin?: store.Origin | undefined
 }
 
 /** A new issue; members may say all of it, others title, description, kind and whether it is confidential. */
@@ -94,6 +95,7 @@ export async function createIssue(
     healthStatus: fields.health_status ?? null,
     iid: importing ? (fields.iid ?? null) : null,
     createdAt: importing ? (fields.created_at ?? null) : null,
+    origin: fields.origin,
   })
   const noteable = { type: 'Issue', id: made.id } as const
   const assignees = await assigned(tx, project.id, fields.assignee_ids)

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { countedRows, countLimit } from '../../kernel/endpoint/index.ts'
 import type { NoteableType } from '../noteables/index.ts'
 
 /** What a list is narrowed by with `labels`: `None`, `Any`, or titles of which each must be there. */
@@ -55,25 +56,41 @@ export function withoutLabels(
   return labels.map((title) => sql`not ${has(type, id, title, known)}`)
 }
 
+/** As many noteables with the labels asked for are taken one by one; more are met soon on the way through a list. */
+const few = countLimit
+
 /**
- * Ids of the noteables that have all these labels, as far as they are looked up one by one (`limit`), or undefined
- * where the filter names no labels. Where there are few of them, a list is best put together from these.
+ * Tables for a list of noteables with these labels, or undefined where the filter names none: of labels the planner
+ * does not know how many have them. `few` has the ids of those that have all of them, or more than `few.limit`: then the
+ * list is better walked in its order, and counted from `rarest`, the ids of the label that the fewest have.
  */
 export function labelled(
   type: NoteableType,
   labels: LabelFilter,
   known: RawBuilder<unknown>,
-  limit: number,
-): RawBuilder<unknown> | undefined {
+): { readonly given: RawBuilder<unknown>; readonly limit: number } | undefined {
   if (labels.length === 0 || wordOf(labels) !== undefined) return undefined
-  const [first, ...others] = labels
-  const more = others.map((title) => sql`and ${has(type, sql`y.noteable_id`, title, known)}`)
-  return sql`
-    select distinct y.noteable_id as id from noteable_labels y
-    where y.noteable_type = ${sql.lit(type)}
-      and y.label_id = any (array(select l.id from labels l where ${known} and ${titled(first!)}))
-      ${sql.join(more, sql` `)}
-    limit ${limit}`
+  const ofType = sql`y.noteable_type = ${sql.lit(type)}`
+  const wanted = labels.map(
+    (title) => sql`select array(select l.id from labels l where ${known} and ${titled(title)}) as ids`,
+  )
+  const all =
+    labels.length === 1 ? [] : labels.map((title) => sql`and ${has(type, sql`y.noteable_id`, title, known)}`)
+  return {
+    limit: few,
+    given: sql`
+      rarest as materialized (
+        select unnest(w.ids) as id from (
+          select w.ids from (${sql.join(wanted, sql` union all `)}) w
+          order by (select count(*) from (
+            select 1 from noteable_labels y where ${ofType} and y.label_id = any (w.ids) ${countedRows}) counted)
+          limit 1) w
+      ), few as materialized (
+        select y.noteable_id as id from noteable_labels y
+        where ${ofType} and y.label_id = any (array(select r.id from rarest r)) ${sql.join(all, sql` `)}
+        ${countedRows}
+      ),`,
+  }
 }
 
 function wordOf(labels: LabelFilter): 'none' | 'any' | undefined {

@@ -621,6 +621,7 @@ export interface Issues {
   health_status: string | null;
   id: Generated<number>;
   iid: number;
+  ip_address: string | null;
   issue_type: Generated<string>;
   last_edited_at: Timestamp | null;
   last_edited_by_id: number | null;
@@ -634,6 +635,7 @@ export interface Issues {
   total_time_spent: Generated<number>;
   updated_at: Generated<Timestamp>;
   upvotes: Generated<number>;
+  user_agent: string | null;
   user_notes_count: Generated<number>;
   weight: number | null;
 }
@@ -759,6 +761,11 @@ export interface MergeRequests {
   title: string;
   updated_at: Generated<Timestamp>;
   version_id: number | null;
+}
+
+export interface MergeRequestsClosingIssues {
+  issue_id: number;
+  merge_request_id: number;
 }
 
 export interface MergeRequestSubscriptions {
@@ -1339,6 +1346,7 @@ export interface DB {
   merge_request_subscriptions: MergeRequestSubscriptions;
   merge_request_versions: MergeRequestVersions;
   merge_requests: MergeRequests;
+  merge_requests_closing_issues: MergeRequestsClosingIssues;
   milestones: Milestones;
   namespace_counters: NamespaceCounters;
   namespaces: Namespaces;

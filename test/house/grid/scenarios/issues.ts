@@ -1,4 +1,4 @@
-import { expectStatus } from '../../../world/world.ts'
+import { expectStatus, type Json } from '../../../world/world.ts'
 import type { Client } from '../../../world/client.ts'
 import { idOf, type Caller } from '../actors.ts'
 import { plain, type Prepare, type Request, type Scenario, type Scenarios, type Stage } from '../stage.ts'
@@ -34,7 +34,64 @@ function writer(stage: Stage, { userId }: Caller): Client {
   return writers.find(({ id }) => id === userId) ?? stage.world.root
 }
 
+/** Two issues that are linked. */
+const linked: Prepare = async (stage) => {
+  const [issue_iid, target_issue_iid] = [await newIssue(stage), await newIssue(stage)]
+  const link = await stage.make(`${stage.projectPath}/issues/${issue_iid}/links`, {
+    target_project_id: idOf(stage.project),
+    target_issue_iid,
+  })
+  const { body } = await stage.world.root.get(`${stage.projectPath}/issues/${issue_iid}/links/${idOf(link)}`)
+  return { path: { issue_iid, issue_link_id: idOf(body as Json) } }
+}
+
+/** Into another project of the group that everybody is a member of. */
+const copying: Scenario = {
+  about: 'group',
+  async prepare(stage) {
+    const to = await stage.once('copies', () => stage.world.project({ namespace_id: idOf(stage.group) }))
+    return request(await newIssue(stage), { to_project_id: idOf(to) })
+  },
+}
+
+const unsubscribing: Scenario = {
+  forEach: true,
+  async prepare(stage, { client }) {
+    const issue_iid = await newIssue(stage)
+    await client.post(`${stage.projectPath}/issues/${issue_iid}/subscribe`)
+    return request(issue_iid)
+  },
+}
+
+const ofIssue = (rest: string): string => `/projects/:id/issues/:issue_iid/${rest}`
+
 export const issueScenarios: Scenarios = {
+  [`GET ${ofIssue('links')}`]: { '': foreign() },
+  [`GET ${ofIssue('links/:issue_link_id')}`]: { '': linked },
+  [`POST ${ofIssue('links')}`]: {
+    '': async (stage) => {
+      const target = { target_project_id: idOf(stage.project), target_issue_iid: await newIssue(stage) }
+      return request(await newIssue(stage), target)
+    },
+  },
+  [`DELETE ${ofIssue('links/:issue_link_id')}`]: { '': linked },
+  [`GET ${ofIssue('participants')}`]: { '': foreign() },
+  [`GET ${ofIssue('time_stats')}`]: { '': foreign() },
+  [`POST ${ofIssue('time_estimate')}`]: { '': foreign({ duration: '1h' }) },
+  [`POST ${ofIssue('reset_time_estimate')}`]: { '': foreign() },
+  [`POST ${ofIssue('add_spent_time')}`]: { '': foreign({ duration: '1h' }) },
+  [`POST ${ofIssue('reset_spent_time')}`]: { '': foreign() },
+  [`PUT ${ofIssue('reorder')}`]: {
+    '': async (stage) => {
+      const other = await stage.make(`${stage.projectPath}/issues`, { title: 'other' })
+      return request(await newIssue(stage), { move_after_id: idOf(other) })
+    },
+  },
+  [`POST ${ofIssue('move')}`]: { 'into a project of the same group': copying },
+  [`POST ${ofIssue('clone')}`]: { 'into a project of the same group': copying },
+  [`POST ${ofIssue('subscribe')}`]: { '': { forEach: true, prepare: foreign() } },
+  [`POST ${ofIssue('unsubscribe')}`]: { '': unsubscribing },
+  [`GET ${ofIssue('user_agent_detail')}`]: { '': foreign() },
   'GET /projects/:id/issues': { '': plain },
   'GET /groups/:id/issues': { '': plain },
   'GET /issues': { '': plain },

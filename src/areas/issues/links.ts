@@ -1,0 +1,231 @@
+import { sql } from 'kysely'
+import {
+  actorRow,
+  endpoint,
+  find,
+  issueVisible,
+  issueVisibleAnywhere,
+  may,
+  project as projectKind,
+  userOf,
+  type Actor,
+} from '../../access/index.ts'
+import { onConstraint, type Reader } from '../../kernel/db/index.ts'
+import {
+  Fields,
+  Id,
+  ListOf,
+  OneOf,
+  page,
+  Text,
+  Timestamp,
+  type Endpoint,
+  type PageInput,
+  type Read,
+} from '../../kernel/endpoint/index.ts'
+import { conflict, forbidden, notFound, recordNotFound } from '../../kernel/errors/index.ts'
+import { issue, Issue, type IssueRow } from './entities.ts'
+import type { IssueAreaServices } from './index.ts'
+import * as listing from './listing.ts'
+import { issueColumns, issueSource } from './rows.ts'
+import * as store from './store.ts'
+
+const LinkedIssue = Fields({
+  ...Issue.properties,
+  issue_link_id: Id(),
+  link_type: Text({ description: 'relates_to, blocks or is_blocked_by' }),
+  link_created_at: Timestamp(),
+  link_updated_at: Timestamp(),
+})
+
+const IssueLink = Fields({ id: Id(), source_issue: Issue, target_issue: Issue, link_type: Text() })
+
+interface LinkedRow extends IssueRow {
+  readonly issue_link_id: number
+  readonly link_type: string
+  readonly link_created_at: string
+  readonly link_updated_at: string
+}
+
+/** What an issue is linked with, as far as the caller sees it; a link is told from the side of the issue. */
+function linked(iid: number, input: PageInput): Read<LinkedRow> {
+  const ends = (own: string, other: string, type: string) => sql`
+    select k.id, ${sql.ref(`k.${other}`)} as issue_id, k.created_at, k.updated_at,
+      case k.link_type when 'blocks' then ${sql.lit(type)} else k.link_type end as link_type
+    from issue_links k join issues i on i.id = ${sql.ref(`k.${own}`)}
+    where i.project_id = subject.id and i.iid = ${iid} and ${issueVisible}`
+  return page(
+    {
+      columns: sql`
+        ${issueColumns()}, l.id as issue_link_id, l.link_type, l.created_at as link_created_at,
+        l.updated_at as link_updated_at`,
+      from: sql`
+        from (${ends('source_id', 'target_id', 'blocks')} union all ${ends('target_id', 'source_id', 'is_blocked_by')}) l
+        cross join ${issueSource} where i.id = l.issue_id and ${issueVisibleAnywhere}`,
+      order: sql`l.id`,
+    },
+    input,
+  )
+}
+
+interface LinkRow {
+  readonly id: number
+  readonly source_id: number
+  readonly target_id: number
+  readonly link_type: string
+}
+
+async function linkOf(db: Reader, issueId: number, id: number): Promise<LinkRow | undefined> {
+  const { rows } = await sql<LinkRow>`
+    select k.id, k.source_id, k.target_id, k.link_type from issue_links k
+    where k.id = ${id} and ${issueId} in (k.source_id, k.target_id)`.execute(db)
+  return rows[0]
+}
+
+/** Links between issues: related ones, and those that wait for others. */
+export function linkEndpoints(services: IssueAreaServices): Endpoint[] {
+  const { db, externalUrl, events } = services
+  const path = '/projects/:id/issues/:issue_iid/links'
+  const issue_iid = Id()
+  const one = {
+    on: projectKind,
+    record: true,
+    read: ({ params }: { params: { issue_iid: number } }) => listing.one(params.issue_iid),
+  } as const
+
+  /** Both ends, or undefined where the caller may not see one of them. */
+  const shown = async (actor: Actor, link: LinkRow): Promise<unknown> => {
+    const [source, target] = await Promise.all([
+      store.find(db.reader, actor, link.source_id),
+      store.find(db.reader, actor, link.target_id),
+    ])
+    if (source === undefined || target === undefined) return undefined
+    const view = (row: IssueRow) => issue(row, { externalUrl: externalUrl(), from: row.full_path })
+    return {
+      id: link.id,
+      source_issue: view(source),
+      target_issue: view(target),
+      link_type: link.link_type,
+    }
+  }
+
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      summary: 'List what an issue is linked with',
+      on: projectKind,
+      may: 'read_issue',
+      anonymous: true,
+      paged: true,
+      params: Fields({ issue_iid }),
+      answers: ListOf(LinkedIssue),
+      refuses: { 404: 'No such issue that the caller may see: `404 Not found`' },
+      read: ({ params, page: input }) => linked(params.issue_iid, input),
+      async handle({ actor, rows, project, params, page: input }) {
+        // An issue that is not there has no links either.
+        if (rows.length === 0 && input.page === 1) {
+          const { rows: found } = await sql`
+            select from ${actorRow(actor)} cross join issues i join projects p on p.id = i.project_id
+            where i.project_id = ${project.id} and i.iid = ${params.issue_iid} and ${issueVisibleAnywhere}`.execute(
+            db.reader,
+          )
+          if (found.length === 0) throw recordNotFound()
+        }
+        return rows.map((row) => ({
+          ...row,
+          ...issue(row, { externalUrl: externalUrl(), from: project.fullPath }),
+        }))
+      },
+    }),
+
+    endpoint({
+      ...one,
+      method: 'POST',
+      path,
+      summary: 'Link an issue with another one',
+      description: 'The caller is able to change both.',
+      may: 'admin_issue',
+      params: Fields({
+        issue_iid,
+        target_project_id: Text({ description: 'Id or full path' }),
+        target_issue_iid: Id(),
+        link_type: OneOf(['relates_to', 'blocks', 'is_blocked_by'], { default: 'relates_to' }),
+      }),
+      answers: IssueLink,
+      refuses: { 404: 'No such issue', 409: 'They are linked already' },
+      async handle({ actor, params, rows, project }) {
+        const target = await find(db.reader, projectKind, actor, params.target_project_id)
+        if (target === undefined) throw notFound('Project')
+        const { rows: found } = await sql<{ id: number }>`
+          select i.id from ${actorRow(actor)} cross join issues i join projects p on p.id = i.project_id
+          where i.project_id = ${target.id} and i.iid = ${params.target_issue_iid} and ${issueVisibleAnywhere}`.execute(
+          db.reader,
+        )
+        const other = found[0]?.id
+        if (other === undefined) throw recordNotFound()
+        if (!may(actor, 'admin_issue', target)) throw forbidden()
+        const own = rows[0]!.id
+        if (own === other) throw conflict('Issue cannot be related to itself')
+        const [source, end] = params.link_type === 'is_blocked_by' ? [other, own] : [own, other]
+        const type = params.link_type === 'relates_to' ? 'relates_to' : 'blocks'
+        const made = await db.transaction(async (tx) => {
+          const { rows: links } = await sql<LinkRow>`
+            insert into issue_links as k (source_id, target_id, link_type) values (${source}, ${end}, ${type})
+            returning k.id, k.source_id, k.target_id, k.link_type`
+            .execute(tx)
+            .catch(onConstraint('issue_links_pair', () => conflict('Issue(s) already assigned')))
+          await events.announce(tx, 'issue.link', {
+            projectId: project.id,
+            userId: userOf(actor).id,
+            payload: { action: 'add', ...links[0]! },
+          })
+          return links[0]!
+        })
+        return shown(actor, made)
+      },
+    }),
+
+    endpoint({
+      ...one,
+      method: 'GET',
+      path: `${path}/:issue_link_id`,
+      summary: 'Get a link of an issue',
+      may: 'read_issue',
+      anonymous: true,
+      params: Fields({ issue_iid, issue_link_id: Id() }),
+      answers: IssueLink,
+      async handle({ actor, rows, params }) {
+        const link = await linkOf(db.reader, rows[0]!.id, params.issue_link_id)
+        const answer = link && (await shown(actor, link))
+        if (answer === undefined) throw recordNotFound()
+        return answer
+      },
+    }),
+
+    endpoint({
+      ...one,
+      method: 'DELETE',
+      path: `${path}/:issue_link_id`,
+      summary: 'Remove a link of an issue',
+      may: 'admin_issue',
+      status: 200,
+      params: Fields({ issue_iid, issue_link_id: Id() }),
+      answers: IssueLink,
+      async handle({ actor, rows, params, project }) {
+        const link = await linkOf(db.reader, rows[0]!.id, params.issue_link_id)
+        const answer = link && (await shown(actor, link))
+        if (link === undefined || answer === undefined) throw recordNotFound()
+        await db.transaction(async (tx) => {
+          await sql`delete from issue_links k where k.id = ${link.id}`.execute(tx)
+          await events.announce(tx, 'issue.link', {
+            projectId: project.id,
+            userId: userOf(actor).id,
+            payload: { action: 'remove', ...link },
+          })
+        })
+        return answer
+      },
+    }),
+  ]
+}
