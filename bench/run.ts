@@ -22,6 +22,9 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+/** Milliseconds without a request before it is called idle: what starting took is given back meanwhile. */
+const idleFor = 30_000
+
 const secretKey = 'the secret key of the benchmark, not of anything else'
 
 /** One run: each part writes what it found into `results`; what is opened goes onto the stack. */
@@ -115,7 +118,7 @@ export class Run {
     }
     const first = await this.#launch(options)
     const firstIn = await first.ready()
-    await sleep(2000, undefined, { signal: this.#signal })
+    await sleep(this.#options.quick ? 2_000 : idleFor, undefined, { signal: this.#signal })
     const memoryIdle = await memoryOf(first.pid)
     const stop = await first.stop()
     const service = await this.#launch({

@@ -62,15 +62,21 @@ export async function openDatabase(
   return embedded.connection
 }
 
+/** On a connection of its own, since one that has seen every table keeps as much memory as all others together. */
+async function bringUpToDate(connection: pg.ClientConfig, log: Logger): Promise<void> {
+  await using db = new Database({ connection, size: 1, log })
+  await migrate(db.writer, migrations)
+  await migrateTasks(connection)
+}
+
 /** Builds everything once, in order; what fails or ends takes down again all that was opened before it. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   await using stack = new AsyncDisposableStack()
   await makeFolders(config.dataDirectory, 0o711)
 
   const connection = await openDatabase(config, log, stack)
+  await bringUpToDate(connection, log)
   const db = stack.use(new Database({ connection, size: config.databasePool, lane: 2, log }))
-  await migrate(db.writer, migrations)
-  await migrateTasks(connection)
 
   const notifications = new Notifications(connection, log)
   const cipher = new Cipher(await secretKey(config.secretKey, config.dataDirectory))
