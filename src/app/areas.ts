@@ -2,7 +2,7 @@ import { sshKeys } from '../areas/ssh-keys/index.ts'
 import { protectedTags } from '../areas/protected-tags/index.ts'
 import { gitSsh } from '../areas/git-ssh/index.ts'
 import { deployKeys } from '../areas/deploy-keys/index.ts'
-import { deployTokenForJobs, deployTokenLogin, deployTokens } from '../areas/deploy-tokens/index.ts'
+import { deployTokensForJobs, deployTokenLogin, deployTokens } from '../areas/deploy-tokens/index.ts'
 import { commitStatuses } from '../areas/commit-statuses/index.ts'
 import { ciSimulation } from '../areas/ci-simulation/index.ts'
 import { markdown } from '../areas/markdown/index.ts'
@@ -128,8 +128,7 @@ export function areas(services: Services): Area[] {
     uploads(services),
     runners({
       ...services,
-      deployToken: (project) =>
-        deployTokenForJobs({ db: services.db.reader, cipher: services.cipher }, project),
+      deployTokens: deployTokensForJobs(services.cipher),
       process,
       commits: jobArea.commits,
       view,

@@ -102,6 +102,7 @@ async function pipelineFor(
     // Two first reports at the same time make one pipeline.
     eventKey: `external:${project.id}:${sha}:${tag ? 'tag' : 'branch'}:${ref}`,
     triggerId: null,
+    mergeRequest: null,
     sourceJobId: null,
     scheduleId: null,
     deploys: false,

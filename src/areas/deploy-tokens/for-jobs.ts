@@ -1,5 +1,4 @@
-import type { ProjectSubject } from '../../access/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { jobTokenName } from './rules.ts'
 import * as store from './store.ts'
@@ -7,11 +6,14 @@ import * as store from './store.ts'
 /** The place a token is sealed for. */
 export const secretContext = 'deploy_tokens.secret'
 
-/** What the jobs of a project get of the deploy token that is meant for them, if there is one. */
-export async function deployTokenForJobs(
-  { db, cipher }: { readonly db: Reader; readonly cipher: Cipher },
-  project: ProjectSubject,
-): Promise<{ readonly username: string; readonly token: string } | undefined> {
-  const found = await store.forJobs(db, project, jobTokenName)
-  return found && { username: found.username, token: cipher.open(found.secret, secretContext) }
+/** What the jobs of a project get of the deploy token that is meant for them, read together with what else they get. */
+export function deployTokensForJobs(cipher: Cipher): {
+  /** In a statement in which `subject` is the project. */
+  readonly ofSubject: RawBuilder<store.JobToken | null>
+  open(sealed: store.JobToken): { readonly username: string; readonly token: string }
+} {
+  return {
+    ofSubject: store.ofJobs(jobTokenName),
+    open: ({ username, secret }) => ({ username, token: cipher.open(secret, secretContext) }),
+  }
 }

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { deployTokenEndpoints, instanceEndpoint } from './routes.ts'
 
-export { deployTokenForJobs } from './for-jobs.ts'
+export { deployTokensForJobs } from './for-jobs.ts'
 export { deployTokenLogin } from './machine-login.ts'
 
 /** Tokens of projects and groups that stand for no user: they fetch code and images, and push images. */

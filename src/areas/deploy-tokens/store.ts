@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import type { Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { DeployTokenRow } from './entities.ts'
 
@@ -71,18 +71,19 @@ export async function remove(tx: Tx, { kind, id }: Owner, tokenId: number): Prom
   return gone.length > 0
 }
 
-/** The usable token of this name that a project's jobs get: its own, or the one of the nearest group above. */
-export async function forJobs(
-  db: Reader,
-  { id, line }: { readonly id: number; readonly line: readonly number[] },
-  name: string,
-): Promise<{ readonly username: string; readonly secret: string } | undefined> {
-  const { rows: found } = await sql<{ username: string; secret: string }>`
-    select t.username, t.secret from deploy_tokens t
-    where (t.project_id = ${id} or t.namespace_id = any (${line}::bigint[])) and t.name = ${name}
+export interface JobToken {
+  readonly username: string
+  readonly secret: string
+}
+
+/**
+ * The usable token of this name that jobs of the project `subject` get: its own, or the one of the nearest group above;
+ * null where there is none.
+ */
+export function ofJobs(name: string): RawBuilder<JobToken | null> {
+  return sql`(
+    select json_build_object('username', t.username, 'secret', t.secret) from deploy_tokens t
+    where (t.project_id = subject.id or t.namespace_id = any (subject.line)) and t.name = ${name}
       and t.secret is not null and ${usable}
-    order by t.project_id is null, array_position(${line}::bigint[], t.namespace_id) desc, t.id limit 1`.execute(
-    db,
-  )
-  return found[0]
+    order by t.project_id is null, array_position(subject.line, t.namespace_id) desc, t.id limit 1)`
 }

@@ -90,6 +90,8 @@ export interface JobRow {
   readonly stage_index: number
   readonly resource_group: string | null
   readonly user_id: number | null
+  /** Whose rules decide who may run it. */
+  readonly run_ref: string
   readonly user: BasicUserRow | null
   readonly pipeline: PipelineSummaryRow
   readonly artifacts: readonly ArtifactRow[]

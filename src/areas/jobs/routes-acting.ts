@@ -25,8 +25,12 @@ export function actingEndpoints(
   { db, cipher, refProtection, process }: JobServices,
   view: JobView,
 ): Endpoint[] {
-  const requireRef = async (actor: Actor, project: ProjectSubject, { ref, tag }: JobRow): Promise<void> => {
-    if (!(await refProtection.mayRun(db.reader, actor, project, { name: ref, tag }))) throw forbidden()
+  const requireRef = async (
+    actor: Actor,
+    project: ProjectSubject,
+    { run_ref: name, tag }: JobRow,
+  ): Promise<void> => {
+    if (!(await refProtection.mayRun(db.reader, actor, project, { name, tag }))) throw forbidden()
   }
   const shown = async (id: number, project: ProjectSubject): Promise<Record<string, unknown>> => {
     const row = await store.find(db.reader, id)

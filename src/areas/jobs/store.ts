@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
 import { countedRows, rows, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { runRef } from '../pipelines/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { JobRow } from './entities.ts'
 
@@ -16,7 +17,7 @@ const downstream = sql`
 const columns = sql`
   j.id, j.kind, j.status, j.stage, j.name, j.ref, j.tag, j.coverage, j.allow_failure, j.created_at, j.queued_at,
   j.started_at, j.finished_at, j.erased_at, j.failure_reason, j.retried, j.debug_trace, j.run_when, j.stage_index,
-  j.resource_group, j.user_id, ${basicUserJson('u')} as "user",
+  j.resource_group, j.user_id, ${runRef} as run_ref, ${basicUserJson('u')} as "user",
   json_build_object('id', p.id, 'iid', p.iid, 'project_id', p.project_id, 'sha', p.sha, 'ref', p.ref,
     'status', p.status, 'source', p.source, 'created_at', p.created_at, 'updated_at', p.updated_at) as pipeline,
   coalesce((

@@ -18,6 +18,7 @@ import type { Deployments } from './deployments.ts'
 import { findRef, tagMessage } from './find-ref.ts'
 import type { ChildConfig } from './load-config.ts'
 import { advance, type MachineJob } from './machine.ts'
+import { isProtectedMerge, type MergeRequestFacts } from './merge-request.ts'
 import { predefinedVariables, type Upstream } from './predefined.ts'
 import type { PipelineProcess } from './process-pipeline.ts'
 import type { RefProtection } from './ref-protection.ts'
@@ -49,6 +50,8 @@ export interface PipelineRequest {
   readonly fromBridge?: boolean
   /** Of a child pipeline, in place of the project's configuration. */
   readonly child?: ChildConfig
+  /** That it is for: then `ref` is that of the merge request, and `sha` what is to be built of it. */
+  readonly mergeRequest?: MergeRequestFacts
   /** The trigger whose token asked for it, or the job whose token did. */
   readonly triggerId?: number
   readonly schedule?: { readonly id: number; readonly description: string }
@@ -131,8 +134,11 @@ export class PipelineCreator {
     }
 
     const repository = places.of(project)
+    const { mergeRequest } = request
     const [protectedRef, commit] = await Promise.all([
-      refProtection.isProtected(db.reader, project.id, { name: ref, tag }),
+      mergeRequest === undefined
+        ? refProtection.isProtected(db.reader, project.id, { name: ref, tag })
+        : isProtectedMerge(mergeRequest, project),
       findCommit(repository, request.sha),
     ])
     if (commit === undefined) return { refused: 'Commit not found' }
@@ -189,9 +195,12 @@ export class PipelineCreator {
     protectedRef: boolean,
   ): Promise<{ made: Compiled | Refused; iid: number }> {
     const { db, cipher } = this.#services
-    const { project, ref, tag, sha, source, beforeSha = zeroOid } = request
+    const { project, ref, tag, sha, source, beforeSha = zeroOid, mergeRequest = null } = request
     const [{ facts, variables, nextIid }, message] = await Promise.all([
-      projectFacts(db.reader, cipher, project.id, { protectedRef, ref: { name: ref, tag } }),
+      projectFacts(db.reader, cipher, project.id, {
+        protectedRef,
+        ref: { name: mergeRequest?.source.branch ?? ref, tag },
+      }),
       tagMessage(repository, project.refsVersion, { name: ref, tag }),
     ])
     const { configPath } = ciSettings(project)
@@ -199,7 +208,8 @@ export class PipelineCreator {
     const scheduleDescription = request.schedule?.description ?? null
     const about = {
       ...{ source, ref, tag, sha, beforeSha, protected: protectedRef },
-      ...{ upstream, scheduleDescription, tagMessage: message, iid: nextIid, user: request.actor.user },
+      ...{ upstream, scheduleDescription, mergeRequest, tagMessage: message },
+      ...{ iid: nextIid, user: request.actor.user },
     }
     const given = (request.variables ?? []).map(({ key, value, variable_type, raw = false }) => ({
       key,
@@ -313,6 +323,7 @@ function pipelineRow(
     eventKey: request.eventKey ?? null,
     triggerId: request.triggerId ?? null,
     scheduleId: request.schedule?.id ?? null,
+    mergeRequest: request.mergeRequest ?? null,
     sourceJobId: request.upstream?.job_id ?? null,
     cancelOnNewCommit: compiled?.autoCancel.onNewCommit ?? 'conservative',
     cancelOnJobFailure: compiled?.autoCancel.onJobFailure ?? 'none',

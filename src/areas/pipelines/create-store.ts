@@ -3,6 +3,7 @@ import type { CompiledJob, Status } from '../../ci/index.ts'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { beforeNew, sizes } from './blocks.ts'
 import { jobsChannel } from './channels.ts'
+import type { MergeRequestFacts } from './merge-request.ts'
 import type { PipelineState } from './machine.ts'
 
 export interface NewPipelineRow {
@@ -20,6 +21,7 @@ export interface NewPipelineRow {
   readonly eventKey: string | null
   readonly triggerId: number | null
   readonly scheduleId: number | null
+  readonly mergeRequest: MergeRequestFacts | null
   readonly sourceJobId: number | null
   readonly cancelOnNewCommit: string
   readonly cancelOnJobFailure: string
@@ -80,13 +82,15 @@ export async function insertPipeline(
     ), pipeline as (
       insert into ci_pipelines (project_id, iid, user_id, status, source, ref, tag, sha, before_sha, protected, name,
         yaml_errors, failure_reason, event_key, has_warnings, cancel_on_new_commit, cancel_on_job_failure, trigger_id,
-        schedule_id, source_job_id, deploys, finished_at)
+        schedule_id, source_job_id, merge_request_id, merge_request, deploys, finished_at)
       select ${row.projectId}, counter.iid, ${row.userId}, ${status}, ${row.source}, ${row.ref}, ${row.tag}, ${row.sha},
         ${row.beforeSha}, ${row.protected}, ${row.name}, ${row.yamlErrors}, ${row.failureReason}, ${row.eventKey},
         ${row.state.hasWarnings}, ${row.cancelOnNewCommit}, ${row.cancelOnJobFailure},
         (select t.id from ci_triggers t where t.id = ${row.triggerId}::bigint for key share),
         (select d.id from ci_pipeline_schedules d where d.id = ${row.scheduleId}::bigint for key share),
-        ${row.sourceJobId}::bigint, ${row.deploys},
+        ${row.sourceJobId}::bigint,
+        (select m.id from merge_requests m where m.id = ${row.mergeRequest?.id ?? null}::bigint for key share),
+        ${row.mergeRequest === null ? null : JSON.stringify(row.mergeRequest)}::jsonb, ${row.deploys},
         case when ${finished} then now() end
       from counter returning id, iid, project_id
     ), variable as (

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { alive, cancelable, type CompiledJob, type Status } from '../../ci/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import type { Ancestor } from './downstream-rules.ts'
+import type { MergeRequestFacts } from './merge-request.ts'
 import type { Upstream } from './predefined.ts'
 import type { MovedJob } from './process-store.ts'
 
@@ -23,6 +24,7 @@ export interface BridgeRow {
     readonly before_sha: string
     readonly source: string
     readonly upstream: Upstream | null
+    readonly merge_request: MergeRequestFacts | null
   }
   readonly variables: readonly SealedRow[]
   /** Digests of the variables that jobs before it have reported. */
@@ -45,7 +47,7 @@ export async function findBridge(db: Reader, id: number): Promise<BridgeRow | un
       select j.id, j.name, j.status, j.project_id, j.user_id, j.ref, j.tag, j.protected, j.definition,
         j.mirrors_pipeline_id,
         json_build_object('id', p.id, 'iid', p.iid, 'sha', p.sha, 'before_sha', p.before_sha, 'source', p.source,
-          'upstream', case when s.id is not null then
+          'merge_request', p.merge_request, 'upstream', case when s.id is not null then
             json_build_object('job_id', s.id, 'pipeline_id', s.pipeline_id, 'project_id', s.project_id) end)
           as pipeline,
         coalesce((

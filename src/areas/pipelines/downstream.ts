@@ -153,7 +153,10 @@ export class Downstream {
     }
     const sha = parseOid(row.pipeline.sha)
     const [{ facts, variables: ofProject }, commit, message, dotenv] = await Promise.all([
-      projectFacts(db.reader, cipher, project.id, { protectedRef: row.protected, ref }),
+      projectFacts(db.reader, cipher, project.id, {
+        protectedRef: row.protected,
+        ref: { name: row.pipeline.merge_request?.source.branch ?? row.ref, tag: row.tag },
+      }),
       sha && findCommit(places.of(project), sha),
       tagMessage(places.of(project), project.refsVersion, ref),
       this.#services.results.dotenv(row.dotenv),
@@ -169,6 +172,7 @@ export class Downstream {
       tagMessage: message,
       iid: row.pipeline.iid,
       user,
+      mergeRequest: row.pipeline.merge_request,
     }
     const { configPath } = ciSettings(project)
     const variables = bridgeVariables(row, {
@@ -220,6 +224,7 @@ export class Downstream {
       tag: row.tag,
       sha,
       beforeSha: row.pipeline.before_sha,
+      ...(row.pipeline.merge_request !== null && { mergeRequest: row.pipeline.merge_request }),
       variables: variables.forwarded,
       // They come from the configuration, not from people.
       vettedVariables: true,

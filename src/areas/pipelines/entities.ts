@@ -83,6 +83,8 @@ export interface PipelineRow extends PipelineSummaryRow {
   readonly duration: number | null
   readonly started_at: string | null
   readonly finished_at: string | null
+  /** Whose rules decide who may run it. */
+  readonly run_ref: string
 }
 
 type Place = { readonly fullPath: string }

@@ -42,6 +42,7 @@ export { findRef, tagMessage, type FoundRef } from './find-ref.ts'
 export { gather } from './compile-pipeline.ts'
 export { runRefusal } from './lint.ts'
 export { loadConfig, type ConfigRequest } from './load-config.ts'
+export type { MergeRequestFacts, MergeRequestProject, MergeRequestSide } from './merge-request.ts'
 export type { MachineJob } from './machine.ts'
 export { addressesFor, type Addresses, type AddressServices } from './addresses.ts'
 export { predefinedVariables, type PipelineFacts, type ProjectFacts, type Upstream } from './predefined.ts'
@@ -56,6 +57,7 @@ export {
   detailColumns as pipelineDetailColumns,
   find as findPipeline,
   latestOf as latestPipeline,
+  runRef,
   summaryColumns as pipelineSummaryColumns,
 } from './store.ts'
 export {

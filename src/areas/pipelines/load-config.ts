@@ -14,6 +14,7 @@ import {
 } from '../../ci/index.ts'
 import { changedPaths, isZero, parseOid, type Oid, type Repository } from '../../git/index.ts'
 import { configSources, type SourceServices } from './config-sources.ts'
+import type { MergeRequestFacts } from './merge-request.ts'
 import type { StoredVariable } from './variable-source.ts'
 
 /** Milliseconds after which a configuration that includes itself in circles of other files is given up. */
@@ -37,6 +38,7 @@ export interface ConfigRequest {
   readonly ref: string
   readonly tag: boolean
   readonly beforeSha: string
+  readonly mergeRequest?: MergeRequestFacts | null
   /** As the project's setting writes it. */
   readonly configPath: string
   readonly predefined: Variable[]
@@ -97,15 +99,16 @@ async function textOf(
   return 'missing' in file ? undefined : (file.content ?? undefined)
 }
 
-/** Paths that a push changed; null where nothing is known of what was there before. */
+/** Paths that a push changed, or a merge request; null where nothing is known of what was there before. */
 export async function pushedPaths({
   source,
   beforeSha,
+  mergeRequest = null,
   repository,
   sha,
 }: ConfigRequest): Promise<CompileContext['changedPaths']> {
-  const before = parseOid(beforeSha)
-  const known = source === 'push' && before !== undefined && !isZero(before)
+  const before = parseOid(mergeRequest === null ? beforeSha : (mergeRequest.diffBaseSha ?? ''))
+  const known = (source === 'push' || mergeRequest !== null) && before !== undefined && !isZero(before)
   return known && repository && sha ? changesBetween(repository, before, sha) : null
 }
 

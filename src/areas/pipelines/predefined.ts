@@ -1,6 +1,7 @@
 import { visibilityName, type ProjectSubject, type User } from '../../access/index.ts'
 import { refSlug, type PipelineSource, type Variable } from '../../ci/index.ts'
 import type { Commit } from '../../git/index.ts'
+import { mergeRequestVariables, type MergeRequestFacts } from './merge-request.ts'
 import { pagesVariables, serverVariables, type Addresses } from './addresses.ts'
 
 /** What a project tells of itself to its jobs besides what access knows. */
@@ -11,6 +12,8 @@ export interface ProjectFacts {
   readonly namespace: string
   /** Of the release of the tag that the pipeline is of. */
   readonly releaseDescription: string | null
+  /** Open ones from the branch of the pipeline, as `path!iid`. */
+  readonly openMergeRequests: readonly string[]
 }
 
 /** A job that started a pipeline, and where it belongs. */
@@ -35,6 +38,8 @@ export interface PipelineFacts {
   readonly iid?: number
   /** Who started it, or the job by hand. */
   readonly user?: User | null
+  /** That it is for. */
+  readonly mergeRequest?: MergeRequestFacts | null
   /** Of an annotated tag. */
   readonly tagMessage?: string | null
 }
@@ -52,6 +57,7 @@ export function predefinedVariables(
   configPath: string,
 ): Variable[] {
   const { externalUrl, registry } = addresses
+  const name = pipeline.mergeRequest?.source.branch ?? pipeline.ref
   return Object.entries({
     CI: 'true',
     GITLAB_CI: 'true',
@@ -72,10 +78,10 @@ export function predefinedVariables(
     CI_COMMIT_SHA: pipeline.sha,
     CI_COMMIT_SHORT_SHA: pipeline.sha.slice(0, 8),
     CI_COMMIT_BEFORE_SHA: pipeline.beforeSha,
-    CI_COMMIT_REF_NAME: pipeline.ref,
-    CI_COMMIT_REF_SLUG: refSlug(pipeline.ref),
+    CI_COMMIT_REF_NAME: name,
+    CI_COMMIT_REF_SLUG: refSlug(name),
     CI_COMMIT_REF_PROTECTED: String(pipeline.protected),
-    ...(pipeline.tag ? tagVariables(pipeline, facts) : { CI_COMMIT_BRANCH: pipeline.ref }),
+    ...refVariables(pipeline, facts),
     ...(commit !== undefined && commitVariables(commit)),
     ...(pipeline.iid !== undefined && { CI_PIPELINE_IID: String(pipeline.iid) }),
     ...(pipeline.user != null && userVariables(pipeline.user)),
@@ -84,14 +90,20 @@ export function predefinedVariables(
 
 /** What people wrote, in which a dollar is a dollar. */
 const written =
-  /^CI_(COMMIT_|RELEASE_DESCRIPTION$|PROJECT_(TITLE|DESCRIPTION|TOPICS)$|PIPELINE_SCHEDULE_DESCRIPTION$)|^GITLAB_USER_NAME$/
+  /^CI_(COMMIT_|RELEASE_DESCRIPTION$|PROJECT_(TITLE|DESCRIPTION|TOPICS)$|PIPELINE_SCHEDULE_DESCRIPTION$)|^CI_MERGE_REQUEST_|^GITLAB_USER_NAME$/
 
-function tagVariables({ ref, tagMessage }: PipelineFacts, facts: ProjectFacts): Record<string, string> {
+function refVariables(
+  { ref, tag, tagMessage, mergeRequest = null }: PipelineFacts,
+  { releaseDescription, openMergeRequests }: ProjectFacts,
+): Record<string, string> {
+  const open = openMergeRequests.length > 0 && { CI_OPEN_MERGE_REQUESTS: openMergeRequests.join(',') }
+  if (mergeRequest !== null) return { ...mergeRequestVariables(mergeRequest), ...open }
+  if (!tag) return { CI_COMMIT_BRANCH: ref, ...open }
   return {
     CI_COMMIT_TAG: ref,
     CI_COMMIT_TAG_MESSAGE: tagMessage ?? '',
-    ...(facts.releaseDescription !== null && {
-      CI_RELEASE_DESCRIPTION: facts.releaseDescription.slice(0, longestReleaseDescription),
+    ...(releaseDescription !== null && {
+      CI_RELEASE_DESCRIPTION: releaseDescription.slice(0, longestReleaseDescription),
     }),
   }
 }

@@ -31,8 +31,8 @@ export function writingEndpoints(
   process: PipelineProcess,
 ): Endpoint[] {
   /** Being allowed to run pipelines is not enough on a protected ref. */
-  const requireRef = async (actor: Actor, project: ProjectSubject, { ref, tag }: PipelineRow) => {
-    if (!(await refProtection.mayRun(db.reader, actor, project, { name: ref, tag }))) throw forbidden()
+  const requireRef = async (actor: Actor, project: ProjectSubject, { run_ref: name, tag }: PipelineRow) => {
+    if (!(await refProtection.mayRun(db.reader, actor, project, { name, tag }))) throw forbidden()
   }
   const now = async (project: ProjectSubject, id: number) => {
     const row = await store.find(db.reader, id)

@@ -9,9 +9,14 @@ export const summaryColumns = sql`
   p.id, p.iid, p.project_id, p.sha, p.ref, p.status, p.source, p.name, p.created_at, p.updated_at`
 
 /** Of a pipeline `p` that user `u` started. */
+/** Whose rules decide who may run the pipeline `p`: its ref, or the branch that is to be merged. */
+export const runRef = sql`
+  case when (p.merge_request #>> '{source,project,id}')::bigint = p.project_id
+    then p.merge_request #>> '{source,branch}' else p.ref end`
+
 export const detailColumns = sql`
   ${summaryColumns}, p.user_id, p.before_sha, p.tag, p.yaml_errors, p.has_warnings, p.coverage, p.duration,
-  p.started_at, p.finished_at, ${basicUserJson('u')} as "user"`
+  p.started_at, p.finished_at, ${runRef} as run_ref, ${basicUserJson('u')} as "user"`
 
 const detailed = sql`select ${detailColumns} from ci_pipelines p left join users u on u.id = p.user_id`
 

@@ -47,6 +47,7 @@ export interface FactsRow {
   readonly namespace: string
   readonly release_description: string | null
   readonly next_iid: number
+  readonly open_merge_requests: string[]
   readonly variables: VariableRow[]
 }
 
@@ -68,16 +69,23 @@ interface FactsFor {
   readonly protectedRef: RawBuilder<unknown>
   /** Null: of no tag. */
   readonly tag: RawBuilder<unknown>
+  /** Null: of no branch. */
+  readonly branch: RawBuilder<unknown>
 }
 
 /** What a project brings to a pipeline, sealed, in a statement that knows the project's id. */
 export function projectFactsJson(
   projectId: RawBuilder<unknown>,
-  { protectedRef, tag }: FactsFor,
+  { protectedRef, tag, branch }: FactsFor,
 ): RawBuilder<FactsRow> {
   return sql`(
     select json_build_object('description', p.description, 'topics', p.topics, 'namespace', n.full_path,
       'release_description', (select r.description from releases r where r.project_id = p.id and r.tag = ${tag}),
+      'open_merge_requests', coalesce((
+        select json_agg(o.path || '!' || o.iid order by o.id desc) from (
+          select m.id, m.iid, t.full_path as path from merge_requests m join projects t on t.id = m.project_id
+          where m.source_project_id = p.id and m.source_branch = ${branch} and m.state = 'opened'
+          order by m.id desc limit 4) o), '[]'),
       'next_iid', coalesce((
         select c.last_iid from project_counters c where c.project_id = p.id and c.kind = 'pipeline'), 0) + 1,
       'variables', coalesce((
@@ -99,7 +107,11 @@ export async function projectFacts(
   projectId: number,
   { protectedRef, ref }: { protectedRef: boolean; ref: { name: string; tag: boolean } },
 ): Promise<OpenedFacts> {
-  const about = { protectedRef: sql`${protectedRef}`, tag: sql`${ref.tag ? ref.name : null}` }
+  const about = {
+    protectedRef: sql`${protectedRef}::boolean`,
+    tag: sql`${ref.tag ? ref.name : null}::text`,
+    branch: sql`${ref.tag ? null : ref.name}::text`,
+  }
   const { rows } = await sql<{ facts: FactsRow | null }>`
     select ${projectFactsJson(sql`${projectId}`, about)} as facts`.execute(db)
   const row = rows[0]?.facts
@@ -123,6 +135,7 @@ export function openFacts(cipher: Cipher, row: FactsRow): OpenedFacts {
       namespace: row.namespace,
       rootNamespace: row.namespace.split('/', 1)[0]!,
       releaseDescription: row.release_description,
+      openMergeRequests: row.open_merge_requests,
     },
     // Who is nearer wins whatever the scopes; these only decide between variables of one place.
     variables: [...Map.groupBy(row.variables, ({ level }) => level).values()].flatMap((ofPlace) =>

@@ -41,15 +41,22 @@ import type { RepositoryPlaces } from '../repository/index.ts'
 import { crossDependencies } from './cross-dependencies.ts'
 import { dependenciesOf, missingFeature } from './hand-out-rules.ts'
 import type { Handed } from './job-queue.ts'
-import { handedJob, type EarlierJob, type HandedJob, type HandedRow, type SealedVariable } from './job-row.ts'
-import { jobVariables, type JobDeployToken, type PayloadVariable } from './job-variables.ts'
+import {
+  handedJob,
+  type DeployTokens,
+  type EarlierJob,
+  type HandedJob,
+  type HandedRow,
+  type SealedVariable,
+} from './job-row.ts'
+import { jobVariables, type PayloadVariable } from './job-variables.ts'
 import { payload } from './payload.ts'
 import * as store from './store.ts'
 
 export interface HandOutServices extends AddressServices {
   readonly db: Database
   readonly cipher: Cipher
-  readonly deployToken: (project: ProjectSubject) => Promise<JobDeployToken | undefined>
+  readonly deployTokens: DeployTokens
   readonly blobs: Blobs
   readonly places: RepositoryPlaces
   readonly settings: Settings
@@ -99,8 +106,11 @@ export class HandOut {
     { jobId, projectId, userId, token }: Handed,
     features: ReadonlySet<string>,
   ): Promise<{ payload: Record<string, unknown> } | { reason: string } | undefined> {
-    const { db, cipher, externalUrl, places, settings: instance } = this.#services
-    const wanted = handedJob(jobId, instance.values.keep_latest_artifact)
+    const { db, cipher, externalUrl, places, settings: instance, deployTokens } = this.#services
+    const wanted = handedJob(jobId, {
+      keeps: instance.values.keep_latest_artifact,
+      deployToken: deployTokens.ofSubject,
+    })
     const entered =
       userId === null
         ? undefined
@@ -122,11 +132,10 @@ export class HandOut {
     const repository = places.of(project)
     const settings = ciSettings(project)
     const { facts, variables: ofProject } = openFacts(cipher, found.facts)
-    const [commits, refs, message, deployToken] = await Promise.all([
+    const [commits, refs, message] = await Promise.all([
       this.#services.commits.find(repository, [job.pipeline.sha]),
       listRefs(repository, project.refsVersion),
       tagMessage(repository, project.refsVersion, { name: job.ref, tag: job.tag }),
-      this.#services.deployToken(project),
     ])
     const addresses = addressesFor(this.#services, project)
     const repositoryUrl = cloneUrl(externalUrl(), project.fullPath, token)
@@ -143,13 +152,14 @@ export class HandOut {
       tagMessage: message,
       iid: pipeline.iid,
       user,
+      mergeRequest: pipeline.merge_request,
     }
     const known = {
       job,
       token,
       externalUrl: externalUrl(),
       registry: addresses.registry,
-      deployToken,
+      deployToken: found.deploy_token === null ? undefined : deployTokens.open(found.deploy_token),
       repositoryUrl,
       project,
       predefined: predefinedVariables(

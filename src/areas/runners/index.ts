@@ -12,8 +12,7 @@ import { HandOut } from './hand-out.ts'
 import { JobQueue } from './job-queue.ts'
 import { identityEndpoints } from './routes-identity.ts'
 import { managementEndpoints } from './routes-management.ts'
-import type { ProjectSubject } from '../../access/index.ts'
-import type { JobDeployToken } from './job-variables.ts'
+import type { DeployTokens } from './job-row.ts'
 import { placeEndpoints } from './routes-places.ts'
 import { registrationEndpoints } from './routes-registration.ts'
 import { requestEndpoint } from './routes-request.ts'
@@ -33,7 +32,7 @@ export interface RunnerServices extends AddressServices {
   readonly view: JobView
   readonly identity: IdentityTokens
   /** The deploy token that jobs of a project get, if there is one. */
-  readonly deployToken: (project: ProjectSubject) => Promise<JobDeployToken | undefined>
+  readonly deployTokens: DeployTokens
 }
 
 /** Runners: who they are, whom they serve, and how they get their jobs. */

@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { CompiledJob } from '../../ci/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { isAvailable, isOutdated } from '../jobs/index.ts'
-import { projectFactsJson, type FactsRow, type Upstream } from '../pipelines/index.ts'
+import type { JobDeployToken } from './job-variables.ts'
+import { projectFactsJson, type FactsRow, type MergeRequestFacts, type Upstream } from '../pipelines/index.ts'
 
 export interface SealedVariable {
   readonly key: string
@@ -54,6 +55,8 @@ export interface HandedJob {
     readonly trigger_hint: string | null
     /** Of the schedule that started it. */
     readonly schedule_description: string | null
+    /** That it is for. */
+    readonly merge_request: MergeRequestFacts | null
     /** The job whose token started it. */
     readonly upstream: Upstream | null
   }
@@ -86,26 +89,44 @@ export interface HandedJob {
 export interface HandedRow {
   readonly job: HandedJob
   readonly facts: FactsRow
+  /** That jobs of the project get, sealed. */
+  readonly deploy_token: SealedDeployToken | null
+}
+
+/** A deploy token for jobs, as the area that keeps such brings it: in a statement that knows the project, sealed. */
+export interface DeployTokens {
+  readonly ofSubject: RawBuilder<SealedDeployToken | null>
+  open(sealed: SealedDeployToken): JobDeployToken
+}
+export interface SealedDeployToken {
+  readonly username: string
+  readonly secret: string
 }
 
 /**
  * Read together with its project and its user's role there: `subject` is the project. `keeps`: the instance keeps the
  * artifacts of latest successes.
  */
-export function handedJob(id: number, keeps: boolean): Read<HandedRow> {
+export function handedJob(
+  id: number,
+  { keeps, deployToken }: { readonly keeps: boolean; readonly deployToken: RawBuilder<unknown> },
+): Read<HandedRow> {
   const tag = sql`case when (x.job ->> 'tag')::boolean then x.job ->> 'ref' end`
+  const branch = sql`case when not (x.job ->> 'tag')::boolean then
+    coalesce(x.job #>> '{pipeline,merge_request,source,branch}', x.job ->> 'ref') end`
   const facts = projectFactsJson(sql`subject.id`, {
     protectedRef: sql`(x.job ->> 'protected')::boolean`,
     tag,
+    branch,
   })
   return rows(sql`
-    select x.job, ${facts} as facts from (select to_jsonb(y) as job from (
+    select x.job, ${facts} as facts, ${deployToken} as deploy_token from (select to_jsonb(y) as job from (
       select j.id, j.name, j.stage, j.stage_index, j.status, j.project_id, j.user_id, j.ref, j.tag, j.protected,
         j.definition, j.timeout, j.run_when, j.queued_at, j.started_at, j.manual_variables,
         json_build_object('id', p.id, 'iid', p.iid, 'sha', p.sha, 'before_sha', p.before_sha, 'source', p.source,
           'name', p.name, 'created_at', p.created_at, 'trigger_hint', t.token_hint,
           'schedule_description', (select d.description from ci_pipeline_schedules d where d.id = p.schedule_id),
-          'upstream',
+          'merge_request', p.merge_request, 'upstream',
           case when s.id is not null then
             json_build_object('job_id', s.id, 'pipeline_id', s.pipeline_id, 'project_id', s.project_id) end) as pipeline,
         coalesce((
