@@ -49,6 +49,7 @@ import * as mergeRequestApprovals from './0041-merge-request-approvals.ts'
 import * as pipelinesOfMergeRequests from './0042-pipelines-of-merge-requests.ts'
 import * as mergeRequestSubscriptions from './0043-merge-request-subscriptions.ts'
 import * as inputsOfSchedules from './0111-inputs-of-schedules.ts'
+import * as milestonesOfReleases from './0112-milestones-of-releases.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -102,4 +103,5 @@ export const migrations: MigrationList = {
   '0042-pipelines-of-merge-requests': pipelinesOfMergeRequests,
   '0043-merge-request-subscriptions': mergeRequestSubscriptions,
   '0111-inputs-of-schedules': inputsOfSchedules,
+  '0112-milestones-of-releases': milestonesOfReleases,
 }

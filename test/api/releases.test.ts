@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CiProjects, type CiProject } from '../runner/ci-project.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
@@ -168,4 +169,82 @@ test('a job makes the release of its keyword with its token', async () => {
   expect(expectStatus(await asJob.post(pathOf(ci), body), 201)).toMatchObject({ commit: { id: ci.sha } })
   const other = await world.project()
   expect((await asJob.post(`/projects/${other.id}/releases`, body)).status).toBe(404)
+})
+
+describe('milestones', () => {
+  test('are those of the project and of the groups above it, shown with their issues', async () => {
+    const group = await world.group()
+    const ci = await projects.make({ test: { script: ['x'] } }, { namespace_id: group.id })
+    const own = expectStatus(await world.root.post(`/projects/${ci.id}/milestones`, { title: 'one' }), 201)
+    expectStatus(await world.root.post(`/groups/${group.id}/milestones`, { title: 'of the group' }), 201)
+    const issue = { title: 'x', milestone_id: own['id'] as number }
+    const { iid } = expectStatus(await world.root.post(`/projects/${ci.id}/issues`, issue), 201)
+    expectStatus(await world.root.put(`/projects/${ci.id}/issues/${iid}`, { state_event: 'close' }), 200)
+    const fields = { tag_name: 'v1', ref: 'main', milestones: ['one', 'of the group'] }
+    const made = expectStatus(await world.root.post(pathOf(ci), fields), 201)
+    expect(made['milestones']).toMatchObject([
+      { title: 'one', issue_stats: { total: 1, closed: 1 } },
+      { title: 'of the group', group_id: group.id, issue_stats: { total: 0, closed: 0 } },
+    ])
+    const one = `${pathOf(ci)}/v1`
+    expect(await world.root.put(one, { milestones: ['one', 'none', 'nor this'] })).toMatchObject({
+      status: 400,
+      body: { message: 'Milestone(s) not found: none, nor this' },
+    })
+    const fewer = expectStatus(await world.root.put(one, { milestones: ['one'] }), 200)
+    expect(fewer['milestones']).toMatchObject([{ title: 'one' }])
+    expect(expectStatus(await world.root.put(one, { name: 'n' }), 200)['milestones']).toHaveLength(1)
+    expect(expectStatus(await world.root.put(one, { milestones: [''] }), 200)).not.toHaveProperty(
+      'milestones',
+    )
+  })
+})
+
+describe('addresses', () => {
+  const address = async (ci: CiProject, path: string): Promise<[number, string | null]> => {
+    const headers = { 'private-token': world.root.token }
+    const { status, headers: answered } = await fetch(`${world.url}/api/v4${pathOf(ci)}/${path}`, {
+      headers,
+      redirect: 'manual',
+    })
+    return [status, answered.get('location')]
+  }
+
+  test('lead to the latest release, and to what it offers', async () => {
+    const ci = await make()
+    expect((await address(ci, 'permalink/latest'))[0]).toBe(404)
+    const links = [{ name: 'bin', url: 'https://example.com/bin', direct_asset_path: '/bin/x' }]
+    for (const [tag_name, released_at] of [
+      ['v1', '2020-01-01T00:00:00Z'],
+      ['v/2', '2021-01-01T00:00:00Z'],
+      ['v3', '2999-01-01T00:00:00Z'],
+    ] as const) {
+      const fields = { tag_name, ref: 'main', released_at, assets: { links } }
+      expectStatus(await world.root.post(pathOf(ci), fields), 201)
+    }
+    const base = `${world.url}/api/v4${pathOf(ci)}/v%2F2`
+    expect(await address(ci, 'permalink/latest')).toEqual([302, base])
+    expect(await address(ci, 'permalink/latest/downloads/bin/x')).toEqual([302, `${base}/downloads/bin/x`])
+    expect(await address(ci, 'v%2F2/downloads/bin/x')).toEqual([302, 'https://example.com/bin'])
+    expect((await address(ci, 'v%2F2/downloads/bin/y'))[0]).toBe(404)
+  })
+})
+
+test('evidence is collected when a release comes out, and when it is asked for; not of the past', async () => {
+  const ci = await make()
+  const evidences = async (tag: string): Promise<Json[]> =>
+    expectStatus(await world.root.get(`${pathOf(ci)}/${tag}`), 200)['evidences'] as Json[]
+  expectStatus(await world.root.post(pathOf(ci), { tag_name: 'v1', ref: 'main', description: 'all' }), 201)
+  const [found] = await evidences('v1')
+  const text = (await world.root.get((found!['filepath'] as string).replace(`${world.url}/api/v4`, ''))).text
+  expect(createHash('sha256').update(text).digest('hex')).toBe(found!['sha'])
+  expect(JSON.parse(text)).toMatchObject({
+    release: { tag_name: 'v1', description: 'all', project: { id: ci.id }, milestones: [] },
+  })
+  const past = { tag_name: 'v0', ref: 'main', released_at: '2020-01-01T00:00:00Z' }
+  expectStatus(await world.root.post(pathOf(ci), past), 201)
+  expect(await evidences('v0')).toEqual([])
+  expect((await world.root.post(`${pathOf(ci)}/v0/evidence`)).status).toBe(202)
+  expect(await evidences('v0')).toHaveLength(1)
+  expect((await world.root.get(`${pathOf(ci)}/v0/evidences/99999999`)).status).toBe(404)
 })

@@ -5,13 +5,13 @@ import {
   Flag,
   Id,
   Int,
-  Json,
   ListOf,
   Nullable,
   Optional,
   Text,
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
+import { milestone, Milestone, type MilestoneRow } from '../milestones/index.ts'
 import { Commit, commitEntity } from '../repository/index.ts'
 import { BasicUser, basicUser, type BasicUserRow } from '../users/index.ts'
 
@@ -25,6 +25,11 @@ export const ReleaseLink = Fields({
   link_type: Text(),
 })
 
+const ReleaseMilestone = Fields({
+  ...Milestone.properties,
+  issue_stats: Fields({ total: Int(), closed: Int() }),
+})
+
 /** Without the code of a project its commits, paths and sources are not shown. */
 export const Release = Fields({
   name: Text(),
@@ -35,6 +40,7 @@ export const Release = Fields({
   upcoming_release: Flag(),
   author: Nullable(BasicUser),
   commit: Optional(Nullable(Commit)),
+  milestones: Optional(ListOf(ReleaseMilestone)),
   commit_path: Optional(Text()),
   tag_path: Optional(Text()),
   assets: Fields({
@@ -42,7 +48,7 @@ export const Release = Fields({
     sources: Optional(ListOf(Fields({ format: Text(), url: Text() }))),
     links: ListOf(ReleaseLink),
   }),
-  evidences: ListOf(Json()),
+  evidences: ListOf(Fields({ sha: Text(), filepath: Text(), collected_at: Timestamp() })),
   _links: Fields({ self: Text(), edit_url: Optional(Text()) }),
 })
 
@@ -64,6 +70,15 @@ export interface ReleaseRow {
   readonly released_at: string
   readonly author: BasicUserRow | null
   readonly links: readonly LinkRow[]
+  readonly milestones: readonly {
+    readonly milestone: MilestoneRow
+    readonly issues: { readonly total: number; readonly closed: number }
+  }[]
+  readonly evidences: readonly {
+    readonly id: number
+    readonly sha: string
+    readonly collected_at: string
+  }[]
 }
 
 export interface ReleaseSurroundings {
@@ -89,6 +104,12 @@ export function release(row: ReleaseRow, about: ReleaseSurroundings): Record<str
   const tag = encodeURIComponent(row.tag)
   const code = may(actor, 'read_code', project)
   const commit = commits.get(row.sha)
+  const milestones = may(actor, 'read_milestone', project)
+    ? row.milestones.map((one) => ({
+        ...milestone(one.milestone, externalUrl, now),
+        issue_stats: one.issues,
+      }))
+    : []
   const sources = code
     ? sourceFormats.map((format) => ({
         format,
@@ -103,6 +124,7 @@ export function release(row: ReleaseRow, about: ReleaseSurroundings): Record<str
     released_at: row.released_at,
     upcoming_release: Date.parse(row.released_at) > now.getTime(),
     author: row.author === null ? null : basicUser(row.author, externalUrl),
+    ...(milestones.length > 0 && { milestones }),
     ...(code && {
       commit: commit === undefined ? null : commitEntity(commit, url),
       commit_path: `/${project.fullPath}/-/commit/${row.sha}`,
@@ -113,7 +135,11 @@ export function release(row: ReleaseRow, about: ReleaseSurroundings): Record<str
       sources,
       links: row.links.map((link) => releaseLink(link, row.tag, url)),
     },
-    evidences: [],
+    evidences: row.evidences.map(({ id, sha, collected_at }) => ({
+      sha,
+      filepath: `${externalUrl}/api/v4/projects/${project.id}/releases/${tag}/evidences/${id}`,
+      collected_at,
+    })),
     _links: {
       self: `${url}/-/releases/${tag}`,
       ...(may(actor, 'update_release', project) && { edit_url: `${url}/-/releases/${tag}/edit` }),

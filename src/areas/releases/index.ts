@@ -1,8 +1,11 @@
 import type { ProjectSubject } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Task } from '../../tasks/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import { evidenceTask } from './evidence.ts'
 import { releaseEndpoints } from './routes.ts'
+import { leadingEndpoints } from './routes-latest.ts'
 
 export interface ReleaseServices {
   readonly db: Database
@@ -12,6 +15,9 @@ export interface ReleaseServices {
 }
 
 /** Releases of tags: a name, a text, and links to what was made of them. Jobs make them with `release`. */
-export function releases(services: ReleaseServices): { endpoints: Endpoint[] } {
-  return { endpoints: releaseEndpoints(services) }
+export function releases(services: ReleaseServices): { endpoints: Endpoint[]; tasks: Task[] } {
+  return {
+    endpoints: [...releaseEndpoints(services), ...leadingEndpoints(services)],
+    tasks: [evidenceTask(services.db)],
+  }
 }

@@ -13,6 +13,7 @@ import {
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
+import { collectWhenReleased } from './evidence.ts'
 import { linkTypes, Release, release, releaseLink, ReleaseLink, type ReleaseRow } from './entities.ts'
 import type { ReleaseServices } from './index.ts'
 import { checkLink, checkRelease } from './rules.ts'
@@ -40,6 +41,13 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
     const commits = new Map(found.map((commit) => [commit.oid as string, commit]))
     const about = { actor, project: of, externalUrl: externalUrl(), commits, now: new Date() }
     return rows.map((row) => release(row, about))
+  }
+  /** An empty title stands for none: so clients take all away. */
+  const milestonesOf = async (of: ProjectSubject, written: readonly string[]): Promise<number[]> => {
+    const titles = written.filter((title) => title !== '')
+    const { ids, missing } = await store.findMilestones(db.reader, of, titles)
+    if (missing.length > 0) throw refused(400, `Milestone(s) not found: ${missing.join(', ')}`)
+    return ids
   }
   const one = {
     on: project,
@@ -116,7 +124,7 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
         const { tag_name: tag, name = null, description = null, milestones = [] } = params
         const links = (params.assets?.links ?? []).map(checkLink)
         checkRelease({ name, description })
-        requireMilestones(milestones)
+        const planned = await milestonesOf(project, milestones)
         if (await store.exists(db.reader, project.id, tag)) throw store.taken()
         const sha = await ensureTag(
           services,
@@ -134,8 +142,10 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
             releasedAt: params.released_at ?? null,
           })
           for (const link of links) await store.addLink(tx, made, link)
+          await store.setMilestones(tx, made, planned)
           return made
         })
+        await collectWhenReleased(db, await store.find(db.reader, id))
         return (await shown([await store.find(db.reader, id)], actor, project))[0]
       },
     }),
@@ -154,11 +164,14 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
       }),
       rules: { atLeastOneOf: [['name', 'description', 'milestones', 'released_at']] },
       answers: Release,
-      async handle({ actor, project, params: { name, description, milestones = [], released_at }, rows }) {
+      async handle({ actor, project, params: { name, description, milestones, released_at }, rows }) {
         checkRelease({ name: name ?? null, description: description ?? null })
-        requireMilestones(milestones)
+        const planned = milestones && (await milestonesOf(project, milestones))
         const { id } = rows[0]!
-        await store.change(db.writer, id, { name, description, releasedAt: released_at })
+        await db.transaction(async (tx) => {
+          await store.change(tx, id, { name, description, releasedAt: released_at })
+          if (planned !== undefined) await store.setMilestones(tx, id, planned)
+        })
         return (await shown([await store.find(db.reader, id)], actor, project))[0]
       },
     }),
@@ -267,9 +280,4 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
       },
     }),
   ]
-}
-
-/** There are no milestones yet, so none of a name. */
-function requireMilestones(titles: readonly string[]): void {
-  if (titles.length > 0) throw refused(400, `Milestone(s) not found: ${titles.join(', ')}`)
 }

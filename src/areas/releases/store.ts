@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { isDatabaseError, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { conflict, invalid } from '../../kernel/errors/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { milestoneJson } from '../milestones/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { LinkRow, ReleaseRow } from './entities.ts'
 
@@ -12,7 +13,15 @@ const columns = sql`
   coalesce((
     select json_agg(json_build_object('id', l.id, 'name', l.name, 'url', l.url, 'filepath', l.filepath,
       'link_type', l.link_type) order by l.id desc)
-    from release_links l where l.release_id = r.id), '[]') as links`
+    from release_links l where l.release_id = r.id), '[]') as links,
+  coalesce((
+    select json_agg(json_build_object('milestone', ${milestoneJson(sql`x.milestone_id`)}, 'issues', (
+      select json_build_object('total', count(*), 'closed', count(*) filter (where i.state = 'closed'))
+      from issues i where i.milestone_id = x.milestone_id)) order by x.milestone_id)
+    from release_milestones x where x.release_id = r.id), '[]') as milestones,
+  coalesce((
+    select json_agg(json_build_object('id', e.id, 'sha', e.sha, 'collected_at', e.collected_at) order by e.id)
+    from release_evidences e where e.release_id = r.id), '[]') as evidences`
 const from = sql`from releases r left join users u on u.id = r.author_id`
 
 export interface ReleaseFilter {
@@ -43,6 +52,39 @@ export function list(
 
 export function one(tag: string): Read<ReleaseRow> {
   return rows(sql`select ${columns} ${from} where r.project_id = subject.id and r.tag = ${tag}`)
+}
+
+/** The release that came out last. */
+export function latest(): Read<{ readonly tag: string }> {
+  return rows(sql`
+    select r.tag from releases r where r.project_id = subject.id and r.released_at <= now()
+    order by r.released_at desc, r.id desc limit 1`)
+}
+
+/** Ids of milestones of the project and of the groups above it with these titles, and the titles that there are not. */
+export async function findMilestones(
+  db: Reader,
+  { id, line }: { readonly id: number; readonly line: readonly number[] },
+  titles: readonly string[],
+): Promise<{ ids: number[]; missing: string[] }> {
+  if (titles.length === 0) return { ids: [], missing: [] }
+  const { rows: found } = await sql<{ id: number; title: string }>`
+    select distinct on (m.title) m.id, m.title from milestones m
+    where (m.project_id = ${id} or m.namespace_id = any (${[...line]}::bigint[]))
+      and m.title = any (${[...titles]}::text[])
+    order by m.title, m.project_id is null, m.id`.execute(db)
+  const known = new Set(found.map(({ title }) => title))
+  return { ids: found.map((one) => one.id), missing: titles.filter((title) => !known.has(title)) }
+}
+
+export async function setMilestones(tx: Tx, releaseId: number, ids: readonly number[]): Promise<void> {
+  await sql`
+    with gone as (
+      delete from release_milestones x where x.release_id = ${releaseId}
+        and x.milestone_id <> all (${[...ids]}::bigint[]))
+    insert into release_milestones (release_id, milestone_id)
+    select ${releaseId}, m.id from milestones m where m.id = any (${[...ids]}::bigint[])
+    on conflict do nothing`.execute(tx)
 }
 
 export async function find(db: Reader, id: number): Promise<ReleaseRow> {

@@ -1023,6 +1023,14 @@ export interface RefUpdates {
   user_id: number | null;
 }
 
+export interface ReleaseEvidences {
+  collected_at: Generated<Timestamp>;
+  id: Generated<number>;
+  release_id: number;
+  sha: string;
+  summary: string;
+}
+
 export interface ReleaseLinks {
   filepath: string | null;
   id: Generated<number>;
@@ -1030,6 +1038,11 @@ export interface ReleaseLinks {
   name: string;
   release_id: number;
   url: string;
+}
+
+export interface ReleaseMilestones {
+  milestone_id: number;
+  release_id: number;
 }
 
 export interface Releases {
@@ -1366,7 +1379,9 @@ export interface DB {
   protected_tags: ProtectedTags;
   push_rules: PushRules;
   ref_updates: RefUpdates;
+  release_evidences: ReleaseEvidences;
   release_links: ReleaseLinks;
+  release_milestones: ReleaseMilestones;
   releases: Releases;
   repository_storage_moves: RepositoryStorageMoves;
   request_counts: RequestCounts;

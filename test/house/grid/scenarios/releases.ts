@@ -6,20 +6,22 @@ interface Made {
   readonly own: Stage
   readonly tag_name: string
   readonly link_id: number
+  readonly evidence_id: number
 }
 
 /** A release with a link, in a project with commits. */
 async function make(stage: Stage): Promise<Made> {
   const own = await ciStage(stage)
   const tag_name = own.unique('v')
-  const links = [{ name: 'a', url: 'https://example.com/a' }]
+  const links = [{ name: 'a', url: 'https://example.com/a', direct_asset_path: '/a' }]
   const made = await own.make(`${own.projectPath}/releases`, { tag_name, ref: 'main', assets: { links } })
   const [link] = (made['assets'] as { links: { id: number }[] }).links
-  return { own, tag_name, link_id: idOf(link!) }
+  const [evidence] = made['evidences'] as { filepath: string }[]
+  return { own, tag_name, link_id: idOf(link!), evidence_id: Number(evidence!.filepath.split('/').at(-1)) }
 }
 
-const request = ({ own, tag_name, link_id }: Made, body?: unknown): Request => ({
-  path: { tag_name, link_id },
+const request = ({ own, tag_name, link_id, evidence_id }: Made, body?: unknown): Request => ({
+  path: { tag_name, link_id, evidence_id, '*': 'a' },
   stage: own,
   ...(body !== undefined && { body }),
 })
@@ -33,6 +35,11 @@ const change =
 export const releaseScenarios: Scenarios = {
   'GET /projects/:id/releases': { 'no code parts needed': plain },
   'GET /projects/:id/releases/:tag_name': { '': read },
+  'GET /projects/:id/releases/permalink/latest': { '': read },
+  'GET /projects/:id/releases/permalink/latest/*': { '': read },
+  'GET /projects/:id/releases/:tag_name/downloads/*': { '': read },
+  'GET /projects/:id/releases/:tag_name/evidences/:evidence_id': { '': read },
+  'POST /projects/:id/releases/:tag_name/evidence': { '': change() },
   'GET /projects/:id/releases/:tag_name/assets/links': { '': read },
   'GET /projects/:id/releases/:tag_name/assets/links/:link_id': { '': read },
   'POST /projects/:id/releases': {
