@@ -50,6 +50,7 @@ import * as pipelinesOfMergeRequests from './0042-pipelines-of-merge-requests.ts
 import * as mergeRequestSubscriptions from './0043-merge-request-subscriptions.ts'
 import * as inputsOfSchedules from './0111-inputs-of-schedules.ts'
 import * as milestonesOfReleases from './0112-milestones-of-releases.ts'
+import * as ldap from './0092-ldap.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -104,4 +105,5 @@ export const migrations: MigrationList = {
   '0043-merge-request-subscriptions': mergeRequestSubscriptions,
   '0111-inputs-of-schedules': inputsOfSchedules,
   '0112-milestones-of-releases': milestonesOfReleases,
+  '0092-ldap': ldap,
 }

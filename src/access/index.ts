@@ -31,6 +31,7 @@ export {
 } from './enter.ts'
 export { findDeployToken, type DeployToken } from './deploy-token.ts'
 export { find, findGroup, findReached } from './find.ts'
+export { enterByAnyLogin, type Passwords } from './enter-elsewhere.ts'
 export { imageProject, imageRepository, mayPassLevel } from './images.ts'
 export { defaultFeatureLevels, features, isOpenTo, type Feature } from './features.ts'
 export { Gate, scopesOf, type GateCall, type Passed } from './gate.ts'

@@ -10,6 +10,7 @@ import { accessExplanations } from '../areas/access-explanations/index.ts'
 import { accessRequests } from '../areas/access-requests/index.ts'
 import { billableMembers } from '../areas/billable-members/index.ts'
 import { invitations } from '../areas/invitations/index.ts'
+import { ldap } from '../areas/ldap/index.ts'
 import { members } from '../areas/members/index.ts'
 import { memberRoles } from '../areas/member-roles/index.ts'
 import { containerRegistry } from '../areas/container-registry/index.ts'
@@ -38,7 +39,7 @@ import { testReports } from '../areas/test-reports/index.ts'
 import { oci } from '../areas/oci/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { triggers } from '../areas/triggers/index.ts'
-import { users } from '../areas/users/index.ts'
+import { matchesPassword, users } from '../areas/users/index.ts'
 import { wikis } from '../areas/wikis/index.ts'
 import { variables } from '../areas/variables/index.ts'
 import { jobResults, jobs } from '../areas/jobs/index.ts'
@@ -51,6 +52,7 @@ import { uploads } from '../areas/uploads/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
 import { shares } from '../areas/shares/index.ts'
 import { applicationSettings } from '../areas/application-settings/index.ts'
+import type { Passwords } from '../access/index.ts'
 import type { Area } from './area.ts'
 import { refProtection } from './ref-protection.ts'
 import type { Services } from './services.ts'
@@ -67,6 +69,10 @@ export function areas(services: Services): Area[] {
   const markdownArea = markdown(services)
   const wikiArea = wikis({ ...services, texts: markdownArea.texts })
   const { process } = pipelineArea
+  const passwords: Passwords = {
+    matches: matchesPassword,
+    authenticate: (username, password) => services.directory.authenticate(username, password),
+  }
   const aliases = (name: string) => projectOfAlias(services.db.reader, name)
   const { view } = jobArea
   const identity = identityTokens(services)
@@ -80,6 +86,7 @@ export function areas(services: Services): Area[] {
     users({ ...services, beforeRemoval: removeRepositoriesBelow }),
     tokens(services),
     members(services),
+    ldap(services),
     memberRoles(services),
     shares(services),
     accessRequests(services),
@@ -102,8 +109,8 @@ export function areas(services: Services): Area[] {
     deployTokens(services),
     containerRules(services),
     containerRegistry(services),
-    oci({ ...services, machineLogin: deployTokenLogin(services.db) }),
-    gitHttp({ ...services, wikis: wikiArea.hosting, aliases }),
+    oci({ ...services, passwords, machineLogin: deployTokenLogin(services.db) }),
+    gitHttp({ ...services, passwords, wikis: wikiArea.hosting, aliases }),
     gitSsh({ ...services, wikis: wikiArea.hosting, aliases }),
     markdownArea,
     wikiArea,

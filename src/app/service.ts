@@ -5,6 +5,7 @@ import type pg from 'pg'
 import { migrations } from '../../migrations/index.ts'
 import { Gate, Throttles, type ProjectSubject } from '../access/index.ts'
 import { refRules } from './ref-rules.ts'
+import { Directory, readLdapConfig } from '../areas/ldap/index.ts'
 import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import { Blobs } from '../blobs/index.ts'
 import { openGit } from '../git/index.ts'
@@ -72,6 +73,7 @@ async function bringUpToDate(connection: pg.ClientConfig, log: Logger): Promise<
 /** Builds everything once, in order; what fails or ends takes down again all that was opened before it. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   await using stack = new AsyncDisposableStack()
+  const ldapConfig = readLdapConfig(config.ldapConfig, process.env)
   await makeFolders(config.dataDirectory, 0o711)
 
   const connection = await openDatabase(config, log, stack)
@@ -122,6 +124,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     settings,
     throttles,
     events,
+    directory: new Directory(ldapConfig, { db, log, settings }),
     cipher,
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
     outbound: new Outbound(() => outboundRules(settings.values)),

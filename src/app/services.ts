@@ -1,4 +1,5 @@
 import type { ProjectSubject, Throttles } from '../access/index.ts'
+import type { Directory } from '../areas/ldap/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import type { Blobs } from '../blobs/index.ts'
 import type { Images } from './images.ts'
@@ -37,6 +38,8 @@ export interface Services {
   /** How many requests somebody may make. */
   readonly throttles: Throttles
   readonly events: Events
+  /** Where people sign in who have their password elsewhere. */
+  readonly directory: Directory
   readonly cipher: Cipher
   readonly blobs: Blobs
   /** Requests to addresses that users chose. */

@@ -187,6 +187,8 @@ const textIds = new Set(['discussion_id', 'commit_id', 'cluster_agent_id', 'labe
 const wholeLists = new Set([
   '/projects/:id/pipelines/:pipeline_id/variables',
   '/projects/:id/variables/explain',
+  '/ldap/groups',
+  '/ldap/:provider/groups',
   '/groups/:id/ldap_group_links',
   '/projects/:id/repository/files/:file_path/blame',
 ])

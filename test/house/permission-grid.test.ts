@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startWorld, type World } from '../world/world.ts'
 import { Cast } from './grid/actors.ts'
@@ -19,7 +20,7 @@ let stages: Stages
 let served: Set<string>
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startWorld({ LDAP_CONFIG: path.join(import.meta.dirname, 'grid/ldap.yml') })
   served = new Set(
     world.service.registry.routes.map(({ endpoint }) => shapeOf(endpoint.method, endpoint.path)),
   )

@@ -49,6 +49,8 @@ export type GroupAbility =
   | 'admin_group'
   | 'remove_group'
   | 'transfer_group'
+  | 'admin_ldap_group_links'
+  | 'override_group_member'
   | 'admin_group_member'
   | 'read_group_runner'
   | 'admin_group_runner'
@@ -116,6 +118,8 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   },
   admin_group: { allow: owner },
   remove_group: { allow: owner },
+  admin_ldap_group_links: { allow: owner },
+  override_group_member: { allow: owner },
   transfer_group: { allow: owner, never: [doomed] },
   read_group_runner: { allow: [member(Role.maintainer)] },
   admin_group_runner: { allow: owner },

@@ -1,11 +1,12 @@
 import {
   accountProblem,
   enter,
-  enterByLogin,
+  enterByAnyLogin,
   isTokenUsable,
   noteTokenUse,
   type Actor,
   type Login,
+  type Passwords,
   type Throttles,
 } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
@@ -31,7 +32,7 @@ export interface AdmissionServices extends TargetServices {
   readonly settings: Settings
   readonly throttles: Throttles
   readonly externalUrl: () => string
-  readonly matchesPassword: (password: string, digest: string) => Promise<boolean>
+  readonly passwords: Passwords
 }
 
 /** Scopes of a token that let it fetch, and push; `api` and its like are in both (completions, 1.10). */
@@ -65,12 +66,12 @@ export async function admit(
 }
 
 /** By a token or password, or as nobody. */
-function enterWith({ db, matchesPassword }: AdmissionServices, login: Login | undefined): EnterFor {
+function enterWith({ db, passwords }: AdmissionServices, login: Login | undefined): EnterFor {
   return (kind, fullPath) => {
     const lookup = { id: fullPath, secretDigest: undefined }
     return login === undefined
       ? enter(db, kind, { kind: 'none', digest: undefined, sudo: undefined }, lookup)
-      : enterByLogin(db, kind, login, lookup, matchesPassword)
+      : enterByAnyLogin(db, kind, login, lookup, passwords)
   }
 }
 

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import type { ProjectSubject, Throttles } from '../../access/index.ts'
+import type { Passwords, ProjectSubject, Throttles } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { WikiHosting } from '../wikis/index.ts'
-import { matchesPassword } from '../users/index.ts'
 import { mountGit } from './routes.ts'
 
 export { drain } from './body.ts'
@@ -26,8 +25,9 @@ export function gitHttp(services: {
   externalUrl: () => string
   places: RepositoryPlaces
   door: RefDoor<ProjectSubject>
+  passwords: Passwords
   wikis: WikiHosting
   aliases: (name: string) => Promise<number | undefined>
 }): { mount: (server: FastifyInstance) => void } {
-  return { mount: (server) => mountGit(server, { ...services, matchesPassword }) }
+  return { mount: (server) => mountGit(server, services) }
 }

@@ -1,6 +1,7 @@
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import { readingEndpoints } from './routes/reading.ts'
 import { stateEndpoints } from './routes/states.ts'
@@ -10,6 +11,7 @@ import { removeExpired } from './store.ts'
 
 export { addOne, addSeveral } from './add.ts'
 export { memberEntity, Member } from './entities.ts'
+export { refuseLocked } from './lock.ts'
 export { accessLevel, membershipOptions, wishOf } from './params.ts'
 export { placeColumn, placeOf, requireAdministration, type Place } from './place.ts'
 export {
@@ -28,10 +30,11 @@ export {
   type Held,
   type Wish,
 } from './rules.ts'
-export { candidates, isLocked, lockMember, lockOwners, put, remove, removeBelow } from './store.ts'
+export { candidates, isLocked, lockMember, lockOwners, memberRow, put, remove, removeBelow } from './store.ts'
 
 interface Services {
   readonly db: Database
+  readonly settings: Settings
   readonly externalUrl: () => string
   readonly plan: Plan
 }
@@ -39,13 +42,13 @@ interface Services {
 const expiry = 'remove-expired-members'
 
 /** Members of groups and projects. A change is seen by the very next request: everything reads the rows. */
-export function members({ db, externalUrl, plan }: Services): {
+export function members({ db, settings, externalUrl, plan }: Services): {
   endpoints: Endpoint[]
   tasks: Task[]
   schedules: Schedule[]
 } {
   const services = {
-    ...{ db, externalUrl, paid: plan !== 'free', customRoles: plan === 'ultimate' },
+    ...{ db, settings, externalUrl, paid: plan !== 'free', customRoles: plan === 'ultimate' },
     freeUpTo: levelsWithoutSeat(plan),
   }
   return {

@@ -33,7 +33,7 @@ export async function candidates(db: Reader, place: Place, named: Named): Promis
   const result = await sql<Candidate>`
     select u.id, u.username, u.kind,
       (select json_build_object('access_level', m.access_level, 'member_role_id', m.member_role_id,
-          'fixed', ${fixed(place)}) from members m
+          'fixed', ${fixed(place)} or (m.ldap and not m.override)) from members m
         where m.user_id = u.id and ${placeColumn(place.kind)} = ${place.id} and ${unexpired('m')}) as direct,
       (select json_build_object('access_level', m.access_level, 'group', n.name)
         from members m join namespaces n on n.id = m.namespace_id
@@ -111,12 +111,15 @@ export interface LockedMember extends Held {
   readonly updated_at: Date
   /** The last owner of the group, or the holder of the personal namespace: nobody changes or removes him. */
   readonly fixed: boolean
+  /** A directory says what it is, unless a hand has overridden that. */
+  readonly kept: boolean
 }
 
 /** The direct membership of a user, which nobody else changes until the transaction ends. */
 export async function lockMember(tx: Tx, place: Place, userId: number): Promise<LockedMember | undefined> {
   const result = await sql<LockedMember>`
-    select m.id, m.access_level, m.member_role_id, m.expires_at, m.updated_at, ${fixed(place)} as fixed
+    select m.id, m.access_level, m.member_role_id, m.expires_at, m.updated_at, ${fixed(place)} as fixed,
+      m.ldap and not m.override as kept
     from members m
     where m.user_id = ${userId} and ${placeColumn(place.kind)} = ${place.id} and ${unexpired('m')}
     for update of m`.execute(tx)
@@ -137,6 +140,14 @@ export async function change(
     .execute(tx)
     .catch(onConstraint('members_member_role_id_fkey', roleGone))
   return result.rows[0]!
+}
+
+/** A direct membership as answers show it. */
+export async function memberRow(db: Reader, place: Place, userId: number): Promise<MemberRow | undefined> {
+  const { rows } = await sql<MemberRow>`
+    select ${shown} from members m join users u on u.id = m.user_id
+    where ${placeColumn(place.kind)} = ${place.id} and m.user_id = ${userId}`.execute(db)
+  return rows[0]
 }
 
 export async function remove(tx: Tx, id: number): Promise<void> {

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import type { Login } from '../../access/index.ts'
+import type { Login, Passwords } from '../../access/index.ts'
 import type { Content, Uploads } from '../../blobs/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
-import { matchesPassword } from '../users/index.ts'
 import type { MachineLogin } from './grant.ts'
 import { mountRegistry } from './routes.ts'
 import { mountTokens } from './token-route.ts'
@@ -19,6 +18,7 @@ export interface OciServices {
   readonly log: Logger
   readonly settings: Settings
   readonly externalUrl: () => string
+  readonly passwords: Passwords
   readonly images: { readonly enabled: boolean; readonly content: Content; readonly uploads: Uploads }
   /** Credentials that stand for no user, such as deploy tokens. */
   readonly machineLogin?: (login: Login) => Promise<MachineLogin | undefined>
@@ -30,7 +30,7 @@ export function oci(services: OciServices): { mount: (server: FastifyInstance) =
   const tokens = new Tokens(services)
   return {
     mount(server) {
-      mountTokens(server, { ...services, tokens, enabled, matchesPassword })
+      mountTokens(server, { ...services, tokens, enabled })
       if (enabled) mountRegistry(server, { ...services, tokens, content, uploads })
     },
   }

@@ -1,13 +1,14 @@
 import {
   accountProblem,
   anonymous,
-  enterByLogin,
+  enterByAnyLogin,
   instance,
   isTokenUsable,
   noteTokenUse,
   type Actor,
   type InstanceSubject,
   type Login,
+  type Passwords,
 } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
@@ -18,7 +19,7 @@ export interface SignInServices {
   readonly db: Database
   readonly log: Logger
   readonly externalUrl: () => string
-  readonly matchesPassword: (password: string, digest: string) => Promise<boolean>
+  readonly passwords: Passwords
   /** Credentials that stand for no user, asked for where no user's fits. */
   readonly machineLogin?: (login: Login) => Promise<MachineLogin | undefined>
 }
@@ -45,12 +46,12 @@ export async function signIn(
     if (machine.powers.size === 0) throw denied('access forbidden')
     return { kind: 'machine', machine }
   }
-  const entrance = await enterByLogin<InstanceSubject>(
+  const entrance = await enterByAnyLogin<InstanceSubject>(
     services.db,
     instance,
     login,
     { id: undefined, secretDigest: undefined },
-    services.matchesPassword,
+    services.passwords,
   )
   const { actor, token } = entrance
   if (actor === undefined || (token !== undefined && !isTokenUsable(token, new Date()))) {

@@ -1,12 +1,12 @@
-import { endpoint, mayGrant, project } from '../../access/index.ts'
+import { endpoint, isAdministrator, mayGrant, project } from '../../access/index.ts'
 import { Fields, Id, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { forbidden, notFound } from '../../kernel/errors/index.ts'
 import { findShare, ProjectShare, share, shareParams, unshare } from '../shares/index.ts'
 import type { ProjectServices } from './routes.ts'
 
 /** Groups let into a project. */
-export function sharingEndpoints(services: Pick<ProjectServices, 'db' | 'plan'>): Endpoint[] {
-  const { db } = services
+export function sharingEndpoints(services: Pick<ProjectServices, 'db' | 'plan' | 'settings'>): Endpoint[] {
+  const { db, settings } = services
   return [
     endpoint({
       method: 'POST',
@@ -22,6 +22,7 @@ export function sharingEndpoints(services: Pick<ProjectServices, 'db' | 'plan'>)
         409: 'It is shared with that group',
       },
       async handle({ actor, project, params }) {
+        if (settings.values.lock_memberships_to_ldap && !isAdministrator(actor)) throw forbidden()
         if (!mayGrant(actor, project, params.group_access)) throw forbidden()
         const made = await share(services, actor, project, params)
         return { ...made, project_id: project.id }

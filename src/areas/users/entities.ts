@@ -116,6 +116,8 @@ export interface UserRow extends BasicUserRow {
   readonly created_at: Date | string
   readonly namespace_id: number | null
   readonly created_by: BasicUserRow | null
+  /** Who the user is elsewhere. */
+  readonly identities: readonly unknown[]
 }
 
 export interface UserDetailRow extends UserRow {
@@ -143,7 +145,7 @@ export function profileUser(row: UserRow, externalUrl: string, { hidden }: { hid
 export function ownUser(row: UserRow, externalUrl: string) {
   return {
     ...profileUser(row, externalUrl, { hidden: false }),
-    // Nobody signs in with a password yet, and nobody has a second factor or an account elsewhere.
+    // Nobody signs in with a password yet, and nobody has a second factor.
     last_sign_in_at: null,
     confirmed_at: row.confirmed_at,
     last_activity_on: row.last_activity_on,
@@ -152,7 +154,7 @@ export function ownUser(row: UserRow, externalUrl: string) {
     color_scheme_id: row.profile['color_scheme_id'] ?? null,
     projects_limit: row.projects_limit,
     current_sign_in_at: null,
-    identities: [],
+    identities: row.identities,
     can_create_group: row.can_create_group,
     can_create_project: row.can_create_project,
     two_factor_enabled: false,

@@ -14,6 +14,8 @@ const columns = sql`
     select count(*) from namespaces n join projects p on p.namespace_id = n.id
     where n.owner_id = u.id and n.kind = 'user') as can_create_project,
   (select n.id from namespaces n where n.owner_id = u.id and n.kind = 'user') as namespace_id,
+  (select coalesce(json_agg(json_build_object('provider', i.provider, 'extern_uid', i.extern_uid, 'saml_provider_id', null)
+      order by i.id), '[]'::json) from user_identities i where i.user_id = u.id) as identities,
   (select ${basicUserJson('c')} from users c where c.id = u.created_by_id) as created_by`
 
 const detailColumns = sql`

@@ -119,6 +119,10 @@ export const variables = {
   REGISTRY_S3_REGION: text('us-east-1', 'Region of the bucket.'),
   REGISTRY_S3_ACCESS_KEY_ID: optional(String, 'Name of the key to the bucket.'),
   REGISTRY_S3_SECRET_ACCESS_KEY: optional(String, 'Secret of the key to the bucket.'),
+  LDAP_CONFIG: optional(
+    String,
+    'File (YAML or JSON) that describes the LDAP servers people sign in with; see docs/ldap.md.',
+  ),
   PLAN: oneOf(plans, 'ultimate', 'Which features are on.'),
   ROLES: {
     ...optional(roleList, 'What this program does, separated by commas: `web`, `tasks`, `runner`.'),
@@ -180,6 +184,7 @@ export interface Config {
     /** Undefined: layers lie in the data folder. */
     readonly bucket: RegistryBucket | undefined
   }
+  readonly ldapConfig: string | undefined
   readonly plan: Plan
   readonly roles: ReadonlySet<Role>
   readonly runnerConcurrency: number
@@ -230,6 +235,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       grace: read('REGISTRY_GRACE'),
       bucket: readBucket(read),
     },
+    ldapConfig: read('LDAP_CONFIG'),
     plan: read('PLAN'),
     roles: new Set(read('ROLES') ?? roles),
     runnerConcurrency: read('RUNNER_CONCURRENCY'),

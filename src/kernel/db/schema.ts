@@ -657,6 +657,25 @@ export interface Labels {
   updated_at: Generated<Timestamp>;
 }
 
+export interface LdapGroupLinks {
+  cn: string | null;
+  created_at: Generated<Timestamp>;
+  filter: string | null;
+  group_access: number;
+  id: Generated<number>;
+  member_role_id: number | null;
+  namespace_id: number;
+  provider: string;
+}
+
+export interface LdapSyncs {
+  error: string | null;
+  finished_at: Timestamp | null;
+  namespace_id: number;
+  started_at: Timestamp | null;
+  state: Generated<string>;
+}
+
 export interface MemberBlocks {
   block: number;
   namespace_id: number;
@@ -680,8 +699,10 @@ export interface Members {
   created_by_id: number | null;
   expires_at: string | null;
   id: Generated<number>;
+  ldap: Generated<boolean>;
   member_role_id: number | null;
   namespace_id: number | null;
+  override: Generated<boolean>;
   project_id: number | null;
   state: Generated<string>;
   updated_at: Generated<Timestamp>;
@@ -1244,6 +1265,15 @@ export interface UserAddresses {
   user_id: number;
 }
 
+export interface UserIdentities {
+  created_at: Generated<Timestamp>;
+  extern_uid: string;
+  id: Generated<number>;
+  provider: string;
+  uid_key: string;
+  user_id: number;
+}
+
 export interface Users {
   admin: Generated<boolean>;
   can_create_group: Generated<boolean>;
@@ -1349,6 +1379,8 @@ export interface DB {
   issues: Issues;
   label_priorities: LabelPriorities;
   labels: Labels;
+  ldap_group_links: LdapGroupLinks;
+  ldap_syncs: LdapSyncs;
   member_blocks: MemberBlocks;
   member_roles: MemberRoles;
   member_spans: MemberSpans;
@@ -1403,6 +1435,7 @@ export interface DB {
   todos: Todos;
   uploads: Uploads;
   user_addresses: UserAddresses;
+  user_identities: UserIdentities;
   users: Users;
   wiki_pages: WikiPages;
   wiki_ref_updates: WikiRefUpdates;

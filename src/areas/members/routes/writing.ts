@@ -11,8 +11,10 @@ import {
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { forbidden, recordNotFound } from '../../../kernel/errors/index.ts'
+import type { Settings } from '../../../settings/index.ts'
 import { addOne, addSeveral, type Addition } from '../add.ts'
 import { Member, memberEntity, Outcome } from '../entities.ts'
+import { refuseLocked } from '../lock.ts'
 import { accessLevel, membershipOptions, wishOf } from '../params.ts'
 import { placeOf, requireAdministration, type Place } from '../place.ts'
 import * as rules from '../rules.ts'
@@ -20,13 +22,14 @@ import * as store from '../store.ts'
 
 interface Services {
   readonly db: Database
+  readonly settings: Settings
   readonly externalUrl: () => string
   readonly paid: boolean
   readonly customRoles: boolean
 }
 
 export function writingEndpoints(kind: Place['kind'], services: Services): Endpoint[] {
-  const { db, paid, customRoles } = services
+  const { db, settings, paid, customRoles } = services
   const on = kind === 'group' ? group : project
   const may = kind === 'group' ? 'admin_group_member' : 'admin_project_member'
   const member = memberEntity(services)
@@ -52,6 +55,7 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
       refuses: { 405: 'The group keeps its projects from having members', 409: 'Already a member' },
       async handle(call) {
         const { params } = call
+        if (kind === 'group') refuseLocked(settings, call.actor)
         const place = placeOf(kind === 'group' ? call.group : call.project)
         const named = params.user_id ?? params.username ?? ''
         const addition: Addition = {
@@ -78,12 +82,13 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
       refuses: { 403: 'The last owner', 404: 'No direct member' },
       async handle(call) {
         const { actor, params } = call
+        if (kind === 'group') refuseLocked(settings, actor)
         const place = placeOf(kind === 'group' ? call.group : call.project)
         return db.transaction(async (tx) => {
           await store.lockOwners(tx, place)
           const before = await store.lockMember(tx, place, params.user_id)
           if (before === undefined) throw recordNotFound()
-          if (before.fixed) throw forbidden()
+          if (before.fixed || before.kept) throw forbidden()
           const wish = await wishOf(tx, params, customRoles, before)
           rules.refuseChange(actor, place, before, wish)
           const [candidate] = await store.candidates(tx, place, { ids: [params.user_id] })
@@ -119,6 +124,7 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
         const place = placeOf(subject)
         const leaves = userOf(actor).id === params.user_id
         if (!leaves) requireAdministration(actor, subject)
+        if (kind === 'group' && !leaves) refuseLocked(settings, actor)
         await db.transaction(async (tx) => {
           await store.lockOwners(tx, place)
           const before = await store.lockMember(tx, place, params.user_id)

@@ -6,6 +6,7 @@ import { deploymentScenarios, environmentScenarios, resourceGroupScenarios } fro
 import { groupScenarios } from './groups.ts'
 import { instanceScenarios } from './instance.ts'
 import { jobTokenScopeScenarios } from './job-token-scope.ts'
+import { ldapScenarios } from './ldap.ts'
 import { memberRoleScenarios } from './member-roles.ts'
 import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
 import { issueScenarios } from './issues.ts'
@@ -43,6 +44,7 @@ export const scenarios: Scenarios = {
   ...instanceScenarios,
   ...jobScenarios,
   ...jobTokenScopeScenarios,
+  ...ldapScenarios,
   ...pipelineScenarios,
   ...pipelineScheduleScenarios,
   ...mergeRequestScenarios,
