@@ -37,6 +37,7 @@ import * as issuesAndEpics from './0061-issues-and-epics.ts'
 import * as notes from './0071-notes.ts'
 import * as reactionsAndTodos from './0072-reactions-and-todos.ts'
 import * as issuePositions from './0062-issue-positions-and-closing.ts'
+import * as mergeRequestsAsNoteables from './0069-merge-requests-as-noteables.ts'
 import * as memberRoles from './0080-member-roles.ts'
 import * as tokensOfPlaces from './0081-tokens-of-places.ts'
 import * as settingsHistory from './0100-settings-history.ts'
@@ -88,6 +89,7 @@ export const migrations: MigrationList = {
   '0060-labels-and-milestones': labelsAndMilestones,
   '0061-issues-and-epics': issuesAndEpics,
   '0062-issue-positions-and-closing': issuePositions,
+  '0069-merge-requests-as-noteables': mergeRequestsAsNoteables,
   '0080-member-roles': memberRoles,
   '0100-settings-history': settingsHistory,
   '0110-queue-by-tags': queueByTags,

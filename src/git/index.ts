@@ -57,6 +57,7 @@ export { changedPaths, commitStats, diffStat, type ChangedPath, type DiffStat } 
 export { commitChanges } from './commit-changes.ts'
 export { copyObjects, copyRefs } from './move-repository.ts'
 export { diffBlobs } from './blob-diff.ts'
+export { streamPatch } from './stream-patch.ts'
 export { grep, type Match } from './grep.ts'
 export { fileDiffs, type DiffLimits, type DiffPage, type FileDiff } from './file-diffs.ts'
 export { blame, lineCount, type BlamePart } from './blame.ts'

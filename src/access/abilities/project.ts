@@ -207,6 +207,7 @@ export type ProjectAbility =
   | 'create_merge_request_in'
   | 'update_merge_request'
   | 'touch_own_merge_request'
+  | 'approve_as_named'
   | 'merge_merge_request'
   | 'destroy_merge_request'
   | 'move_repository'
@@ -351,6 +352,11 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   },
   touch_own_merge_request: {
     allow: [signedIn],
+    never: [archived, off('merge_requests'), off('repository'), anyJob],
+  },
+  /** Whom an approval rule names. */
+  approve_as_named: {
+    allow: [member(Role.reporter)],
     never: [archived, off('merge_requests'), off('repository'), anyJob],
   },
   /** Into branches that no rule protects; of the others the rule decides. */

@@ -10,6 +10,7 @@ import { forbidden, invalid, notFound, refused } from '../../kernel/errors/index
 import { enqueue } from '../../tasks/index.ts'
 import { headIn } from './branches.ts'
 import { announce } from './news.ts'
+import { planRequest } from './planning.ts'
 import { checkPeople, checkTexts } from './rules.ts'
 import type { MergeRequestServices } from './services.ts'
 import * as store from './store.ts'
@@ -105,6 +106,15 @@ export async function createMergeRequest(
         limited([...new Set(ids)]).filter((one) => readers.includes(one))
       await store.setPeople(tx, 'merge_request_assignees', id, reading(wanted.assigneeIds))
       await store.setPeople(tx, 'merge_request_reviewers', id, reading(wanted.reviewerIds))
+      await planRequest(
+        tx,
+        { actor, project: target },
+        { id, milestone_id: null, state: 'opened' },
+        {
+          labels: wanted.labels,
+          milestone_id: wanted.milestoneId ?? undefined,
+        },
+      )
       await enqueue(tx, prepareTask, { id, user: author })
       await announce(services, tx, { id, iid, project_id: target.id }, actor, { action: 'open' })
       return { id, iid }

@@ -10,7 +10,9 @@ import {
   Text,
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
-import { workTimeText } from '../../kernel/lib/work-time.ts'
+import { labelDetails } from '../labels/index.ts'
+import { milestone } from '../milestones/index.ts'
+import { countTasks, writeDuration } from '../noteables/index.ts'
 import { BasicUser, basicUser } from '../users/index.ts'
 import { detailedMergeStatus, isChecked } from './merging/status.ts'
 import type { MergeRequestRow } from './rows.ts'
@@ -116,6 +118,8 @@ export interface Surroundings {
   readonly externalUrl: string
   readonly now: Date
   readonly paid: boolean
+  /** Labels come as objects, not as names. */
+  readonly labelDetails?: boolean
 }
 
 export function webUrl(row: { project_path: string; iid: number }, externalUrl: string): string {
@@ -150,11 +154,11 @@ export function listedMergeRequest(row: MergeRequestRow, about: Surroundings): R
     assignee: assignees[0] ?? null,
     reviewers: row.reviewers.map(user),
     target_project_id: row.project_id,
-    labels: [],
+    labels: row.labels.map((label) => (about.labelDetails === true ? labelDetails(label) : label.name)),
     imported: false,
     imported_from: 'none',
     work_in_progress: row.draft,
-    milestone: null,
+    milestone: row.milestone && milestone(row.milestone, externalUrl, now),
     merge_when_pipeline_succeeds: row.auto_merge,
     merge_status: row.merge_status,
     detailed_merge_status: detailedMergeStatus(row, now),
@@ -174,7 +178,7 @@ export function listedMergeRequest(row: MergeRequestRow, about: Surroundings): R
     web_url: webUrl(row, externalUrl),
     time_stats: timeStats(row),
     squash_on_merge: squashesOnMerge(row),
-    task_completion_status: taskCompletion(row.description ?? ''),
+    task_completion_status: countTasks(row.description),
     has_conflicts: isChecked(row) && row.merge_status === 'cannot_be_merged',
     blocking_discussions_resolved: !row.unresolved_threads,
     ...(paid && { approvals_before_merge: null }),
@@ -185,8 +189,8 @@ export function timeStats(row: Pick<MergeRequestRow, 'time_estimate' | 'time_spe
   return {
     time_estimate: row.time_estimate,
     total_time_spent: row.time_spent,
-    human_time_estimate: workTimeText(row.time_estimate),
-    human_total_time_spent: workTimeText(row.time_spent),
+    human_time_estimate: writeDuration(row.time_estimate),
+    human_total_time_spent: writeDuration(row.time_spent),
   }
 }
 
@@ -197,10 +201,4 @@ export function squashesOnMerge({
 }: Pick<MergeRequestRow, 'squash' | 'project_settings'>): boolean {
   const option = settings['squash_option']
   return option === 'always' || (option !== 'never' && squash)
-}
-
-/** Boxes to tick in a text. */
-function taskCompletion(text: string): { count: number; completed_count: number } {
-  const boxes = [...text.matchAll(/^\s*(?:[-*+]|\d+[.)])\s+\[([ xX~])\]\s/gm)]
-  return { count: boxes.length, completed_count: boxes.filter(([, mark]) => /x/i.test(mark!)).length }
 }

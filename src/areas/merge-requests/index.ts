@@ -9,6 +9,10 @@ import { rebase, type RebaseJob } from './merging/rebase.ts'
 import { settleMerges } from './merging/settle.ts'
 import { onPush } from './on-push.ts'
 import { findProjects } from './projects.ts'
+import { approvalRuleEndpoints } from './routes/approval-rules.ts'
+import { approvalEndpoints } from './routes/approvals.ts'
+import { attendingEndpoints } from './routes/attending.ts'
+import { codeEndpoints } from './routes/code.ts'
 import { listEndpoints } from './routes/lists.ts'
 import { mergingEndpoints } from './routes/merging.ts'
 import { readingEndpoints } from './routes/reading.ts'
@@ -28,8 +32,8 @@ export function mergeRequests(services: MergeRequestServices): {
   start: () => Promise<AsyncDisposable>
 } {
   const { events } = services
-  events.subscribe<PushEvent>('push', 'merge-requests', (event) => onPush(services, event))
-  events.subscribe<PipelineEvent>('pipeline', 'merge-requests', async ({ payload }) => {
+  events.subscribe<PushEvent>('push', 'merge-requests-push', (event) => onPush(services, event))
+  events.subscribe<PipelineEvent>('pipeline', 'merge-requests-pipeline', async ({ payload }) => {
     if (payload.status !== 'success') return
     for (const id of await waitingFor(services, payload.pipelineId)) await mergeIfReady(services, id)
   })
@@ -38,7 +42,11 @@ export function mergeRequests(services: MergeRequestServices): {
       ...listEndpoints(services),
       ...readingEndpoints(services),
       ...writingEndpoints(services),
+      ...codeEndpoints(services),
       ...mergingEndpoints(services),
+      ...approvalEndpoints(services),
+      ...approvalRuleEndpoints(services),
+      ...attendingEndpoints(services),
     ],
     tasks: tasksOf(services),
     schedules: [{ task: settleTask, pattern: '* * * * *' }],

@@ -1,4 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
+import { labelRows, type LabelDetailsRow } from '../labels/index.ts'
+import { milestoneJson, type MilestoneRow } from '../milestones/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 import { approvalsMissing, changesRequested } from './approvals/missing.ts'
 import { commentCount, hasUnresolvedThreads, reactionCounts } from './threads.ts'
@@ -48,6 +50,8 @@ export interface MergeRequestRow {
   readonly author: BasicUserRow | null
   readonly merge_user: BasicUserRow | null
   readonly closed_by: BasicUserRow | null
+  readonly labels: readonly LabelDetailsRow[]
+  readonly milestone: MilestoneRow | null
   readonly assignees: readonly BasicUserRow[]
   readonly reviewers: readonly BasicUserRow[]
   /** Of the project that it is to be merged into. */
@@ -101,6 +105,8 @@ export const mergeRequestColumns = sql`
   m.remove_source_branch, m.allow_collaboration, m.discussion_locked, m.auto_merge, m.merge_params, m.rebase_began_at,
   m.time_estimate, m.time_spent, m.created_at, m.updated_at, m.prepared_at, m.merged_at, m.closed_at, m.author_id,
   ${person('author_id')} as author, ${person('merge_user_id')} as merge_user, ${person('closed_by_id')} as closed_by,
+  ${labelRows('MergeRequest', sql`m.id`)} as labels,
+  (select ${milestoneJson(sql`planned.milestone_id`)} from (select m.milestone_id) planned) as milestone,
   ${people('merge_request_assignees')} as assignees, ${people('merge_request_reviewers')} as reviewers,
   target.full_path as project_path, target.settings as project_settings,
   m.state = 'opened' and ${approvalsMissing} as approvals_missing,

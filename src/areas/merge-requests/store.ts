@@ -16,7 +16,6 @@ export interface NewMergeRequest {
   readonly removeSourceBranch: boolean | null
   readonly allowCollaboration: boolean
   readonly mergeAfter: Date | null
-  readonly milestoneId: number | null
   readonly version: ComputedVersion
 }
 
@@ -34,11 +33,11 @@ export async function insert(tx: Tx, request: NewMergeRequest): Promise<{ id: nu
   const { rows } = await sql<{ id: number; iid: number }>`
     with counter as (${nextIid({ projectId: request.projectId }, 'merge_request')})
     insert into merge_requests (project_id, iid, source_project_id, source_branch, target_branch, title, description,
-      author_id, squash, remove_source_branch, allow_collaboration, merge_after, milestone_id, audience, head_sha,
+      author_id, squash, remove_source_branch, allow_collaboration, merge_after, audience, head_sha,
       base_sha, start_sha, prepared_at)
     select p.id, counter.iid, ${request.sourceProjectId}, ${request.sourceBranch}, ${request.targetBranch}, ${request.title},
       ${request.description}, ${request.authorId}, ${request.squash}, ${request.removeSourceBranch},
-      ${request.allowCollaboration}, ${request.mergeAfter}, ${request.milestoneId},
+      ${request.allowCollaboration}, ${request.mergeAfter},
       merge_request_audience(p.visibility, p.feature_levels), ${version.head}, ${version.base ?? null}, ${version.start},
       now()
     from projects p, counter where p.id = ${request.projectId} returning id, iid`

@@ -5,7 +5,9 @@ import { invalid, refused } from '../../kernel/errors/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import { headIn } from './branches.ts'
 import { alreadyOpen } from './create.ts'
+import { recordState } from '../noteables/index.ts'
 import { announce } from './news.ts'
+import { planRequest } from './planning.ts'
 import { findProjects } from './projects.ts'
 import type { MergeRequestRow } from './rows.ts'
 import { checkPeople, checkTexts } from './rules.ts'
@@ -52,7 +54,7 @@ export async function updateMergeRequest(
   try {
     await db.transaction(async (tx) => {
       const before = await store.lock(tx, row.id)
-      if (before !== undefined) await write(services, tx, actor, before, update, retargets)
+      if (before !== undefined) await write(services, tx, { actor, project }, before, update, retargets)
     })
   } catch (error) {
     if (!(error instanceof store.AlreadyOpen)) throw error
@@ -72,11 +74,12 @@ export async function updateMergeRequest(
 async function write(
   services: MergeRequestServices,
   tx: Tx,
-  actor: Actor,
+  writing: { readonly actor: Actor; readonly project: ProjectSubject },
   before: MergeRequestRow,
   update: Update,
   retargets: boolean,
 ): Promise<void> {
+  const { actor } = writing
   const changes: Record<string, { from: unknown; to: unknown }> = {}
   const note = (name: string, from: unknown, to: unknown): void => {
     if (to !== undefined && JSON.stringify(from) !== JSON.stringify(to)) changes[name] = { from, to }
@@ -98,9 +101,6 @@ async function write(
     ...collaboration(before, update),
     ...(update.discussion_locked !== undefined && { discussion_locked: update.discussion_locked }),
     ...(update.merge_after !== undefined && { merge_after: update.merge_after }),
-    ...(update.milestone_id !== undefined && {
-      milestone_id: update.milestone_id === 0 ? null : update.milestone_id,
-    }),
     ...(closes && {
       state: 'closed' as const,
       closed_at: new Date(),
@@ -122,6 +122,11 @@ async function write(
       changes[name] = { from: before[name].map(({ id }) => id), to: limited }
     }
   }
+  const plan = { id: before.id, milestone_id: before.milestone?.id ?? null, state: before.state }
+  Object.assign(changes, await planRequest(tx, writing, plan, update))
+  const noteable = { type: 'MergeRequest', id: before.id } as const
+  if (closes) await recordState(tx, noteable, userOf(actor).id, { state: 'closed' })
+  if (reopens) await recordState(tx, noteable, userOf(actor).id, { state: 'reopened' })
   if (closes) await announce(services, tx, before, actor, { action: 'close' })
   if (reopens) await announce(services, tx, before, actor, { action: 'reopen' })
   if (Object.keys(changes).length > 0)

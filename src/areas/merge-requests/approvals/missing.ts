@@ -8,7 +8,7 @@ import { sql } from 'kysely'
 /** The rules that hold for `m`: its own, and those of its project that none of its own stands in for. */
 export const rulesOfRequest = sql`
   select r.id, r.name, r.rule_type, r.approvals_required, r.section, r.source_rule_id,
-    r.merge_request_id is not null as own
+    r.all_protected_branches, r.merge_request_id is not null as own
   from approval_rules r
   where r.merge_request_id = m.id
     or (r.project_id = m.project_id and r.merge_request_id is null

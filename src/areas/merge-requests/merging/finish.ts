@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Reader } from '../../../kernel/db/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
+import { recordState } from '../../noteables/index.ts'
 import { announce } from '../news.ts'
 import type { MergeRequestServices } from '../services.ts'
 import { afterMergeTask } from '../tasks.ts'
@@ -25,6 +26,7 @@ export async function finishMerge(services: MergeRequestServices, id: number): P
       returning id, iid, project_id, merge_user_id`.execute(tx)
     const ended = rows[0]
     if (ended === undefined) return false
+    await recordState(tx, { type: 'MergeRequest', id }, ended.merge_user_id, { state: 'merged' })
     await announce(services, tx, ended, ended.merge_user_id, { action: 'merge' })
     await enqueue(tx, afterMergeTask, { id })
     return true
@@ -44,7 +46,10 @@ export async function markMerged(
       where id = ${id} and state = 'opened' and head_sha = ${head}
       returning id, iid, project_id, merge_user_id`.execute(tx)
     const ended = rows[0]
-    if (ended !== undefined) await announce(services, tx, ended, by, { action: 'merge' })
+    if (ended === undefined) return
+    await recordState(tx, { type: 'MergeRequest', id }, by, { state: 'merged' })
+    await announce(services, tx, ended, by, { action: 'merge' })
+    await enqueue(tx, afterMergeTask, { id })
   })
 }
 

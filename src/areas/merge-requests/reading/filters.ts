@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { withLabels, withoutLabels } from '../../labels/index.ts'
 import { approvalsMissing } from '../approvals/missing.ts'
 import type { MergeRequestFilter, NotFilter } from './filter-params.ts'
 
@@ -114,10 +115,37 @@ export function conditionsOf(params: MergeRequestFilter): Condition[] {
   add(params.created_before, (time) => sql`m.created_at <= ${time}`)
   add(params.updated_after, (time) => sql`m.updated_at >= ${time}`)
   add(params.updated_before, (time) => sql`m.updated_at <= ${time}`)
+  all.push(...withLabels('MergeRequest', sql`m.id`, params.labels ?? []))
+  add(params.milestone, planned)
   if ((params.environment ?? params.deployed_after ?? params.deployed_before) !== undefined)
     all.push(deployed(params))
   add(params.not, (not) => sql.join([sql`true`, ...negations(not)], sql` and `))
   return all
+}
+
+const today = sql`(now() at time zone 'utc')::date`
+
+/** The title of a milestone, or a word on it. */
+function planned(title: string): Condition {
+  const of = (condition: Condition): Condition =>
+    sql`m.milestone_id in (select plan.id from milestones plan where ${condition})`
+  switch (title.toLowerCase()) {
+    case 'none':
+    case '0':
+      return sql`m.milestone_id is null`
+    case 'any':
+      return sql`m.milestone_id is not null`
+    case 'upcoming':
+    case '#upcoming':
+      return of(sql`plan.state = 'active' and plan.start_date > ${today}`)
+    case 'started':
+    case '#started':
+      return of(sql`
+        plan.state = 'active' and plan.start_date <= ${today}
+          and (plan.due_date is null or plan.due_date >= ${today})`)
+    default:
+      return of(sql`plan.title = ${title}`)
+  }
 }
 
 function namesOf(table: People, names: readonly string[]): Condition {
@@ -143,6 +171,8 @@ function negations(not: NotFilter): Condition[] {
   )
   add(not.reviewer_id, (id) => isNot(has('merge_request_reviewers', sql`${id}::bigint`)))
   add(not.reviewer_username, (name) => isNot(has('merge_request_reviewers', userNamed(name))))
+  all.push(...withoutLabels('MergeRequest', sql`m.id`, not.labels ?? []))
+  add(not.milestone, (title) => sql`(${planned(title)}) is not true`)
   add(not.source_branch, (branch) => sql`m.source_branch <> ${branch}`)
   add(not.target_branch, (branch) => sql`m.target_branch <> ${branch}`)
   return all

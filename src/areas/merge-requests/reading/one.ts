@@ -8,6 +8,7 @@ import {
 } from '../../../access/index.ts'
 import type { Reader } from '../../../kernel/db/index.ts'
 import { rows, type Read } from '../../../kernel/endpoint/index.ts'
+import { subscribedTo } from '../../noteables/index.ts'
 import { pipelineDetailColumns, type PipelineRow } from '../../pipelines/index.ts'
 import { branchState, rulesColumn, rulesIn, type RuleRow } from '../../protected-branches/index.ts'
 import { headPipeline, mergeRequestColumns, mergeRequestSource, type MergeRequestRow } from '../rows.ts'
@@ -29,16 +30,15 @@ const asHeadPipeline = sql`(
     from (${headPipeline(sql`p.id`)}) newest join ci_pipelines p on p.id = newest.id
       join projects place on place.id = p.project_id left join users u on u.id = p.user_id) shown)`
 
+const participates = sql`(
+  m.author_id = actor.id
+  or exists (select from merge_request_assignees x where x.merge_request_id = m.id and x.user_id = actor.id)
+  or exists (select from merge_request_reviewers x where x.merge_request_id = m.id and x.user_id = actor.id))`
+
 const detailColumns = sql`
   ${mergeRequestColumns}, ${rulesColumn} as rules, ${asHeadPipeline} as head_pipeline,
   version.real_size as files, version.state = 'overflow' as overflow,
-  coalesce(
-    (select s.subscribed from merge_request_subscriptions s
-      where s.merge_request_id = m.id and s.user_id = actor.id),
-    m.author_id = actor.id
-      or exists (select from merge_request_assignees x where x.merge_request_id = m.id and x.user_id = actor.id)
-      or exists (select from merge_request_reviewers x where x.merge_request_id = m.id and x.user_id = actor.id),
-    false) as subscribed,
+  ${subscribedTo('MergeRequest', sql`m.id`, participates)} as subscribed,
   (select min(d.finished_at) from deployments d join environments e on e.id = d.environment_id
     where m.state = 'merged' and d.project_id = m.project_id and d.status = 'success' and e.tier = 'production'
       and d.sha in (m.merge_commit_sha, m.merged_sha)) as deployed_at,

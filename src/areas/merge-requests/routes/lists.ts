@@ -38,12 +38,13 @@ interface Listed {
   readonly pagination: string
   readonly order_by: MergeRequestOrder
   readonly with_merge_status_recheck: boolean
+  readonly with_labels_details: boolean
 }
 
 export function listEndpoints(services: MergeRequestServices): Endpoint[] {
   const show = async (rows: readonly ListedRow[], params: Listed): Promise<unknown> => {
     if (params.with_merge_status_recheck) await recheck(services, rows)
-    const about = surroundings(services)
+    const about = { ...surroundings(services), labelDetails: params.with_labels_details }
     const shown = rows.map((row) =>
       params.view === 'simple' ? simpleMergeRequest(row, about) : listedMergeRequest(row, about),
     )

@@ -1,4 +1,11 @@
-import { endpoint, project as projectKind } from '../../../access/index.ts'
+import {
+  endpoint,
+  may,
+  project as projectKind,
+  userOf,
+  type Actor,
+  type ProjectSubject,
+} from '../../../access/index.ts'
 import {
   Fields,
   Flag,
@@ -10,10 +17,12 @@ import {
   type Endpoint,
   type PageInput,
 } from '../../../kernel/endpoint/index.ts'
+import { forbidden } from '../../../kernel/errors/index.ts'
 import { BasicUser, basicUser } from '../../users/index.ts'
 import { MergeRequest } from '../entities.ts'
 import { readableDetail } from '../reading/one.ts'
 import { participants, reviewers } from '../reading/people.ts'
+import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import { showMergeRequest } from '../show.ts'
 
@@ -99,4 +108,16 @@ function cut<Row>(
   show: (row: Row) => unknown,
 ): Page<unknown> {
   return new Page(all.slice(offset, offset + limit).map(show), { total: all.length })
+}
+
+/** Who writes code, who made it, and those it is given to. */
+export function requireUpdateOf(
+  actor: Actor,
+  project: ProjectSubject,
+  row: Pick<MergeRequestRow, 'author_id' | 'assignees'>,
+): void {
+  const { id } = userOf(actor)
+  const theirs = row.author_id === id || row.assignees.some((one) => one.id === id)
+  if (theirs && may(actor, 'touch_own_merge_request', project)) return
+  if (!may(actor, 'update_merge_request', project)) throw forbidden()
 }

@@ -1,11 +1,4 @@
-import {
-  endpoint,
-  may,
-  project as projectKind,
-  userOf,
-  type Actor,
-  type ProjectSubject,
-} from '../../../access/index.ts'
+import { endpoint, project as projectKind, type ProjectSubject } from '../../../access/index.ts'
 import {
   DateTime,
   Fields,
@@ -20,16 +13,14 @@ import {
   Text,
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
-import { forbidden } from '../../../kernel/errors/index.ts'
 import { createMergeRequest, targetFor } from '../create.ts'
 import { MergeRequest } from '../entities.ts'
 import { readableWithRules } from '../reading/one.ts'
 import { removeMergeRequest } from '../remove.ts'
-import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import { showAgain } from '../show.ts'
 import { updateMergeRequest } from '../update.ts'
-import { iid, requestPath, writingOne } from './reading.ts'
+import { iid, requestPath, requireUpdateOf, writingOne } from './reading.ts'
 
 const people = (description: string) =>
   Optional(ListOf(Id(), { commaSeparated: true, single: true, description }))
@@ -145,7 +136,7 @@ export function writingEndpoints(services: MergeRequestServices): Endpoint[] {
       read: ({ params }) => readableWithRules(params.merge_request_iid),
       async handle({ actor, project, params, rows }) {
         const row = rows[0]!
-        requireUpdate(actor, project, row)
+        requireUpdateOf(actor, project, row)
         await updateMergeRequest(services, actor, project, row, {
           ...params,
           assigneeIds: peopleOf(params.assignee_ids, params.assignee_id),
@@ -173,18 +164,6 @@ export function writingEndpoints(services: MergeRequestServices): Endpoint[] {
       },
     }),
   ]
-}
-
-/** Who writes code, who made it, and those it is given to. */
-export function requireUpdate(
-  actor: Actor,
-  project: ProjectSubject,
-  row: Pick<MergeRequestRow, 'author_id' | 'assignees'>,
-): void {
-  const { id } = userOf(actor)
-  const theirs = row.author_id === id || row.assignees.some((one) => one.id === id)
-  if (theirs && may(actor, 'touch_own_merge_request', project)) return
-  if (!may(actor, 'update_merge_request', project)) throw forbidden()
 }
 
 /** `0` stands for nobody, as nothing does. */

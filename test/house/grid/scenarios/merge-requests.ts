@@ -2,7 +2,7 @@ import { expectStatus, type Json } from '../../../world/world.ts'
 import type { Caller } from '../actors.ts'
 import { idOf } from '../actors.ts'
 import { onCode } from './repository.ts'
-import type { Prepare, Request, Scenarios, Stage } from '../stage.ts'
+import type { Prepare, Request, Scenario, Scenarios, Stage } from '../stage.ts'
 
 interface Wanted {
   readonly target?: string
@@ -71,6 +71,37 @@ async function fromFork(stage: Stage, { client, name }: Caller): Promise<Request
 
 const one = '/projects/:id/merge_requests/:merge_request_iid'
 
+const readVersion: Prepare = onCode(async (stage) => {
+  const made = await stage.once('merge request', () => request(stage))
+  const path = `${stage.projectPath}/merge_requests/${made['iid'] as number}/versions`
+  const [version] = (await stage.world.root.get(path)).body as Json[]
+  return { path: { merge_request_iid: made['iid'] as number, version_id: idOf(version!) } }
+})
+
+/** By the very caller, where he may. */
+const asCaller = (path: string, prepare: (stage: Stage) => Promise<Json> = request): Scenario => ({
+  prepare: (stage, caller, row) =>
+    onCode(async (code) => {
+      const made = await prepare(code)
+      await caller.client.post(`${code.projectPath}/merge_requests/${made['iid'] as number}/${path}`)
+      return at(made)
+    })(stage, caller, row),
+  forEach: true,
+})
+
+const newRule = (stage: Stage): Json => ({ name: stage.unique('rule'), approvals_required: 1 })
+
+/** A rule of a request, or of the project. */
+const onRule = (of: 'request' | 'project', body?: Json): Prepare =>
+  onCode(async (stage) => {
+    const made = of === 'request' ? await request(stage) : undefined
+    const place = made === undefined ? '' : `/merge_requests/${made['iid'] as number}`
+    const names = { ...newRule(stage), rule_type: 'regular' }
+    const rule = await stage.make(`${stage.projectPath}${place}/approval_rules`, names)
+    const path = { approval_rule_id: idOf(rule), ...(made && { merge_request_iid: made['iid'] as number }) }
+    return { path, ...(body && { body }) }
+  })
+
 export const mergeRequestScenarios: Scenarios = {
   'GET /merge_requests': { '': () => ({}) },
   'GET /groups/:id/merge_requests': { '': () => ({}) },
@@ -107,4 +138,38 @@ export const mergeRequestScenarios: Scenarios = {
       return at(made)
     }),
   },
+  [`GET ${one}/commits`]: { '': read },
+  [`GET ${one}/diffs`]: { '': read },
+  [`GET ${one}/changes`]: { '': read },
+  [`GET ${one}/raw_diffs`]: { '': read },
+  [`GET ${one}/versions`]: { '': read },
+  [`GET ${one}/versions/:version_id`]: { '': readVersion },
+  [`GET ${one}/approvals`]: { '': read },
+  [`GET ${one}/approval_state`]: { '': read },
+  [`POST ${one}/approve`]: { 'not author, not yet approved': change({}) },
+  [`POST ${one}/unapprove`]: { 'approved by the caller': asCaller('approve') },
+  [`PUT ${one}/reset_approvals`]: { 'no bot': change({}) },
+  [`GET ${one}/approval_rules`]: { '': read },
+  [`GET ${one}/approval_rules/:approval_rule_id`]: { '': onRule('request') },
+  [`POST ${one}/approval_rules`]: {
+    '': onCode(async (stage) =>
+      at(await request(stage), { body: { ...newRule(stage), rule_type: 'regular' } }),
+    ),
+  },
+  [`PUT ${one}/approval_rules/:approval_rule_id`]: { '': onRule('request', { approvals_required: 0 }) },
+  [`DELETE ${one}/approval_rules/:approval_rule_id`]: { '': onRule('request') },
+  'GET /projects/:id/approval_rules': { '': onCode() },
+  'GET /projects/:id/approval_rules/:approval_rule_id': { '': onRule('project') },
+  'POST /projects/:id/approval_rules': {
+    '': onCode((stage) => ({ body: { ...newRule(stage), rule_type: 'regular' } })),
+  },
+  'PUT /projects/:id/approval_rules/:approval_rule_id': { '': onRule('project', { approvals_required: 0 }) },
+  'DELETE /projects/:id/approval_rules/:approval_rule_id': { '': onRule('project') },
+  [`POST ${one}/subscribe`]: { 'not subscribed': change() },
+  [`POST ${one}/unsubscribe`]: { subscribed: asCaller('subscribe') },
+  [`GET ${one}/time_stats`]: { '': read },
+  [`POST ${one}/time_estimate`]: { '': change({ duration: '1h' }) },
+  [`POST ${one}/reset_time_estimate`]: { '': change() },
+  [`POST ${one}/add_spent_time`]: { '': change({ duration: '1h' }) },
+  [`POST ${one}/reset_spent_time`]: { '': change() },
 }

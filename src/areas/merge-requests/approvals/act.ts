@@ -1,0 +1,100 @@
+import { sql } from 'kysely'
+import { userOf, type Actor, type ProjectSubject } from '../../../access/index.ts'
+import { listCommits, type Oid } from '../../../git/index.ts'
+import { conflict, recordNotFound, unauthorized } from '../../../kernel/errors/index.ts'
+import { enqueue } from '../../../tasks/index.ts'
+import { announce } from '../news.ts'
+import type { MergeRequestServices } from '../services.ts'
+import { autoMergeTask } from '../tasks.ts'
+import { withApprovals, type RequestWithApprovals } from './rows.ts'
+import { effectiveSettings, mayApprove, type ApprovalFacts } from './rules.ts'
+
+const mostCommits = 1000
+
+/** What decides besides the request itself. Its commits are looked at only where the project keeps committers off. */
+export async function factsFor(
+  { places, settings, plan }: Pick<MergeRequestServices, 'places' | 'settings' | 'plan'>,
+  project: ProjectSubject,
+  row: RequestWithApprovals,
+): Promise<ApprovalFacts> {
+  const effective = effectiveSettings(project.settings, settings.values)
+  const paid = plan !== 'free'
+  if (!paid || !effective.merge_requests_disable_committers_approval) {
+    return { settings: effective, paid, committers: [] }
+  }
+  const commits = await listCommits(places.of(project), {
+    revs: [row.head_sha as Oid],
+    not: [row.start_sha as Oid],
+    limit: mostCommits,
+  })
+  return {
+    settings: effective,
+    paid,
+    committers: commits.map(({ committer }) => committer.email.toLowerCase()),
+  }
+}
+
+/** `sha`: what the caller has looked at. */
+export async function approve(
+  services: MergeRequestServices,
+  actor: Actor,
+  project: ProjectSubject,
+  row: RequestWithApprovals,
+  sha: string | undefined,
+): Promise<void> {
+  if (!mayApprove(actor, project, row, await factsFor(services, project, row))) throw unauthorized()
+  if (sha !== undefined && sha !== row.head_sha) {
+    throw conflict(`SHA does not match HEAD of source branch: ${row.head_sha}`)
+  }
+  const user = userOf(actor).id
+  await services.db.transaction(async (tx) => {
+    // A push that came meanwhile has made another head: what was looked at is not what would be approved.
+    const { rows } = await sql`
+      with request as (
+        select m.id, m.head_sha from merge_requests m
+        where m.id = ${row.id} and m.state = 'opened' and m.head_sha = ${row.head_sha} for no key update)
+      insert into merge_request_approvals (merge_request_id, user_id, sha)
+      select request.id, ${user}, request.head_sha from request
+      on conflict do nothing returning merge_request_id`.execute(tx)
+    if (rows.length === 0) throw unauthorized()
+    await setReviewState(tx, row.id, user, 'approved')
+    await announce(services, tx, row, actor, { action: 'approved' })
+    if (row.auto_merge) await enqueue(tx, autoMergeTask, { id: row.id })
+  })
+}
+
+export async function unapprove(
+  services: MergeRequestServices,
+  actor: Actor,
+  row: RequestWithApprovals,
+): Promise<void> {
+  const user = userOf(actor).id
+  await services.db.transaction(async (tx) => {
+    const { rows } = await sql`
+      delete from merge_request_approvals a
+      where a.merge_request_id = ${row.id} and a.user_id = ${user} returning a.user_id`.execute(tx)
+    if (rows.length === 0) throw recordNotFound()
+    await setReviewState(tx, row.id, user, 'unapproved')
+    await announce(services, tx, row, actor, { action: 'unapproved' })
+  })
+}
+
+async function setReviewState(
+  tx: Parameters<typeof announce>[1],
+  id: number,
+  user: number,
+  state: 'approved' | 'unapproved',
+): Promise<void> {
+  await sql`
+    update merge_request_reviewers set state = ${state}
+    where merge_request_id = ${id} and user_id = ${user}`.execute(tx)
+  await sql`update merge_requests set updated_at = now() where id = ${id}`.execute(tx)
+}
+
+export async function findWithApprovals(
+  { db }: Pick<MergeRequestServices, 'db'>,
+  id: number,
+): Promise<RequestWithApprovals> {
+  const { rows } = await withApprovals(id).execute(db.writer)
+  return rows[0]!.row
+}

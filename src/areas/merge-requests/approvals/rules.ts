@@ -1,0 +1,74 @@
+import { may, userOf, type Actor, type ProjectSubject } from '../../../access/index.ts'
+import type { SettingValues } from '../../../settings/index.ts'
+import type { RequestWithApprovals, RuleRow } from './rows.ts'
+import { approvalSettings, type ApprovalSettings } from './settings.ts'
+
+/** What the instance keeps projects from changing wins over what they have chosen. */
+export function effectiveSettings(
+  stored: Readonly<Record<string, unknown>>,
+  values: Pick<
+    SettingValues,
+    | 'disable_overriding_approvers_per_merge_request'
+    | 'prevent_merge_requests_author_approval'
+    | 'prevent_merge_requests_committers_approval'
+  >,
+): ApprovalSettings {
+  const own = approvalSettings(stored)
+  return {
+    ...own,
+    disable_overriding_approvers_per_merge_request:
+      own.disable_overriding_approvers_per_merge_request ||
+      values.disable_overriding_approvers_per_merge_request,
+    merge_requests_author_approval:
+      own.merge_requests_author_approval && !values.prevent_merge_requests_author_approval,
+    merge_requests_disable_committers_approval:
+      own.merge_requests_disable_committers_approval || values.prevent_merge_requests_committers_approval,
+  }
+}
+
+/** Approvals that count for a rule. */
+export function approvedBy(rule: RuleRow, row: RequestWithApprovals): RequestWithApprovals['approvals'] {
+  if (rule.rule_type === 'any_approver') return row.approvals
+  const eligible = new Set(rule.eligible.map(({ id }) => id))
+  return row.approvals.filter(({ user }) => eligible.has(user.id))
+}
+
+export function isFulfilled(rule: RuleRow, row: RequestWithApprovals): boolean {
+  return approvedBy(rule, row).length >= rule.approvals_required
+}
+
+/** How many approvals are needed in all, and how many of them are missing. */
+export function approvalCounts(row: RequestWithApprovals): { required: number; left: number } {
+  const required = Math.max(0, ...row.rules.map((rule) => rule.approvals_required))
+  const missing = row.rules.map((rule) => rule.approvals_required - approvedBy(rule, row).length)
+  return { required, left: Math.max(0, ...missing) }
+}
+
+export interface ApprovalFacts {
+  readonly settings: ApprovalSettings
+  readonly paid: boolean
+  /** Addresses of those who made its commits. */
+  readonly committers: readonly string[]
+}
+
+/**
+ * Whether somebody may approve: Developers, and whoever a rule names; not twice. On paid plans a project says whether
+ * authors approve what they made; without one they may.
+ */
+export function mayApprove(
+  actor: Actor,
+  project: ProjectSubject,
+  row: RequestWithApprovals,
+  { settings, paid, committers }: ApprovalFacts,
+): boolean {
+  if (actor.user === null || row.state !== 'opened') return false
+  const { id, email } = userOf(actor)
+  if (row.approvals.some(({ user }) => user.id === id)) return false
+  const named = row.rules.some((rule) => rule.eligible.some((user) => user.id === id))
+  if (!may(actor, 'approve_merge_request', project) && !(named && may(actor, 'approve_as_named', project))) {
+    return false
+  }
+  if (!paid) return true
+  if (row.author_id === id && !settings.merge_requests_author_approval) return false
+  return !(settings.merge_requests_disable_committers_approval && committers.includes(email.toLowerCase()))
+}
