@@ -789,12 +789,6 @@ export interface MergeRequestsClosingIssues {
   merge_request_id: number;
 }
 
-export interface MergeRequestSubscriptions {
-  merge_request_id: number;
-  subscribed: boolean;
-  user_id: number;
-}
-
 export interface MergeRequestVersions {
   base_sha: string | null;
   commits: string[];
@@ -1388,7 +1382,6 @@ export interface DB {
   merge_request_approvals: MergeRequestApprovals;
   merge_request_assignees: MergeRequestAssignees;
   merge_request_reviewers: MergeRequestReviewers;
-  merge_request_subscriptions: MergeRequestSubscriptions;
   merge_request_versions: MergeRequestVersions;
   merge_requests: MergeRequests;
   merge_requests_closing_issues: MergeRequestsClosingIssues;
