@@ -30,9 +30,11 @@ import { codeOwners } from '../areas/code-owners/index.ts'
 import { storageMoves } from '../areas/storage-moves/index.ts'
 import { pushRules } from '../areas/push-rules/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
+import { epics } from '../areas/epics/index.ts'
 import { issues } from '../areas/issues/index.ts'
 import { labels } from '../areas/labels/index.ts'
 import { milestones } from '../areas/milestones/index.ts'
+import { resourceEvents } from '../areas/resource-events/index.ts'
 import { releases } from '../areas/releases/index.ts'
 import { resourceGroups } from '../areas/resource-groups/index.ts'
 import { testReports } from '../areas/test-reports/index.ts'
@@ -131,6 +133,8 @@ export function areas(services: Services): Area[] {
     labels(services),
     milestones(services),
     issues(services),
+    epics(services),
+    resourceEvents(services),
     notes(services),
     uploads(services),
     runners({

@@ -61,6 +61,9 @@ export type GroupAbility =
   | 'read_wiki'
   | 'create_wiki'
   | 'admin_wiki'
+  | 'read_epic'
+  | 'admin_epic'
+  | 'destroy_epic'
   | 'read_label'
   | 'admin_label'
   | 'read_milestone'
@@ -131,6 +134,10 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   read_wiki: { allow: [wikiOpen], never: [wikiOff, anyJob] },
   create_wiki: { allow: [exactly(Role.planner), member(Role.developer)], never: [wikiOff, anyJob] },
   admin_wiki: { allow: [exactly(Role.planner), member(Role.maintainer)], never: [wikiOff, anyJob] },
+  /** Which epics are confidential the area looks at. */
+  read_epic: { allow: [everybody] },
+  admin_epic: { allow: planner },
+  destroy_epic: { allow: [exactly(Role.planner), member(Role.owner)] },
   read_label: { allow: [everybody] },
   admin_label: { allow: planner },
   read_milestone: { allow: [everybody] },

@@ -6,7 +6,10 @@ import { actingEndpoints } from './routes-acting.ts'
 import { listEndpoints } from './routes-lists.ts'
 import { issueEndpoints } from './routes.ts'
 
-export { issue, Issue, type IssueRow } from './entities.ts'
+export { issue, Issue, relativePath, type IssueRow } from './entities.ts'
+export { issueColumns, issueSource } from './rows.ts'
+export { checkTexts } from './rules.ts'
+export { find as findIssue } from './store.ts'
 export { changeIssue, createIssue, type IssueChange, type NewIssue } from './write.ts'
 
 export interface IssueAreaServices {

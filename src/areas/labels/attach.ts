@@ -18,7 +18,7 @@ export interface KnownLabel {
 
 /**
  * The labels with these titles, in the order of the titles; `create`: those that there are not are made, as labels of
- * the project. What can be no title is left out.
+ * the project, or of the group where it is in none. What can be no title is left out.
  */
 export async function labelsNamed(
   tx: Tx,
@@ -30,11 +30,12 @@ export async function labelsNamed(
   if (wanted.length === 0) return []
   const known = await findTitles(tx, { projectId, line }, wanted)
   const unknown = wanted.filter((title) => !known.has(title))
-  if (create && projectId !== null && unknown.length > 0) {
+  const groupId = projectId === null ? line.at(-1) : null
+  if (create && groupId !== undefined && unknown.length > 0) {
     await sql`
-      insert into labels (project_id, title, color)
-      select ${projectId}, t.title, ${defaultColor} from unnest(${unknown}::text[]) t (title)
-      on conflict (project_id, title) do nothing`.execute(tx)
+      insert into labels (project_id, namespace_id, title, color)
+      select ${projectId}::bigint, ${groupId}::bigint, t.title, ${defaultColor} from unnest(${unknown}::text[]) t (title)
+      on conflict do nothing`.execute(tx)
     for (const [title, id] of await findTitles(tx, { projectId, line }, unknown)) known.set(title, id)
   }
   return wanted.flatMap((title) => {

@@ -9,6 +9,7 @@ import { jobTokenScopeScenarios } from './job-token-scope.ts'
 import { ldapScenarios } from './ldap.ts'
 import { memberRoleScenarios } from './member-roles.ts'
 import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
+import { epicScenarios, resourceEventScenarios } from './epics.ts'
 import { issueScenarios } from './issues.ts'
 import { labelScenarios, milestoneScenarios } from './labels-and-milestones.ts'
 import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
@@ -49,6 +50,8 @@ export const scenarios: Scenarios = {
   ...pipelineScheduleScenarios,
   ...mergeRequestScenarios,
   ...keyScenarios,
+  ...epicScenarios,
+  ...resourceEventScenarios,
   ...issueScenarios,
   ...labelScenarios,
   ...milestoneScenarios,
