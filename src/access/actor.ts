@@ -1,3 +1,4 @@
+import type { SettingValues } from '../settings/index.ts'
 import type { DeployKey } from './deploy-key.ts'
 import type { DeployToken } from './deploy-token.ts'
 import { forbidden, insufficientScope, invalidToken, unauthorized } from '../kernel/errors/index.ts'
@@ -72,6 +73,14 @@ export function checkToken(token: TokenFacts, now: Date): void {
   if (token.expiresAt !== null && token.expiresAt <= now.toISOString().slice(0, 10)) {
     throw invalidToken('Token is expired. You can either do re-authorization or token refresh.')
   }
+}
+
+/** The instance may have done away with the tokens of people; those of projects, groups and services go on. */
+export function isDisabledToken(
+  { user }: Actor,
+  { disable_personal_access_tokens: disabled }: SettingValues,
+): boolean {
+  return disabled && user?.kind === 'human'
 }
 
 /** The same as a question, for protocols that have one answer for every token that is no good. */

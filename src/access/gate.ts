@@ -20,7 +20,7 @@ import {
 import { includesPlan, type Plan } from '../kernel/config/index.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import type { Settings } from '../settings/index.ts'
-import { checkAccount, checkScopes, checkToken, type Actor } from './actor.ts'
+import { checkAccount, checkScopes, checkToken, isDisabledToken, type Actor } from './actor.ts'
 import { machineSecret, readCredentials, type Credentials } from './credentials.ts'
 import { decide } from './decide.ts'
 import { enterInNameOf, findUser, type Entrance } from './enter.ts'
@@ -183,6 +183,7 @@ export class Gate {
   ): Promise<Actor> {
     needsCredentials(credentials, endpoint, machine)
     if (actor === undefined) throw unauthorized()
+    if (token !== undefined && isDisabledToken(actor, this.#settings.values)) throw unauthorized()
     if (token !== undefined) {
       if (token.revoked && isRotation(endpoint)) await this.#revokeFamily(token.id)
       checkToken(token, new Date())

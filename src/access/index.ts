@@ -11,6 +11,7 @@ export {
   checkScopes,
   checkToken,
   isAdministrator,
+  isDisabledToken,
   isTokenUsable,
   userOf,
   type Actor,
@@ -112,4 +113,5 @@ export {
   visibleProjectParts,
 } from './visible.ts'
 export { subjectRequestsReadable, userReadsRequests, visibleRequestParts } from './merge-requests.ts'
+export { isMoreThanGuest } from './highest-role.ts'
 export { groupsWithRole, projectsWithRole } from './reach.ts'

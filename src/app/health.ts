@@ -8,6 +8,8 @@ export interface HealthOptions {
   readonly metrics: Metrics
   /** Answer to every address; otherwise to this machine only. */
   readonly fromAnywhere: boolean
+  /** Whether metrics are shown at all. */
+  readonly measured: () => boolean
   readonly isStopping: () => boolean
 }
 
@@ -44,6 +46,9 @@ export function mountHealth(server: FastifyInstance, options: HealthOptions): vo
   server.get(
     '/-/metrics',
     inside(async (_request, reply) => {
+      if (!options.measured()) {
+        return reply.code(404).header('content-type', 'application/json').send('{"error":"404 Not Found"}')
+      }
       const { registry } = options.metrics
       return reply.header('content-type', registry.contentType).send(await registry.metrics())
     }),

@@ -25,7 +25,9 @@ import { areas } from './areas.ts'
 import { startBuiltInRunner } from './built-in-runner.ts'
 import { mountHealth } from './health.ts'
 import { openImages } from './images.ts'
+import { mountMaintenance } from './maintenance.ts'
 import { Metrics } from './metrics.ts'
+import { pageOptions } from './pages.ts'
 import { mountThrottles } from './throttled.ts'
 import { openApiEndpoint } from './openapi.ts'
 import { secretKey } from './secret-key.ts'
@@ -122,6 +124,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     db,
     notifications,
     settings,
+    counts,
     throttles,
     events,
     directory: new Directory(ldapConfig, { db, log, settings }),
@@ -153,11 +156,13 @@ export async function startService(config: Config, log: Logger): Promise<Service
     trustedProxies: config.trustedProxies,
     observe: metrics.observe.bind(metrics),
   })
+  mountMaintenance(server, settings)
   mountThrottles(server, throttles)
   mountHealth(server, {
     db,
     metrics,
     fromAnywhere: config.metricsFromAnywhere,
+    measured: () => settings.values.prometheus_metrics_enabled,
     isStopping: () => stopping.signal.aborted,
   })
   const registry: Registry = new Registry([
@@ -171,7 +176,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     externalUrl,
   )
   for (const area of built) area.mount?.(server)
-  mountPages(server)
+  mountPages(server, pageOptions(settings, externalUrl))
   stack.defer(() => close(server, config.shutdownTimeout))
   await server.listen({ port: config.port, host: config.host })
   bound = listeningAt(server, config.host)

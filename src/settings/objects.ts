@@ -12,6 +12,7 @@ import {
   Text,
   type Static,
 } from '../kernel/endpoint/types.ts'
+import { humanSize } from '../kernel/lib/human-size.ts'
 import { httpUrl } from './formats.ts'
 import { takeNumber } from './kinds.ts'
 import type { Faults } from './faults.ts'
@@ -105,7 +106,10 @@ export function branchProtection(
     ) as BranchProtectionDefaults
     const size = JSON.stringify(value).length
     if (size <= largestProtection) return value
-    faults.rule(name, `is too long (${(size / 1024).toFixed(1)} KB). The maximum size is 1 KB.`)
+    faults.rule(
+      name,
+      `is too long (${humanSize(size)}). The maximum size is ${humanSize(largestProtection)}.`,
+    )
     return undefined
   })
 }

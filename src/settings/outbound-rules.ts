@@ -7,5 +7,6 @@ export function outboundRules(values: SettingValues): OutboundRules {
     allowLocal: values.allow_local_requests_from_web_hooks_and_services,
     onlyAllowed: values.deny_all_requests_except_allowed,
     allowed: values.outbound_local_requests_whitelist,
+    pinned: values.dns_rebinding_protection_enabled,
   }
 }

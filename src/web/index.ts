@@ -28,12 +28,35 @@ interface StaticFile {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** What the instance says of its pages. */
+export interface PageOptions {
+  /** Where visitors of the first page are sent; `forGood`: browsers may remember it. */
+  readonly home: () => { readonly address: string; readonly forGood: boolean } | undefined
+  /** Of `/.well-known/security.txt`, if there is one. */
+  readonly securityText: () => string | null
+  /** Whether browsers may count visits in with groups of interests. */
+  readonly joinsCohorts: () => boolean
+}
+
 /** Pages for people: the landing page, the browsable API, and their assets. All of it is static. */
-export function mountPages(server: FastifyInstance): void {
+export function mountPages(server: FastifyInstance, options: PageOptions): void {
   const pages = readFolder('pages')
   const assets = readFolder('assets')
-  server.get('/', (request, reply) => sendFile(request, reply, pages.get('home.html')!))
-  server.get('/-/api', (request, reply) => sendFile(request, reply, pages.get('api.html')!))
+  const sendPage = (request: FastifyRequest, reply: FastifyReply, name: string): FastifyReply => {
+    if (!options.joinsCohorts()) void reply.header('permissions-policy', 'interest-cohort=()')
+    return sendFile(request, reply, pages.get(name)!)
+  }
+  server.get('/', (request, reply) => {
+    const home = options.home()
+    if (home === undefined) return sendPage(request, reply, 'home.html')
+    return reply.redirect(home.address, home.forGood ? 301 : 302)
+  })
+  server.get('/-/api', (request, reply) => sendPage(request, reply, 'api.html'))
+  server.get('/.well-known/security.txt', (_request, reply) => {
+    const text = options.securityText()
+    if (text === null) reply.callNotFound()
+    else void reply.header('content-type', 'text/plain; charset=utf-8').send(text)
+  })
   server.get<{ Params: { name: string } }>('/-/assets/:name', (request, reply) => {
     const file = assets.get(request.params.name)
     if (file === undefined) reply.callNotFound()

@@ -187,7 +187,7 @@ test('the size of a file and the visibility are limited by settings', async () =
   const fields = { title: 'T', files: [{ file_path: 'a', content: '12345' }], visibility: 'private' }
   expect(await developer.post(path(), fields)).toMatchObject({
     status: 400,
-    body: { message: { error: 'Content is too long (5 bytes). The maximum size is 4 bytes.' } },
+    body: { message: { error: 'Content is too long (5 Bytes). The maximum size is 4 Bytes.' } },
   })
   const open = { ...fields, visibility: 'public', files: [{ file_path: 'a', content: '1234' }] }
   expect(await developer.post(path(), open)).toMatchObject({

@@ -2,6 +2,7 @@ import {
   accountProblem,
   enter,
   enterByAnyLogin,
+  isDisabledToken,
   isTokenUsable,
   noteTokenUse,
   type Actor,
@@ -66,18 +67,27 @@ export async function admit(
 }
 
 /** By a token or password, or as nobody. */
-function enterWith({ db, passwords }: AdmissionServices, login: Login | undefined): EnterFor {
+function enterWith(services: AdmissionServices, login: Login | undefined): EnterFor {
+  const { db } = services
   return (kind, fullPath) => {
     const lookup = { id: fullPath, secretDigest: undefined }
     return login === undefined
       ? enter(db, kind, { kind: 'none', digest: undefined, sudo: undefined }, lookup)
-      : enterByAnyLogin(db, kind, login, lookup, passwords)
+      : enterByAnyLogin(db, kind, login, lookup, passwordsFor(services))
   }
+}
+
+/** The instance may take nothing but tokens for git. */
+function passwordsFor({ settings, passwords }: AdmissionServices): Passwords {
+  return settings.values.password_authentication_enabled_for_git
+    ? passwords
+    : { matches: async () => false, authenticate: async () => undefined }
 }
 
 function checkActor(services: AdmissionServices, { actor, token }: Found, service: Service): Actor {
   if (actor === undefined || (token !== undefined && !isTokenUsable(token, new Date())))
     throw denied(services)
+  if (token !== undefined && isDisabledToken(actor, services.settings.values)) throw denied(services)
   if (token !== undefined) noteTokenUse(services, token)
   const problem = actor.user === null ? undefined : accountProblem(actor.user)
   if (problem !== undefined) throw new GitRefusal(403, problem)

@@ -42,9 +42,30 @@ export async function admit(
   if (key.expires_at !== null && key.expires_at.getTime() <= Date.now()) {
     throw new GitRefusal(403, 'Your SSH key has expired.')
   }
+  checkRate(services, key, { service, fullPath })
+  if (services.settings.values.maintenance_mode && service === 'git-receive-pack') {
+    throw new GitRefusal(403, services.settings.values.maintenance_mode_message ?? underMaintenance)
+  }
   return key.user_id === null
     ? admitDeployKey(services, key, service, fullPath)
     : admitUser(services, key.user_id, service, fullPath)
+}
+
+const underMaintenance = 'Guildhall is undergoing maintenance'
+
+/** As many operations of a kind a minute as the instance lets one key make on one repository. */
+function checkRate(
+  { settings, counts }: SshServices,
+  key: store.KnownKey,
+  { service, fullPath }: GitCommand,
+): void {
+  const most = settings.values.gitlab_shell_operation_limit
+  if (most === 0) return
+  const caller = key.user_id === null ? `key ${key.id}` : `user ${key.user_id}`
+  const { count } = counts.add('gitlab_shell_operation_limit', `${caller} ${service} ${fullPath}`, 60)
+  if (count > most) {
+    throw new GitRefusal(429, 'This endpoint has been requested too many times. Try again later.')
+  }
 }
 
 async function admitUser(

@@ -1,5 +1,5 @@
 import type { Plan } from '../../kernel/config/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import type { Database, SharedCounts } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
@@ -10,6 +10,7 @@ export interface SshServices extends TargetServices {
   readonly db: Database
   readonly log: Logger
   readonly settings: Settings
+  readonly counts: SharedCounts
   readonly cipher: Cipher
   readonly externalUrl: () => string
   readonly plan: Plan

@@ -2,6 +2,7 @@ import {
   decide,
   findGroup,
   isAdministrator,
+  isMoreThanGuest,
   userOf,
   type Actor,
   type GroupSubject,
@@ -12,7 +13,7 @@ import { forbidden, notFound } from '../../kernel/errors/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import { claimPath, isTaken, lockTree, pathFault } from '../namespaces/index.ts'
 import * as rules from './rules.ts'
-import { changeSettings } from './settings.ts'
+import { changeSettings, withoutProtection, type GroupSettings } from './settings.ts'
 import * as store from './store.ts'
 
 /** What a request says of a new group; settings stand beside these under their own names. */
@@ -34,9 +35,15 @@ export async function createGroup(
     const parent = params.parent_id === undefined ? undefined : await lockParent(tx, actor, params.parent_id)
     if (parent === undefined) {
       if (!decide(actor, 'create_group', { kind: 'instance' }).allowed) throw forbidden()
+      await checkGuest(tx, actor, settings)
     } else if (!decide(actor, 'create_subgroup', parent, true).allowed) throw forbidden()
 
-    const stored = changeSettings(inherited(parent), params as unknown as Readonly<Record<string, unknown>>)
+    const free = settings.group_owners_can_manage_default_branch_protection || isAdministrator(actor)
+    const asked = free ? params : withoutProtection(params)
+    const stored = changeSettings(
+      { ...inherited(parent), ...starting(settings) },
+      asked as unknown as Readonly<Record<string, unknown>>,
+    )
     const visibility = rules.chooseVisibility(params.visibility, settings.default_group_visibility, parent)
     const path = params.path.trim()
     const faults = rules.faultsOf({
@@ -83,6 +90,19 @@ async function lockParent(tx: Tx, actor: Actor, id: number): Promise<GroupSubjec
   if (before === undefined) throw notFound('Group')
   await lockTree(tx, before.line[0]!, 'share')
   return (await findGroup(tx, actor, id)) ?? Promise.reject(notFound('Group'))
+}
+
+const creationLevels = ['noone', 'maintainer', 'developer', 'administrator', 'owner'] as const
+
+/** What the instance lets groups begin with. */
+function starting({ default_project_creation: level }: SettingValues): Partial<GroupSettings> {
+  return { project_creation_level: creationLevels[level] }
+}
+
+/** The instance may keep those who are guests at most from making groups and projects of their own. */
+async function checkGuest(tx: Tx, actor: Actor, settings: SettingValues): Promise<void> {
+  if (settings.allow_project_creation_for_guest_and_below || isAdministrator(actor)) return
+  if (!(await isMoreThanGuest(tx, userOf(actor).id))) throw forbidden()
 }
 
 /** What a subgroup takes over from its parent. */

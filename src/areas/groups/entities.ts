@@ -92,6 +92,7 @@ export interface EntityContext {
   /** Without a slash at the end. */
   readonly externalUrl: string
   readonly sshAddress: (fullPath: string) => string
+  readonly cloneRoot: string
   readonly paid: boolean
   /** Of the instance, for groups that have none of their own. */
   readonly protection: Protection

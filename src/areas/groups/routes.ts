@@ -19,6 +19,7 @@ import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { createGroup } from './create.ts'
 import * as entities from './entities.ts'
+import { cloneRoot } from '../projects/index.ts'
 import { Group, GroupDetail, type EntityContext, type GroupRow } from './entities.ts'
 import { cursorBehind, groupsWhere, listParams, visibleGroups } from './listing.ts'
 import { movingEndpoints } from './moving-routes.ts'
@@ -44,6 +45,7 @@ export function contextOf(
     actor,
     externalUrl: externalUrl(),
     sshAddress,
+    cloneRoot: cloneRoot(settings.values, externalUrl()),
     paid: plan !== 'free',
     protection: settings.values.default_branch_protection_defaults,
   }

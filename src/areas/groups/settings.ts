@@ -1,8 +1,6 @@
 import {
-  Fields,
   Flag,
   Int,
-  ListOf,
   Nullable,
   OneOf,
   Optional,
@@ -10,6 +8,7 @@ import {
   type Static,
   type TSchema,
 } from '../../kernel/endpoint/index.ts'
+import { BranchProtection, branchProtectionOf, type BranchProtectionDefaults } from '../../settings/index.ts'
 
 /** One setting of a group. Parameters, storage and the fields of answers derive from its row. */
 export interface GroupSetting<T extends TSchema = TSchema> {
@@ -86,18 +85,8 @@ export const settingDefaults = Object.fromEntries(
 // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- nothing is known to the type checker
 type Named = Record<never, TSchema>
 
-const AccessLevels = ListOf(Fields({ access_level: OneOf(0, 30, 40, 60) }))
-
-/** Protection of the default branch of new projects, as the group gave it. */
-export const ProtectionDefaults = Fields({
-  allowed_to_push: Optional(AccessLevels),
-  allow_force_push: Optional(Flag()),
-  allowed_to_merge: Optional(AccessLevels),
-  code_owner_approval_required: Optional(Flag()),
-  developer_can_initial_push: Optional(Flag()),
-})
-
-export type Protection = Static<typeof ProtectionDefaults>
+export { BranchProtection as ProtectionDefaults }
+export type Protection = BranchProtectionDefaults
 
 /** The settings as parameters of a request that creates or of one that updates. */
 export function settingParams(when: 'create' | 'update'): Named {
@@ -111,8 +100,13 @@ export function settingParams(when: 'create' | 'update'): Named {
         description: 'Use `default_branch_protection_defaults`, of which these are five kinds',
       }),
     ),
-    default_branch_protection_defaults: Optional(ProtectionDefaults),
+    default_branch_protection_defaults: Optional(BranchProtection),
   }
+}
+
+/** What is asked for but the protection of branches, for those who may not change that. */
+export function withoutProtection<Params extends object>(params: Params): Params {
+  return { ...params, default_branch_protection: undefined, default_branch_protection_defaults: undefined }
 }
 
 /** What is stored of a group's settings; `default_branch_protection_defaults` is absent while the instance decides. */
@@ -133,48 +127,14 @@ export function changeSettings(
   const kind = params['default_branch_protection']
   const protection = params['default_branch_protection_defaults']
   if (protection !== undefined) after['default_branch_protection_defaults'] = protection
-  else if (typeof kind === 'number') after['default_branch_protection_defaults'] = protectionKinds[kind]
+  else if (typeof kind === 'number') {
+    after['default_branch_protection_defaults'] = branchProtectionOf(kind)
+  }
   const defaults = settingDefaults as Readonly<Record<string, unknown>>
   return Object.fromEntries(
     Object.entries(after).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(defaults[name])),
   )
 }
-
-const level = (access_level: 30 | 40) => [{ access_level }]
-
-/** What the numbers 0 to 4 of older clients stand for. */
-const protectionKinds: readonly Protection[] = [
-  {
-    allowed_to_push: level(30),
-    allow_force_push: true,
-    allowed_to_merge: level(30),
-    developer_can_initial_push: false,
-  },
-  {
-    allowed_to_push: level(30),
-    allow_force_push: false,
-    allowed_to_merge: level(40),
-    developer_can_initial_push: false,
-  },
-  {
-    allowed_to_push: level(40),
-    allow_force_push: false,
-    allowed_to_merge: level(40),
-    developer_can_initial_push: false,
-  },
-  {
-    allowed_to_push: level(40),
-    allow_force_push: false,
-    allowed_to_merge: level(30),
-    developer_can_initial_push: false,
-  },
-  {
-    allowed_to_push: level(40),
-    allow_force_push: false,
-    allowed_to_merge: level(40),
-    developer_can_initial_push: true,
-  },
-]
 
 /** The number that comes closest, for older clients. */
 export function protectionKind(protection: Protection): number {

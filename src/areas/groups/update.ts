@@ -10,7 +10,7 @@ import { invalid, notFound } from '../../kernel/errors/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import { lockTree, pathFault, renameNamespace } from '../namespaces/index.ts'
 import * as rules from './rules.ts'
-import { changeSettings } from './settings.ts'
+import { changeSettings, withoutProtection } from './settings.ts'
 import * as store from './store.ts'
 
 /** What a request changes; settings stand beside these under their own names. */
@@ -32,11 +32,13 @@ export async function updateGroup(
     await lockTree(tx, line[0]!, 'update')
     const before = await store.lock(tx, id)
     if (before === undefined) throw notFound('Group')
+    const free = settings.group_owners_can_manage_default_branch_protection || isAdministrator(actor)
+    const asked = free ? params : withoutProtection(params)
     const after = {
       name: params.name?.trim() ?? before.name,
       description: params.description === undefined ? before.description : (params.description ?? ''),
       visibility: params.visibility === undefined ? before.visibility : Visibility[params.visibility],
-      settings: changeSettings(before.settings, params as Readonly<Record<string, unknown>>),
+      settings: changeSettings(before.settings, asked as Readonly<Record<string, unknown>>),
     }
     const path = params.path?.trim() ?? before.path
     const faults = rules.faultsOf({

@@ -108,6 +108,7 @@ export interface JobSurroundings {
   readonly externalUrl: string
   readonly commits: ReadonlyMap<string, Commit>
   readonly now: Date
+  readonly isArchived: (pipeline: { readonly created_at: string }) => boolean
 }
 
 function seconds(from: string | null, to: number): number | null {
@@ -116,7 +117,7 @@ function seconds(from: string | null, to: number): number | null {
 
 export function job(
   row: JobRow,
-  { project, externalUrl, commits, now }: JobSurroundings,
+  { project, externalUrl, commits, now, isArchived }: JobSurroundings,
 ): Record<string, unknown> {
   const projectUrl = `${externalUrl}/${project.fullPath}`
   const commit = commits.get(row.pipeline.sha)
@@ -135,7 +136,7 @@ export function job(
     artifacts_file: archive && { filename: archive.filename, size: archive.size },
     runner: row.runner === null ? null : runnerReference(row.runner, now),
     runner_manager: row.runner_manager === null ? null : runnerManager(row.runner_manager, now),
-    archived: false,
+    archived: isArchived(row.pipeline),
     downstream_pipeline:
       row.downstream === null
         ? null

@@ -12,6 +12,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { ciSettings, pipelineSecretContext, skippedAfter } from '../pipelines/index.ts'
+import { isArchived } from './archived.ts'
 import * as artifacts from './artifacts-store.ts'
 import { Job, type JobRow } from './entities.ts'
 import type { JobServices } from './index.ts'
@@ -22,7 +23,7 @@ const checks: readonly Check[] = ['credentials', 'params', 'subject', 'may', 're
 
 /** What people do to jobs. */
 export function actingEndpoints(
-  { db, cipher, refProtection, process }: JobServices,
+  { db, cipher, settings, refProtection, process }: JobServices,
   view: JobView,
 ): Endpoint[] {
   const requireRef = async (
@@ -75,6 +76,7 @@ export function actingEndpoints(
       async handle({ actor, project, rows }) {
         const row = rows[0]!
         await requireRef(actor, project, row)
+        if (isArchived(row.pipeline, settings.values)) throw forbidden('Job is not retryable')
         const [made] = await process.retry(
           row.pipeline.id,
           (jobs) => {
@@ -105,6 +107,7 @@ export function actingEndpoints(
       async handle({ actor, project, params, rows }) {
         const row = rows[0]!
         await requireRef(actor, project, row)
+        if (isArchived(row.pipeline, settings.values)) throw badRequest('Unplayable Job')
         if (row.retried || !isPlayable({ status: row.status as Status, when: row.run_when })) {
           throw badRequest('Unplayable Job')
         }
@@ -140,8 +143,8 @@ export function actingEndpoints(
       async handle({ actor, project, rows }) {
         const row = rows[0]!
         if (row.user_id !== actor.user!.id && !may(actor, 'erase_any_job', project)) throw forbidden()
-        if (!isCompleted(row.status as Status) || row.erased_at !== null)
-          throw forbidden('Job is not erasable!')
+        const ended = isCompleted(row.status as Status) && !isArchived(row.pipeline, settings.values)
+        if (!ended || row.erased_at !== null) throw forbidden('Job is not erasable!')
         await db.transaction(async (tx) => {
           const digests = await store.eraseJob(tx, row.id)
           await removeFilesLater(tx, { digests, jobs: [row.id] })

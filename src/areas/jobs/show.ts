@@ -2,6 +2,8 @@ import { enqueue } from '../../tasks/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import { taskNames } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
+import type { Settings } from '../../settings/index.ts'
+import { isArchived } from './archived.ts'
 import type { Commits } from './commits.ts'
 import { job, type JobRow } from './entities.ts'
 
@@ -17,8 +19,15 @@ export class JobView {
   readonly #places: RepositoryPlaces
   readonly #commits: Commits
   readonly #externalUrl: () => string
+  readonly #settings: Pick<Settings, 'values'>
 
-  constructor(services: { places: RepositoryPlaces; commits: Commits; externalUrl: () => string }) {
+  constructor(services: {
+    places: RepositoryPlaces
+    commits: Commits
+    externalUrl: () => string
+    settings: Pick<Settings, 'values'>
+  }) {
+    this.#settings = services.settings
     this.#places = services.places
     this.#commits = services.commits
     this.#externalUrl = services.externalUrl
@@ -27,7 +36,14 @@ export class JobView {
   async all(rows: readonly JobRow[], project: ShownProject): Promise<Record<string, unknown>[]> {
     const shas = rows.map(({ pipeline }) => pipeline.sha)
     const commits = rows.length === 0 ? new Map() : await this.#commits.find(this.#places.of(project), shas)
-    const surroundings = { project, externalUrl: this.#externalUrl(), commits, now: new Date() }
+    const { values } = this.#settings
+    const surroundings = {
+      project,
+      externalUrl: this.#externalUrl(),
+      commits,
+      now: new Date(),
+      isArchived: (pipeline: { readonly created_at: string }) => isArchived(pipeline, values),
+    }
     return rows.map((row) => job(row, surroundings))
   }
 

@@ -15,6 +15,7 @@ import {
   type NewPipelineRow,
 } from './create-store.ts'
 import type { Deployments } from './deployments.ts'
+import { isRejected, type ValidationServices } from './external-validation.ts'
 import { findRef, tagMessage } from './find-ref.ts'
 import type { ChildConfig } from './load-config.ts'
 import { advance, type MachineJob } from './machine.ts'
@@ -79,7 +80,7 @@ export type PipelineOutcome =
   | { readonly id: number; readonly iid: number; readonly broken?: string }
   | { readonly refused: string | null }
 
-export interface CreatorServices extends SourceServices, AddressServices {
+export interface CreatorServices extends SourceServices, AddressServices, ValidationServices {
   readonly cipher: Cipher
   readonly refProtection: RefProtection
   readonly process: PipelineProcess
@@ -160,6 +161,9 @@ export class PipelineCreator {
       if (crowded !== undefined) {
         const refused = { refused: crowded, failureReason: 'job_activity_limit_exceeded' }
         return request.storesErrors === true ? this.#store(request, protectedRef, refused) : refused
+      }
+      if (!('refused' in made) && (await isRejected(this.#services, { ...request, made }))) {
+        return { refused: 'External validation failed' }
       }
       // Where it goes into names, the number has to be the one that was compiled with.
       const bound = 'usesIid' in made && made.usesIid && attempt < mostAttempts

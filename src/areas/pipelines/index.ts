@@ -1,4 +1,6 @@
 import type { Database } from '../../kernel/db/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
+import type { Logger } from '../../kernel/log/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
@@ -77,6 +79,8 @@ export interface PipelineServices extends AddressServices {
   readonly settings: Settings
   readonly places: RepositoryPlaces
   readonly outbound: Outbound
+  readonly plan: Plan
+  readonly log: Logger
   readonly refProtection: RefProtection
   readonly results: JobResults
   readonly deployments: Deployments

@@ -3,12 +3,14 @@ import {
   defaultFeatureLevels,
   findGroup,
   isAdministrator,
+  isMoreThanGuest,
   type Actor,
   type User,
   type VisibilityName,
 } from '../../access/index.ts'
 import { branchRef, createRepository, deleteRepository } from '../../git/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
+import { forbidden } from '../../kernel/errors/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import { claimPath, lockTree, pathFault, slug } from '../namespaces/index.ts'
 import { inheritPushRule } from '../push-rules/index.ts'
@@ -59,6 +61,7 @@ export async function createProject(
   rules.checkSource(params)
   return db.transaction(async (tx) => {
     const home = await lockHome(tx, creator, params.namespace_id)
+    if (home.kind === 'user') await checkGuest(tx, creator, settings)
     const storage = chooseStorage(settings.repository_storages_weighted, places.storages)
     const project = newProject(home, creator, params, settings, storage)
     const fullPath = `${home.full_path}/${project.path}`
@@ -101,6 +104,12 @@ async function lockHome(
     rules.checkLimit(home.projects_limit ?? 0, home.projects)
   }
   return home
+}
+
+/** The instance may keep those who are guests at most from having projects of their own. */
+async function checkGuest(tx: Tx, { actor, user }: Creator, settings: SettingValues): Promise<void> {
+  if (settings.allow_project_creation_for_guest_and_below || isAdministrator(actor)) return
+  if (!(await isMoreThanGuest(tx, user.id))) throw forbidden()
 }
 
 function newProject(

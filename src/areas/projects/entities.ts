@@ -11,6 +11,7 @@ import {
   type ProjectSubject,
 } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
+import type { Settings, SettingValues } from '../../settings/index.ts'
 import {
   Either,
   Fields,
@@ -142,6 +143,8 @@ export interface EntityContext {
   /** Without a slash at the end. */
   readonly externalUrl: string
   readonly sshAddress: (fullPath: string) => string
+  /** Where repositories are cloned from over HTTP, without a slash at the end. */
+  readonly cloneRoot: string
   readonly paid: boolean
   /** Host of the registry of images; undefined where it is off. */
   readonly registry?: string | undefined
@@ -154,15 +157,28 @@ export interface ContextServices {
   /** Where a repository is cloned from over SSH. */
   readonly sshAddress: (fullPath: string) => string
   readonly plan: Plan
+  readonly settings: Pick<Settings, 'values'>
   readonly images: { readonly enabled: boolean; readonly host: () => string }
 }
 
+/** Where repositories are cloned from over HTTP. */
+export function cloneRoot({ custom_http_clone_url_root: own }: SettingValues, externalUrl: string): string {
+  return own?.replace(/\/+$/, '') ?? externalUrl
+}
+
 export function contextOf(
-  { externalUrl, sshAddress, plan, images }: ContextServices,
+  { externalUrl, sshAddress, plan, settings, images }: ContextServices,
   actor: Actor,
 ): EntityContext {
   const registry = images.enabled ? images.host() : undefined
-  return { actor, externalUrl: externalUrl(), sshAddress, paid: plan !== 'free', registry }
+  return {
+    actor,
+    externalUrl: externalUrl(),
+    sshAddress,
+    cloneRoot: cloneRoot(settings.values, externalUrl()),
+    paid: plan !== 'free',
+    registry,
+  }
 }
 
 function subjectOf(row: PlainProjectRow): ProjectSubject {
@@ -180,7 +196,7 @@ export function project(row: ProjectRow, form: ProjectForm, context: EntityConte
 function basicEntity(
   row: PlainProjectRow,
   subject: ProjectSubject,
-  { actor, externalUrl, sshAddress, license }: EntityContext,
+  { actor, externalUrl, sshAddress, cloneRoot, license }: EntityContext,
 ) {
   const web = `${externalUrl}/${row.full_path}`
   const readsCode = may(actor, 'read_code', subject)
@@ -197,7 +213,7 @@ function basicEntity(
     tag_list: row.topics,
     topics: row.topics,
     ssh_url_to_repo: sshAddress(row.full_path),
-    http_url_to_repo: `${web}.git`,
+    http_url_to_repo: `${cloneRoot}/${row.full_path}.git`,
     web_url: web,
     readme_url: readme ? `${web}/-/blob/${row.default_branch}/${row.readme_path}` : null,
     license_url: license === true ? null : undefined,

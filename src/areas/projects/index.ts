@@ -9,7 +9,7 @@ import { sharingEndpoints } from './sharing.ts'
 import { starEndpoints } from './stars.ts'
 
 export { removeRepositoriesBelow, type Permanently } from './deletion.ts'
-export { Project, project as projectEntity } from './entities.ts'
+export { cloneRoot, Project, project as projectEntity } from './entities.ts'
 export { unlinkOpenForks } from './forking.ts'
 export { markedOn } from './marked.ts'
 export { permanentlyParams } from './params.ts'

@@ -3,6 +3,7 @@ import {
   may,
   mayStartRepository,
   opensToDevelopers,
+  Role,
   type Actor,
   type ProjectSubject,
 } from '../../access/index.ts'
@@ -78,9 +79,11 @@ export async function protectFirstBranch(
   branch: string,
 ): Promise<void> {
   const defaults = await defaultProtection(tx, settings, projectId)
-  const entries = (['push', 'merge'] as const).flatMap((action) =>
-    (defaults[`allowed_to_${action}`] ?? []).map(({ access_level }) => levelEntry(action, access_level)),
-  )
+  if (protectsNothing(defaults)) return
+  const entries = (['push', 'merge'] as const).flatMap((action) => {
+    const level = decidingLevel(defaults[`allowed_to_${action}`])
+    return level === undefined ? [] : [levelEntry(action, level)]
+  })
   const owner = { kind: 'project', id: projectId } as const
   if (entries.length === 0 || (await store.find(tx, owner, branch, null)) !== undefined) return
   await store.create(tx, owner, {
@@ -89,6 +92,20 @@ export async function protectFirstBranch(
     codeOwnerApprovalRequired: defaults.code_owner_approval_required ?? false,
     entries,
   })
+}
+
+/** Of several levels the one that counts: nobody before Developers before Maintainers before administrators. */
+function decidingLevel(entries: DefaultProtection['allowed_to_push'] = []): number | undefined {
+  return entries.map(({ access_level }) => access_level).toSorted((a, b) => a - b)[0]
+}
+
+/** Developers may do everything: a rule that says so would be none. */
+function protectsNothing({ allow_force_push, ...lists }: DefaultProtection): boolean {
+  const open = [lists.allowed_to_push, lists.allowed_to_merge]
+  return (
+    allow_force_push === true &&
+    open.every((entries) => entries?.length === 1 && entries[0]!.access_level === Role.developer)
+  )
 }
 
 type DefaultProtection = SettingValues['default_branch_protection_defaults']

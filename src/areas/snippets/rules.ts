@@ -1,6 +1,7 @@
 import { isAdministrator, Visibility, type Actor, type VisibilityName } from '../../access/index.ts'
 import { parseFilePath, type FileAction, type FilePath } from '../../git/index.ts'
 import { failed, invalidParameters, type ApiError } from '../../kernel/errors/index.ts'
+import { humanSize } from '../../kernel/lib/human-size.ts'
 
 export const mostFiles = 10
 const longestTitle = 255
@@ -105,7 +106,10 @@ function pathOf(sent: string): FilePath {
 function contentOf(sent: string, largest: number): Buffer {
   const content = Buffer.from(sent)
   if (content.length > largest)
-    throw failed(400, `Content is too long (${content.length} bytes). The maximum size is ${largest} bytes.`)
+    throw failed(
+      400,
+      `Content is too long (${humanSize(content.length)}). The maximum size is ${humanSize(largest)}.`,
+    )
   return content
 }
 

@@ -1,5 +1,6 @@
 import { compilePattern } from '../../ci/text/regex.ts'
 import { conflict, forbidden, invalid, refused } from '../../kernel/errors/index.ts'
+import type { SettingValues } from '../../settings/index.ts'
 import type { Profile } from './entities.ts'
 import { commonPasswords, fileExtensions, reservedTopLevel } from './reserved.ts'
 
@@ -21,20 +22,33 @@ export interface UserState {
 
 export interface PasswordRules {
   readonly minimumLength: number
+  /** Kinds of characters of which there must be one. */
+  readonly kinds: readonly CharacterKind[]
+}
+
+const characterKinds = {
+  number: { setting: 'password_number_required', pattern: /\p{Nd}/u },
+  'uppercase letter': { setting: 'password_uppercase_required', pattern: /\p{Lu}/u },
+  'lowercase letter': { setting: 'password_lowercase_required', pattern: /\p{Ll}/u },
+  symbol: { setting: 'password_symbol_required', pattern: /[^\p{L}\p{Nd}\s]/u },
+} as const
+type CharacterKind = keyof typeof characterKinds
+
+export function passwordRules(values: SettingValues): PasswordRules {
+  const kinds = (Object.keys(characterKinds) as CharacterKind[]).filter(
+    (kind) => values[characterKinds[kind].setting],
+  )
+  return { minimumLength: values.minimum_password_length, kinds }
 }
 
 /** Refuses, with the texts of the supporting resources (3.1), what breaks a rule; all faults at once. */
-export function check(
-  state: UserState,
-  password: string | undefined,
-  { minimumLength }: PasswordRules,
-): void {
+export function check(state: UserState, password: string | undefined, passwords: PasswordRules): void {
   const faults: Record<string, string[]> = {}
   const fault = (attribute: string, text: string): void => {
     faults[attribute] = [...(faults[attribute] ?? []), text]
   }
   checkEmails(state, fault)
-  if (password !== undefined) checkPassword(password, state, minimumLength, fault)
+  if (password !== undefined) checkPassword(password, state, passwords, fault)
   checkName(state.name, fault)
   checkUsername(state.username, fault)
   if (state.projectsLimit < 0) fault('projects_limit', 'must be greater than or equal to 0')
@@ -70,11 +84,14 @@ function checkEmails({ email, publicEmail, commitEmail }: UserState, fault: Faul
 function checkPassword(
   password: string,
   { username, name, email }: UserState,
-  minimum: number,
+  { minimumLength: minimum, kinds }: PasswordRules,
   fault: Fault,
 ): void {
   if (password.length < minimum) fault('password', `is too short (minimum is ${minimum} characters)`)
   if (password.length > longestPassword) fault('password', tooLong(longestPassword))
+  for (const kind of kinds) {
+    if (!characterKinds[kind].pattern.test(password)) fault('password', `requires at least one ${kind}`)
+  }
   const lower = password.toLowerCase()
   const own = [username, ...name.split(/\s+/), ...email.split('@')].map((word) => word.toLowerCase())
   if (commonPasswords.has(lower) || own.some((word) => word.length >= 4 && lower.includes(word))) {

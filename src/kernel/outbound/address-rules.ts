@@ -8,6 +8,8 @@ export interface OutboundRules {
   readonly onlyAllowed: boolean
   /** Hosts, addresses, ranges (`10.1.0.0/16`), each of the first two with a port or without. */
   readonly allowed: readonly string[]
+  /** Connections go to the very address that was checked, whatever its host is called by then. */
+  readonly pinned: boolean
 }
 
 export interface Target {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusalOf, type OutboundRules } from './address-rules.ts'
 import { Outbound } from './outbound.ts'
 
-const strict: OutboundRules = { allowLocal: false, onlyAllowed: false, allowed: [] }
+const strict: OutboundRules = { allowLocal: false, onlyAllowed: false, allowed: [], pinned: true }
 const target = (address: string) => ({ host: 'files.example.test', port: 443, address })
 
 describe('addresses', () => {
@@ -52,7 +52,7 @@ describe('addresses', () => {
   })
 
   test('everything can be closed but for the list', () => {
-    const rules = { allowLocal: true, onlyAllowed: true, allowed: ['files.example.test'] }
+    const rules = { allowLocal: true, onlyAllowed: true, allowed: ['files.example.test'], pinned: true }
     expect(refusalOf(target('93.184.216.34'), rules)).toBeUndefined()
     expect(refusalOf({ ...target('93.184.216.34'), host: 'x.test' }, rules)).toMatch(/Allow List/)
   })

@@ -11,6 +11,16 @@ export interface GetOptions {
   readonly timeout: number
 }
 
+export interface PostOptions extends GetOptions {
+  readonly headers: Readonly<Record<string, string>>
+}
+
+interface Sent {
+  readonly method: 'GET' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
 export type Got =
   | { readonly status: number; readonly text: string }
   | { readonly failed: 'socket' | 'timeout' | 'http' }
@@ -29,12 +39,26 @@ export class Outbound {
   }
 
   /** Never rejects: what goes wrong is the other side's, and part of the answer. */
-  async getText(url: string, { maximumBytes, timeout }: GetOptions): Promise<Got> {
+  getText(url: string, options: GetOptions): Promise<Got> {
+    return this.#follow(url, { method: 'GET' }, options)
+  }
+
+  /** As `getText`, of the answer to what is posted. */
+  postJson(url: string, value: unknown, { headers, ...options }: PostOptions): Promise<Got> {
+    const body = JSON.stringify(value)
+    return this.#follow(
+      url,
+      { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } },
+      options,
+    )
+  }
+
+  async #follow(url: string, sent: Sent, { maximumBytes, timeout }: GetOptions): Promise<Got> {
     const signal = AbortSignal.timeout(timeout)
     try {
       let next = url
       for (let hop = 0; hop <= mostRedirects; hop += 1) {
-        const got = await this.#get(next, maximumBytes, signal)
+        const got = await this.#send(next, sent, maximumBytes, signal)
         if (!('location' in got)) return got
         next = new URL(got.location, next).href
       }
@@ -45,8 +69,9 @@ export class Outbound {
     }
   }
 
-  async #get(
+  async #send(
     url: string,
+    sent: Sent,
     maximumBytes: number,
     signal: AbortSignal,
   ): Promise<Got | { readonly location: string }> {
@@ -57,15 +82,18 @@ export class Outbound {
     const addresses = await addressesOf(target.hostname)
     if (addresses.length === 0) return { blocked: 'Host cannot be resolved or invalid' }
     const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80)
+    const rules = this.#rules()
     for (const { address } of addresses) {
-      const reason = refusalOf({ host: target.hostname, port, address }, this.#rules())
+      const reason = refusalOf({ host: target.hostname, port, address }, rules)
       if (reason !== undefined) return { blocked: reason }
     }
-    await using agent = new Closing(addresses)
+    await using agent = new Closing(rules.pinned ? addresses : undefined)
     const response = await request(target, {
       dispatcher: agent.agent,
       signal,
-      headers: { accept: '*/*', 'user-agent': 'Guildhall' },
+      method: sent.method,
+      headers: { accept: '*/*', 'user-agent': 'Guildhall', ...sent.headers },
+      ...(sent.body !== undefined && { body: sent.body }),
     })
     const { location } = response.headers
     if (redirects.has(response.statusCode) && typeof location === 'string') return { location }
@@ -73,20 +101,24 @@ export class Outbound {
   }
 }
 
-/** A pool of one request, that connects to these addresses whatever the host's name means by then. */
+/** A pool of one request; with addresses, it connects to these whatever the host's name means by then. */
 class Closing implements AsyncDisposable {
   readonly agent: Agent
 
-  constructor(addresses: readonly LookupAddress[]) {
-    const pinned: LookupFunction = (_, options, done) => {
-      if (options.all === true) done(null, [...addresses])
-      else done(null, addresses[0]!.address, addresses[0]!.family)
-    }
-    this.agent = new Agent({ connect: { lookup: pinned, timeout: 10_000 }, pipelining: 0 })
+  constructor(addresses: readonly LookupAddress[] | undefined) {
+    const lookup = addresses === undefined ? {} : { lookup: pinnedTo(addresses) }
+    this.agent = new Agent({ connect: { ...lookup, timeout: 10_000 }, pipelining: 0 })
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.agent.destroy()
+  }
+}
+
+function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
+  return (_, options, done) => {
+    if (options.all === true) done(null, [...addresses])
+    else done(null, addresses[0]!.address, addresses[0]!.family)
   }
 }
 

@@ -15,7 +15,7 @@ import * as store from '../store.ts'
 const unconfirmed = 'Addresses count as confirmed, since no mail is sent'
 
 export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: UserServices): Endpoint[] {
-  const passwordRules = () => ({ minimumLength: settings.values.minimum_password_length })
+  const passwords = () => rules.passwordRules(settings.values)
   const shown = async (tx: Tx, id: number) => adminUserDetail((await store.find(tx, id))!, externalUrl())
 
   return [
@@ -52,7 +52,7 @@ export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: U
             ? undefined
             : params.password
         refuseTaken(await store.taken(db.reader, state, null))
-        rules.check(state, password, passwordRules())
+        rules.check(state, password, passwords())
         const passwordDigest = password === undefined ? undefined : await digestPassword(password)
         return db.transaction(async (tx) => {
           const { id } = await createUser(tx, {
@@ -111,7 +111,7 @@ export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: U
             profile: changedProfile(before.profile, params),
           }
           refuseTaken(await store.taken(tx, state, { userId: before.id, namespaceId: before.namespace_id }))
-          rules.check(state, password, passwordRules())
+          rules.check(state, password, passwords())
           await store.change(tx, before.id, {
             username: state.username,
             name: state.name,

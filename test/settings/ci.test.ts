@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { pushFiles } from '../world/push.ts'
+import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
+import { during, set } from './effects.ts'
+
+let world: World
+let project: Made
+const create = () => world.root.post(`/projects/${project.id}/pipeline`, { ref: 'main' })
+beforeAll(async () => {
+  world = await startWorld()
+  project = await world.project()
+  const config =
+    'build: {script: [echo one, echo two], image: alpine, tags: [x]}\nlater: {script: x, when: manual}\n'
+  await pushFiles(world, project, { '.gitlab-ci.yml': config }, ['main'])
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+test('archive_builds_in_human_readable leaves old jobs only to be looked at', async () => {
+  const { id } = expectStatus(await create(), 201)
+  const jobs = (await world.root.get(`/projects/${project.id}/pipelines/${id as number}/jobs`)).body as Json[]
+  const job = jobs.find(({ name }) => name === 'build')!
+  const path = `/projects/${project.id}/jobs/${job['id'] as number}`
+  expectStatus(await world.root.post(`${path}/cancel`), 201)
+  await sql`update ci_pipelines set created_at = now() - interval '3 days' where id = ${id}`.execute(
+    world.service.services.db.writer,
+  )
+  await during(world, { archive_builds_in_human_readable: '2 days' }, async () => {
+    expect((await world.root.get(path)).body.archived).toBe(true)
+    expect((await world.root.post(`${path}/retry`)).status).toBe(403)
+    expect((await world.root.post(`${path}/erase`)).status).toBe(403)
+    const manual = jobs.find(({ name }) => name === 'later')!['id'] as number
+    expect((await world.root.post(`/projects/${project.id}/jobs/${manual}/play`)).status).toBe(400)
+    await set(world, { archive_builds_in_human_readable: '4 days' })
+    expect((await world.root.get(path)).body.archived).toBe(false)
+  })
+  expect((await world.root.post(`${path}/retry`)).status).toBe(201)
+})
+
+describe('external_pipeline_validation_service', () => {
+  let server: Server
+  let url: string
+  let answer: (request: IncomingMessage) => number
+  let asked: { headers: IncomingMessage['headers']; body: Json }[]
+  beforeEach(async () => {
+    asked = []
+    answer = () => 200
+    server = createServer((request, reply) => {
+      void json(request).then((body) => {
+        asked.push({ headers: request.headers, body: body as Json })
+        const status = answer(request)
+        if (status > 0) reply.writeHead(status).end()
+      })
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/check`
+  })
+  afterEach(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const local = () => ({
+    external_pipeline_validation_service_url: url,
+    external_pipeline_validation_service_token: 'shared',
+    allow_local_requests_from_web_hooks_and_services: true,
+  })
+
+  test('is asked about each pipeline, and its 406 refuses it', async () => {
+    await during(world, local(), async () => {
+      answer = () => 406
+      const before = (await world.root.get(`/projects/${project.id}/pipelines`)).body.length as number
+      const refused = await create()
+      expect([refused.status, refused.body]).toEqual([
+        400,
+        { message: { base: ['External validation failed'] } },
+      ])
+      expect((await world.root.get(`/projects/${project.id}/pipelines`)).body.length).toBe(before)
+      expect(asked).toMatchObject([
+        {
+          headers: { 'x-gitlab-token': 'shared', 'content-type': 'application/json' },
+          body: {
+            project: { id: project.id, path: project.path_with_namespace },
+            user: { id: 1, username: 'root' },
+            pipeline: { ref: 'main', type: 'api' },
+            builds: [
+              { name: 'build', image: 'alpine', tag_list: ['x'], script: ['echo one', 'echo two'] },
+              { name: 'later', image: null },
+            ],
+            total_builds_count: 2,
+            namespace: { plan: 'ultimate' },
+          },
+        },
+      ])
+      answer = () => 200
+      expectStatus(await create(), 201)
+    })
+    expectStatus(await create(), 201)
+    expect(asked).toHaveLength(2)
+  })
+
+  test('stops nobody when it is out of order or slow, and is not asked in silent mode', async () => {
+    await during(world, { ...local(), external_pipeline_validation_service_timeout: 1 }, async () => {
+      answer = () => 500
+      expectStatus(await create(), 201)
+      answer = () => 0
+      expectStatus(await create(), 201)
+      expect(asked).toHaveLength(2)
+      answer = () => 406
+      await set(world, { silent_mode_enabled: true })
+      expectStatus(await create(), 201)
+      await set(world, {
+        silent_mode_enabled: false,
+        allow_local_requests_from_web_hooks_and_services: false,
+      })
+      expectStatus(await create(), 201)
+      expect(asked).toHaveLength(2)
+      // The list of exceptions opens the way again.
+      await set(world, { outbound_local_requests_allowlist_raw: new URL(url).host })
+      expect((await create()).status).toBe(400)
+      await set(world, { outbound_local_requests_allowlist_raw: '', deny_all_requests_except_allowed: true })
+      expectStatus(await create(), 201)
+    })
+  })
+})
+
+test('pipeline_limit_per_project_user_sha refuses one pipeline too many for a commit', async () => {
+  await during(world, { pipeline_limit_per_project_user_sha: 1 }, async () => {
+    expect((await create()).body).toEqual({
+      message: { base: ['Too many pipelines created in the last minute. Try again later.'] },
+    })
+  })
+  expectStatus(await create(), 201)
+})
+
+test('ci_max_total_yaml_size_bytes, max_yaml_size_bytes and max_yaml_depth refuse what is larger', async () => {
+  for (const values of [
+    { ci_max_total_yaml_size_bytes: 10 },
+    { max_yaml_size_bytes: 10 },
+    { max_yaml_depth: 1 },
+  ]) {
+    await during(world, values, async () => expect((await create()).status).toBe(400))
+  }
+  expectStatus(await create(), 201)
+})
