@@ -40,6 +40,7 @@ import * as issuePositions from './0062-issue-positions-and-closing.ts'
 import * as mergeRequestsAsNoteables from './0069-merge-requests-as-noteables.ts'
 import * as memberRoles from './0080-member-roles.ts'
 import * as tokensOfPlaces from './0081-tokens-of-places.ts'
+import * as sessions from './0082-sessions.ts'
 import * as settingsHistory from './0100-settings-history.ts'
 import * as queueByTags from './0110-queue-by-tags.ts'
 import * as storageMoves from './0052-storage-moves.ts'
@@ -98,6 +99,7 @@ export const migrations: MigrationList = {
   '0071-notes': notes,
   '0072-reactions-and-todos': reactionsAndTodos,
   '0081-tokens-of-places': tokensOfPlaces,
+  '0082-sessions': sessions,
   '0090-forks-and-stars': forksAndStars,
   '0091-aliases-and-deletion': aliasesAndDeletion,
   '0101-request-counts': requestCounts,

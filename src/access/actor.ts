@@ -15,6 +15,10 @@ export interface User {
   /** Sees internal projects only as a member. */
   readonly external: boolean
   readonly canCreateGroup: boolean
+  /** Too many wrong passwords: nothing works until then. */
+  readonly lockedUntil: Date | null
+  /** Somebody else chose it; the user has to choose another one. */
+  readonly passwordExpired: boolean
 }
 
 /** Who asks. Without a user it is somebody unknown. */
@@ -56,8 +60,12 @@ const stateReasons: Readonly<Record<string, string>> = {
 }
 
 /** Why a user may not act any more, or undefined. The texts are those that git and the API show. */
-export function accountProblem(user: User): string | undefined {
+export function accountProblem(user: User, now = new Date()): string | undefined {
   if (user.kind === 'internal') return 'This action cannot be performed by internal users'
+  if (user.lockedUntil !== null && user.lockedUntil > now) return stateReasons['blocked']
+  if (user.passwordExpired && user.state === 'active') {
+    return 'Your password expired. Please access the service from a web browser to update your password.'
+  }
   return user.state === 'active' ? undefined : (stateReasons[user.state] ?? stateReasons['blocked'])
 }
 

@@ -1,9 +1,10 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { digestToken } from '../kernel/lib/secrets.ts'
 
 /** What a request shows of itself before anything is looked up. Only digests go further than this file. */
 export interface Credentials {
-  readonly kind: 'none' | 'token' | 'job'
+  readonly kind: 'none' | 'token' | 'job' | 'session'
   readonly digest: string | undefined
   /** Id or name of the user to act as. */
   readonly sudo: string | undefined
@@ -25,7 +26,7 @@ export function bearer(headers: IncomingHttpHeaders): string | undefined {
 /** Job tokens are told apart by their prefix, as the first family that is present decides (conventions, 1.9). */
 export const jobTokenPrefix = 'glcbt-'
 
-export function readCredentials(headers: IncomingHttpHeaders, bag: Bag): Credentials {
+export function readCredentials(headers: IncomingHttpHeaders, bag: Bag, method: string): Credentials {
   const sudo =
     text(bag['sudo']) ??
     (typeof bag['sudo'] === 'number' ? String(bag['sudo']) : undefined) ??
@@ -37,7 +38,36 @@ export function readCredentials(headers: IncomingHttpHeaders, bag: Bag): Credent
   if (token !== undefined) return { kind: 'token', digest: digestToken(token), sudo }
   const job = text(headers['job-token']) ?? text(bag['job_token'])
   if (job !== undefined) return { kind: 'job', digest: digestToken(job), sudo }
+  const session = sessionOf(headers)
+  if (
+    session !== undefined &&
+    (method === 'GET' || method === 'HEAD' || carriesCsrfToken(headers, session))
+  ) {
+    return { kind: 'session', digest: digestToken(session), sudo }
+  }
   return { kind: 'none', digest: undefined, sudo }
+}
+
+/** The cookie of browsers that are signed in. */
+export const sessionCookie = '_gitlab_session'
+
+export function sessionOf({ cookie = '' }: IncomingHttpHeaders): string | undefined {
+  for (const pair of cookie.split(';')) {
+    const [name, value] = pair.trim().split('=', 2)
+    if (name === sessionCookie && value !== undefined && /^[\w-]{20,100}$/.test(value)) return value
+  }
+  return undefined
+}
+
+/** What calls of a page that write must carry besides the cookie, which browsers also send for pages of others. */
+export function csrfTokenOf(session: string): string {
+  return digestToken(`csrf ${session}`)
+}
+
+function carriesCsrfToken(headers: IncomingHttpHeaders, session: string): boolean {
+  const sent = Buffer.from(text(headers['x-csrf-token']) ?? '')
+  const expected = Buffer.from(csrfTokenOf(session))
+  return sent.length === expected.length && timingSafeEqual(sent, expected)
 }
 
 /** The token of a runner or of its job, on the runner's own endpoints. */

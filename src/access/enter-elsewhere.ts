@@ -1,10 +1,10 @@
 import type { Statements } from '../kernel/db/index.ts'
-import { enterById, enterByLogin, jobLogin, type Entrance, type Login } from './enter.ts'
+import { enterById, enterByLogin, jobLogin, type Entrance, type Login, type PasswordProof } from './enter.ts'
 import type { AnyKind, Lookup } from './subjects.ts'
 
 /** What knows passwords: the digests that we keep, and the directories that keep their own. */
 export interface Passwords {
-  readonly matches: (password: string, digest: string) => Promise<boolean>
+  readonly matches: PasswordProof
   /** Id of the account of a name and a password that somebody else knows. */
   readonly authenticate: (username: string, password: string) => Promise<number | undefined>
 }

@@ -24,7 +24,8 @@ const userColumns = userColumnsWith(sql`u.admin`)
 
 function userColumnsWith(admin: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    u.id, u.username, u.name, u.email, u.public_email, u.state, u.kind, ${admin}, u.external, u.can_create_group`
+    u.id, u.username, u.name, u.email, u.public_email, u.state, u.kind, ${admin}, u.external, u.can_create_group,
+    u.locked_until, u.password_expired`
 }
 
 const inAdminMode = userColumnsWith(sql`u.admin and 'admin_mode' = any (t.scopes) as admin`)
@@ -48,6 +49,15 @@ function actorSource({ kind, digest, adminMode }: Credentials): RawBuilder<unkno
           j.id as job_id, j.project_id as job_project_id, j.pipeline_id as job_pipeline_id
         from ci_jobs j join users u on u.id = j.user_id
         where j.token_digest = ${digest} and j.status in ('running', 'canceling')`
+    case 'session':
+      // A user who must have a second factor and has none is let in until his time is up.
+      return sql`
+        select ${adminMode === true ? userColumnsWith(sql`false as admin`) : userColumns},
+          s.id || '.' || u.xmin::text as version, null::bigint as token_id, null::text[] as scopes,
+          null::boolean as revoked, null::date as token_expires_at, null::timestamptz as last_used_at,
+          null::bigint as job_id, null::bigint as job_project_id, null::bigint as job_pipeline_id
+        from user_sessions s join users u on u.id = s.user_id
+        where s.digest = ${digest} and s.expires_at > now() and (s.enrol_by is null or s.enrol_by > now())`
     case 'none':
       return sql`select ${userColumns}, ${none} from users u where false`
   }
@@ -162,13 +172,16 @@ function loginSource({ username, password }: Login): RawBuilder<unknown> {
     limit 1`
 }
 
-/** As `enter`, for HTTP Basic. `matches` compares a password with the digest that is kept of it. */
+/** Whether a password is that of a user, whose digest is given, and is good enough here. */
+export type PasswordProof = (userId: number, password: string, digest: string) => Promise<boolean>
+
+/** As `enter`, for HTTP Basic. */
 export async function enterByLogin<Subject>(
   db: Statements,
   kind: AnyKind,
   login: Login,
   lookup: Lookup,
-  matches: (password: string, digest: string) => Promise<boolean>,
+  matches: PasswordProof,
 ): Promise<Entrance<Subject, never>> {
   if (login.username === jobLogin) {
     return enter(db, kind, { kind: 'job', digest: digestToken(login.password), sudo: undefined }, lookup)
@@ -188,7 +201,10 @@ export async function enterByLogin<Subject>(
     }
   }
   if (entrance.actor === undefined) return entrance
-  const proven = passwordDigest === undefined || (await matches(login.password, passwordDigest))
+  const userId = entrance.actor.user?.id
+  const proven =
+    passwordDigest === undefined ||
+    (userId !== undefined && (await matches(userId, login.password, passwordDigest)))
   return proven ? entrance : { ...entrance, actor: undefined }
 }
 
@@ -316,6 +332,8 @@ function userFromRow(row: Record<string, unknown>): User {
     admin: row['admin'] as boolean,
     external: row['external'] as boolean,
     canCreateGroup: row['can_create_group'] as boolean,
+    lockedUntil: row['locked_until'] === null ? null : new Date(row['locked_until'] as string),
+    passwordExpired: row['password_expired'] as boolean,
   }
 }
 

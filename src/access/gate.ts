@@ -27,7 +27,7 @@ import { enterInNameOf, findUser, type Entrance } from './enter.ts'
 import { EndpointLimits } from './endpoint-limits.ts'
 import { Entrances } from './remembered.ts'
 import type { AnyKind, AnySubject } from './subjects.ts'
-import { noteTokenUse } from './token-use.ts'
+import { noteTokenUse, SessionUse } from './token-use.ts'
 import type { Throttles } from './throttles.ts'
 import { UniqueAddresses } from './unique-addresses.ts'
 import { LruMap } from '../kernel/lib/lru.ts'
@@ -74,6 +74,7 @@ export class Gate {
   readonly #limits: EndpointLimits
   readonly #throttles: Throttles
   readonly #addresses: UniqueAddresses
+  readonly #sessions: SessionUse
   /** Whose token it was, so that one too many is refused without asking the database. */
   readonly #users = new LruMap<string, number>(10_000)
 
@@ -84,6 +85,7 @@ export class Gate {
     this.#throttles = throttles
     this.#addresses = new UniqueAddresses(db, settings)
     this.#entrances = new Entrances(db)
+    this.#sessions = new SessionUse(db, log, settings)
     this.#plan = plan
     this.#log = log
   }
@@ -98,7 +100,10 @@ export class Gate {
     const machine = kind.name === 'runner' || kind.name === 'job' ? kind.name : undefined
     const credentials: Credentials =
       machine === undefined
-        ? { ...readCredentials(request.headers, call.bag), adminMode: this.#settings.values.admin_mode }
+        ? {
+            ...readCredentials(request.headers, call.bag, request.method),
+            adminMode: this.#settings.values.admin_mode,
+          }
         : { kind: 'none', digest: undefined, sudo: undefined }
     // Runners and jobs ask as often as they have to.
     if (machine === undefined && credentials.kind === 'none') {
@@ -190,6 +195,7 @@ export class Gate {
       noteTokenUse({ db: this.#db, log: this.#log }, token)
     }
     if (actor.user !== null) checkAccount(actor.user)
+    if (credentials.kind === 'session') this.#sessions.note(credentials.digest!)
     if (actor.job !== null && endpoint.jobToken !== true) throw unauthorized()
     if (actor.token !== null) checkScopes(actor.token.scopes, scopesOf(endpoint))
     return credentials.sudo === undefined ? actor : this.#actAs(actor, credentials.sudo)

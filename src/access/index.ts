@@ -17,7 +17,14 @@ export {
   type Actor,
   type User,
 } from './actor.ts'
-export { bearer, jobTokenPrefix, type Credentials } from './credentials.ts'
+export {
+  bearer,
+  csrfTokenOf,
+  jobTokenPrefix,
+  sessionCookie,
+  sessionOf,
+  type Credentials,
+} from './credentials.ts'
 export { abilities, decide, isVisible, may, require, type Ability, type Decision } from './decide.ts'
 export { deployKeyMayDownload, deployKeyMayUpload, isWriter, type DeployKey } from './deploy-key.ts'
 export {
@@ -29,6 +36,7 @@ export {
   jobLogin,
   type Entrance,
   type Login,
+  type PasswordProof,
 } from './enter.ts'
 export { findDeployToken, type DeployToken } from './deploy-token.ts'
 export { find, findGroup, findReached } from './find.ts'

@@ -1,3 +1,4 @@
+import { passwordsForGit, sessions } from '../areas/sessions/index.ts'
 import { sshKeys } from '../areas/ssh-keys/index.ts'
 import { protectedTags } from '../areas/protected-tags/index.ts'
 import { gitSsh } from '../areas/git-ssh/index.ts'
@@ -41,7 +42,7 @@ import { testReports } from '../areas/test-reports/index.ts'
 import { oci } from '../areas/oci/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { triggers } from '../areas/triggers/index.ts'
-import { matchesPassword, users } from '../areas/users/index.ts'
+import { users } from '../areas/users/index.ts'
 import { wikis } from '../areas/wikis/index.ts'
 import { variables } from '../areas/variables/index.ts'
 import { jobResults, jobs } from '../areas/jobs/index.ts'
@@ -54,7 +55,6 @@ import { uploads } from '../areas/uploads/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
 import { shares } from '../areas/shares/index.ts'
 import { applicationSettings } from '../areas/application-settings/index.ts'
-import type { Passwords } from '../access/index.ts'
 import type { Area } from './area.ts'
 import { refProtection } from './ref-protection.ts'
 import type { Services } from './services.ts'
@@ -71,10 +71,9 @@ export function areas(services: Services): Area[] {
   const markdownArea = markdown(services)
   const wikiArea = wikis({ ...services, texts: markdownArea.texts })
   const { process } = pipelineArea
-  const passwords: Passwords = {
-    matches: matchesPassword,
-    authenticate: (username, password) => services.directory.authenticate(username, password),
-  }
+  const elsewhere = (username: string, password: string) =>
+    services.directory.authenticate(username, password)
+  const passwords = passwordsForGit(services, elsewhere)
   const aliases = (name: string) => projectOfAlias(services.db.reader, name)
   const { view } = jobArea
   const identity = identityTokens(services)
@@ -87,6 +86,7 @@ export function areas(services: Services): Area[] {
     projectAliases(services),
     users({ ...services, beforeRemoval: removeRepositoriesBelow }),
     tokens(services),
+    sessions({ ...services, elsewhere }),
     members(services),
     ldap(services),
     memberRoles(services),

@@ -38,7 +38,7 @@ export interface PageOptions {
   readonly joinsCohorts: () => boolean
 }
 
-/** Pages for people: the landing page, the browsable API, and their assets. All of it is static. */
+/** Pages for people: the landing page, the browsable API, sign-in, and their assets. All of it is static. */
 export function mountPages(server: FastifyInstance, options: PageOptions): void {
   const pages = readFolder('pages')
   const assets = readFolder('assets')
@@ -57,6 +57,7 @@ export function mountPages(server: FastifyInstance, options: PageOptions): void 
     if (text === null) reply.callNotFound()
     else void reply.header('content-type', 'text/plain; charset=utf-8').send(text)
   })
+  server.get('/users/sign_in', (request, reply) => sendPage(request, reply, 'sign-in.html'))
   server.get<{ Params: { name: string } }>('/-/assets/:name', (request, reply) => {
     const file = assets.get(request.params.name)
     if (file === undefined) reply.callNotFound()

@@ -21,6 +21,8 @@ export interface BasicUserRow {
   readonly public_email: string | null
   readonly name: string
   readonly state: string
+  /** Left out where it is not asked for. */
+  readonly locked?: boolean
 }
 
 export interface BasicUserEntity extends BasicUserRow {
@@ -35,10 +37,10 @@ export function basicUserJson(alias: string): RawBuilder<BasicUserRow | null> {
   return sql`
     case when ${column('id')} is not null then json_build_object('id', ${column('id')},
       'username', ${column('username')}, 'public_email', ${column('public_email')}, 'name', ${column('name')},
-      'state', ${column('state')}) end`
+      'state', ${column('state')}, 'locked', coalesce(${column('locked_until')} > now(), false)) end`
 }
 
-/** `externalUrl` without a slash at the end. Nobody has a picture or is locked yet. */
+/** `externalUrl` without a slash at the end. */
 export function basicUser(row: BasicUserRow, externalUrl: string): BasicUserEntity {
   return {
     id: row.id,
@@ -46,7 +48,7 @@ export function basicUser(row: BasicUserRow, externalUrl: string): BasicUserEnti
     public_email: row.public_email,
     name: row.name,
     state: row.state,
-    locked: false,
+    locked: row.locked ?? false,
     avatar_url: null,
     web_url: `${externalUrl}/${row.username}`,
   }

@@ -118,6 +118,12 @@ export interface UserRow extends BasicUserRow {
   readonly created_by: BasicUserRow | null
   /** Who the user is elsewhere. */
   readonly identities: readonly unknown[]
+  readonly two_factor_enabled: boolean
+  readonly last_sign_in_at: Date | string | null
+  readonly current_sign_in_at: Date | string | null
+  readonly current_sign_in_ip: string | null
+  readonly last_sign_in_ip: string | null
+  readonly sign_in_count: number
 }
 
 export interface UserDetailRow extends UserRow {
@@ -145,19 +151,18 @@ export function profileUser(row: UserRow, externalUrl: string, { hidden }: { hid
 export function ownUser(row: UserRow, externalUrl: string) {
   return {
     ...profileUser(row, externalUrl, { hidden: false }),
-    // Nobody signs in with a password yet, and nobody has a second factor.
-    last_sign_in_at: null,
+    last_sign_in_at: row.last_sign_in_at,
     confirmed_at: row.confirmed_at,
     last_activity_on: row.last_activity_on,
     email: row.email,
     theme_id: row.profile['theme_id'] ?? null,
     color_scheme_id: row.profile['color_scheme_id'] ?? null,
     projects_limit: row.projects_limit,
-    current_sign_in_at: null,
+    current_sign_in_at: row.current_sign_in_at,
     identities: row.identities,
     can_create_group: row.can_create_group,
     can_create_project: row.can_create_project,
-    two_factor_enabled: false,
+    two_factor_enabled: row.two_factor_enabled,
     external: row.external,
     private_profile: row.private_profile,
     commit_email: row.commit_email ?? row.email,
@@ -178,9 +183,9 @@ export function adminUser(row: UserRow, externalUrl: string) {
 export function adminUserDetail(row: UserDetailRow, externalUrl: string) {
   return {
     ...adminUser(row, externalUrl),
-    current_sign_in_ip: null,
-    last_sign_in_ip: null,
-    sign_in_count: 0,
+    current_sign_in_ip: row.current_sign_in_ip,
+    last_sign_in_ip: row.last_sign_in_ip,
+    sign_in_count: row.sign_in_count,
     highest_role: row.highest_role,
   }
 }

@@ -6,7 +6,8 @@ import type { UserServices } from './services.ts'
 
 export { basicUser, BasicUser, basicUserJson, type BasicUserEntity, type BasicUserRow } from './basic.ts'
 export { createBot, createUser, type NewUser } from './create.ts'
-export { matchesPassword } from './password.ts'
+export { digestPassword, matchesPassword } from './password.ts'
+export { passwordFaults, passwordRules } from './rules.ts'
 export { reservedTopLevel } from './reserved.ts'
 
 /** People and their accounts. */

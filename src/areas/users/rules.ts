@@ -48,7 +48,9 @@ export function check(state: UserState, password: string | undefined, passwords:
     faults[attribute] = [...(faults[attribute] ?? []), text]
   }
   checkEmails(state, fault)
-  if (password !== undefined) checkPassword(password, state, passwords, fault)
+  if (password !== undefined) {
+    for (const text of passwordFaults(password, state, passwords)) fault('password', text)
+  }
   checkName(state.name, fault)
   checkUsername(state.username, fault)
   if (state.projectsLimit < 0) fault('projects_limit', 'must be greater than or equal to 0')
@@ -81,22 +83,24 @@ function checkEmails({ email, publicEmail, commitEmail }: UserState, fault: Faul
   if (commitEmail !== null && !owns(commitEmail)) fault('commit_email', 'is not an email you own')
 }
 
-function checkPassword(
+/** What is wrong with a new password of somebody. */
+export function passwordFaults(
   password: string,
-  { username, name, email }: UserState,
+  { username, name, email }: Pick<UserState, 'username' | 'name' | 'email'>,
   { minimumLength: minimum, kinds }: PasswordRules,
-  fault: Fault,
-): void {
-  if (password.length < minimum) fault('password', `is too short (minimum is ${minimum} characters)`)
-  if (password.length > longestPassword) fault('password', tooLong(longestPassword))
+): string[] {
+  const faults: string[] = []
+  if (password.length < minimum) faults.push(`is too short (minimum is ${minimum} characters)`)
+  if (password.length > longestPassword) faults.push(tooLong(longestPassword))
   for (const kind of kinds) {
-    if (!characterKinds[kind].pattern.test(password)) fault('password', `requires at least one ${kind}`)
+    if (!characterKinds[kind].pattern.test(password)) faults.push(`requires at least one ${kind}`)
   }
   const lower = password.toLowerCase()
   const own = [username, ...name.split(/\s+/), ...email.split('@')].map((word) => word.toLowerCase())
   if (commonPasswords.has(lower) || own.some((word) => word.length >= 4 && lower.includes(word))) {
-    fault('password', 'must not contain commonly used combinations of words and letters')
+    faults.push('must not contain commonly used combinations of words and letters')
   }
+  return faults
 }
 
 function checkName(name: string, fault: Fault): void {

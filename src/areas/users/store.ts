@@ -8,6 +8,9 @@ import { emailTaken, usernameTaken } from './rules.ts'
 
 const columns = sql`
   u.id, u.username, u.public_email, u.name, u.state, u.email, u.commit_email, u.kind, u.admin, u.external,
+  coalesce(u.locked_until > now(), false) as locked, u.two_factor_at is not null as two_factor_enabled,
+  u.last_sign_in_at, u.current_sign_in_at, host(u.current_sign_in_ip) as current_sign_in_ip,
+  host(u.last_sign_in_ip) as last_sign_in_ip, u.sign_in_count,
   u.private_profile, u.can_create_group, u.projects_limit, u.profile, u.note, u.confirmed_at, u.last_activity_on,
   u.created_at,
   u.projects_limit > (
@@ -36,6 +39,7 @@ export interface Filters {
   readonly without_project_bots?: boolean | undefined
   readonly admins?: boolean | undefined
   readonly without_projects?: boolean | undefined
+  readonly two_factor?: 'enabled' | 'disabled' | undefined
   readonly created_after?: Date | undefined
   readonly created_before?: Date | undefined
   readonly order_by: 'id' | 'name' | 'username' | 'created_at' | 'updated_at'
@@ -79,6 +83,11 @@ function conditions(filters: Filters): RawBuilder<unknown>[] {
     ...flag(filters.without_project_bots, sql`u.kind <> 'project_bot'`),
     // For administrators; of others these are ignored.
     ...flag(filters.admins, sql`(u.admin or actor.admin is not true)`),
+    ...(filters.two_factor === undefined
+      ? []
+      : [
+          sql`((u.two_factor_at is not null) = ${filters.two_factor === 'enabled'} or actor.admin is not true)`,
+        ]),
     ...flag(filters.without_projects, sql`(not ${inSomeProject} or actor.admin is not true)`),
     ...(after === undefined ? [] : [sql`(u.created_at > ${after} or actor.admin is not true)`]),
     ...(before === undefined ? [] : [sql`(u.created_at < ${before} or actor.admin is not true)`]),
@@ -171,22 +180,29 @@ export interface Values {
   readonly note: string | null
   /** Undefined: the password stays. */
   readonly password_digest: string | undefined
+  /** Somebody else has chosen the password. */
+  readonly password_expired: boolean
 }
 
 export async function change(tx: Tx, id: number, values: Values): Promise<void> {
-  const { profile, password_digest: digest, ...plain } = values
+  const { profile, password_digest: digest, password_expired: expired, ...plain } = values
   await tx
     .updateTable('users')
     .set({
       ...plain,
       profile: JSON.stringify(profile),
-      ...(digest !== undefined && { password_digest: digest }),
+      ...(digest !== undefined && { password_digest: digest, password_expired: expired }),
       updated_at: sql`now()`,
     })
     .where('users.id', '=', id)
     .execute()
     .catch(onConstraint('users_email', emailTaken))
     .catch(onConstraint('users_username', usernameTaken))
+}
+
+/** Another password ends what was opened with the one before. */
+export async function endSessions(tx: Tx, id: number): Promise<void> {
+  await sql`delete from user_sessions s where s.user_id = ${id}`.execute(tx)
 }
 
 /** The personal namespace bears the name of its user. */

@@ -1268,6 +1268,11 @@ export interface UserIdentities {
   user_id: number;
 }
 
+export interface UserRecoveryCodes {
+  digest: string;
+  user_id: number;
+}
+
 export interface Users {
   admin: Generated<boolean>;
   can_create_group: Generated<boolean>;
@@ -1275,22 +1280,45 @@ export interface Users {
   confirmed_at: Timestamp | null;
   created_at: Generated<Timestamp>;
   created_by_id: number | null;
+  current_sign_in_at: Timestamp | null;
+  current_sign_in_ip: string | null;
   email: string;
   external: Generated<boolean>;
+  failed_attempts: Generated<number>;
   id: Generated<number>;
   kind: Generated<string>;
   last_activity_on: string | null;
   last_sign_in_at: Timestamp | null;
+  last_sign_in_ip: string | null;
+  locked_until: Timestamp | null;
   name: string;
   note: string | null;
+  otp_secret: string | null;
+  otp_step: number | null;
   password_digest: string | null;
+  password_expired: Generated<boolean>;
   private_profile: Generated<boolean>;
   profile: Generated<Json>;
   projects_limit: Generated<number>;
   public_email: string | null;
+  sign_in_count: Generated<number>;
   state: Generated<string>;
+  two_factor_asked_at: Timestamp | null;
+  two_factor_at: Timestamp | null;
   updated_at: Generated<Timestamp>;
   username: string;
+}
+
+export interface UserSessions {
+  created_at: Generated<Timestamp>;
+  digest: string;
+  enrol_by: Timestamp | null;
+  expires_at: Timestamp;
+  id: Generated<number>;
+  ip: string | null;
+  last_seen_at: Generated<Timestamp>;
+  user_agent: string | null;
+  user_id: number;
 }
 
 export interface WikiPages {
@@ -1429,6 +1457,8 @@ export interface DB {
   uploads: Uploads;
   user_addresses: UserAddresses;
   user_identities: UserIdentities;
+  user_recovery_codes: UserRecoveryCodes;
+  user_sessions: UserSessions;
   users: Users;
   wiki_pages: WikiPages;
   wiki_ref_updates: WikiRefUpdates;

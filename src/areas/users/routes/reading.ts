@@ -35,6 +35,7 @@ const filters = {
   exclude_internal: Optional(Flag()),
   without_project_bots: Optional(Flag()),
   admins: Optional(Flag({ description: forAdministrators })),
+  two_factor: Optional(OneOf(['enabled', 'disabled'], { description: forAdministrators })),
   without_projects: Optional(Flag({ description: forAdministrators })),
   created_after: Optional(DateTime({ description: forAdministrators })),
   created_before: Optional(DateTime({ description: forAdministrators })),

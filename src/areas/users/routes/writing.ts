@@ -93,7 +93,7 @@ export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: U
       }),
       answers: AdminUserDetail,
       refuses: { 404: 'No such user', 409: 'The username or address is taken' },
-      async handle({ params }) {
+      async handle({ actor, params }) {
         const password = params.password === '' ? undefined : params.password
         return db.transaction(async (tx) => {
           const before = await store.lock(tx, params.id)
@@ -126,7 +126,9 @@ export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: U
             profile: state.profile,
             note: emptyAsNull(params.note, before.note),
             password_digest: password === undefined ? undefined : await digestPassword(password),
+            password_expired: before.id !== userOf(actor).id,
           })
+          if (password !== undefined) await store.endSessions(tx, before.id)
           if (before.namespace_id !== null) {
             if (state.name !== before.name) await store.nameNamespace(tx, before.namespace_id, state.name)
             if (state.username !== before.username) {

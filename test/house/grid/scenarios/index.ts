@@ -25,6 +25,7 @@ import { repositoryWritingScenarios } from './repository-writing.ts'
 import { runnerScenarios } from './runners.ts'
 import { discussionScenarios } from './notes.ts'
 import { snippetScenarios } from './snippets.ts'
+import { sessionScenarios } from './sessions.ts'
 import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
 import { uploadScenarios } from './uploads.ts'
@@ -68,6 +69,7 @@ export const scenarios: Scenarios = {
   ...runnerScenarios,
   ...discussionScenarios,
   ...snippetScenarios,
+  ...sessionScenarios,
   ...tokenScenarios,
   ...triggerScenarios,
   ...uploadScenarios,

@@ -1,0 +1,92 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { csrfTokenOf, sessionCookie, sessionOf } from '../../access/index.ts'
+import { requestContext } from '../../kernel/log/index.ts'
+import { RateLimit } from '../../kernel/lib/rate-limit.ts'
+import { digestToken } from '../../kernel/lib/secrets.ts'
+import { readForm } from './form.ts'
+import { signIn, type SignInServices } from './sign-in.ts'
+import * as store from './store.ts'
+
+export interface PageServices extends SignInServices {
+  readonly externalUrl: () => string
+}
+
+/** Tries of one address in a minute, right and wrong ones. */
+const tries = 60
+
+/** What the sign-in page sends to. Not of the REST API, which makes no sessions. */
+export function mountSignIn(server: FastifyInstance, services: PageServices): void {
+  const attempts = new RateLimit(tries, 60)
+
+  server.post('/users/sign_in', async (request, reply) => {
+    named('sign in')
+    if (!isOwnPage(request)) return refuse(reply, 403, 'The form is not of this page.')
+    attempts.use(request.ip)
+    const form = await readForm(request.raw)
+    if (form === undefined) return refuse(reply, 400, 'The form could not be read.')
+    const result = await signIn(
+      services,
+      {
+        login: form['login'] ?? '',
+        password: form['password'] ?? '',
+        code: given(form['otp_attempt']),
+        newPassword: given(form['new_password']),
+      },
+      { ip: request.ip, userAgent: request.headers['user-agent'] },
+    )
+    if ('refused' in result) return refuse(reply, 401, result.refused, result.needs)
+    return send(reply.header('set-cookie', cookie(services, result.session)), 200, {
+      username: result.account.username,
+      csrf_token: csrfTokenOf(result.session),
+      two_factor_setup_required: result.mustEnrol,
+    })
+  })
+
+  const signOut = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    named('sign out')
+    const session = sessionOf(request.headers)
+    if (session !== undefined) {
+      if (!isOwnPage(request) || request.headers['x-csrf-token'] !== csrfTokenOf(session)) {
+        return refuse(reply, 403, 'The CSRF token is missing.')
+      }
+      await services.db.transaction((tx) => store.close(tx, digestToken(session)))
+    }
+    const location = services.settings.values.after_sign_out_path ?? `${services.externalUrl()}/users/sign_in`
+    return send(reply.header('set-cookie', cookie(services, '', 0)), 200, { location })
+  }
+  server.post('/users/sign_out', signOut)
+  server.delete('/users/sign_out', signOut)
+}
+
+function named(endpoint: string): void {
+  const context = requestContext()
+  if (context !== undefined) context.endpoint = endpoint
+}
+
+const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text)
+
+/** Browsers say from whose page a request comes. */
+function isOwnPage({ headers, host }: FastifyRequest): boolean {
+  if (headers['sec-fetch-site'] !== undefined && headers['sec-fetch-site'] !== 'same-origin') {
+    return headers['sec-fetch-site'] === 'none'
+  }
+  return headers.origin === undefined || URL.parse(headers.origin)?.host === host
+}
+
+function cookie({ externalUrl }: PageServices, value: string, seconds?: number): string {
+  const secure = externalUrl().startsWith('https:') ? ['Secure'] : []
+  const life = seconds === undefined ? [] : [`Max-Age=${seconds}`]
+  return [`${sessionCookie}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax', ...secure, ...life].join('; ')
+}
+
+function refuse(reply: FastifyReply, status: number, message: string, needs?: string): FastifyReply {
+  return send(reply, status, { message, ...(needs !== undefined && { needs }) })
+}
+
+function send(reply: FastifyReply, status: number, body: object): FastifyReply {
+  return reply
+    .code(status)
+    .header('content-type', 'application/json')
+    .header('cache-control', 'no-store')
+    .send(Buffer.from(JSON.stringify(body)))
+}

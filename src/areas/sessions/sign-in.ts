@@ -1,0 +1,130 @@
+import { accountProblem } from '../../access/index.ts'
+import { digestToken, newToken, type Cipher } from '../../kernel/lib/secrets.ts'
+import { digestPassword, matchesPassword, passwordFaults, passwordRules } from '../users/index.ts'
+import { isRight, type PasswordServices } from './passwords.ts'
+import { takeSecondFactor } from './second-factor.ts'
+import * as store from './store.ts'
+import type { Account } from './store.ts'
+
+export interface SignInServices extends PasswordServices {
+  readonly cipher: Cipher
+  /** Who else knows people and their passwords, such as a directory: the id of the user. */
+  readonly elsewhere?: (login: string, password: string) => Promise<number | undefined>
+}
+
+export interface SignInForm {
+  readonly login: string
+  readonly password: string
+  /** Of the authenticator, or a recovery code. */
+  readonly code: string | undefined
+  /** In the place of one that has expired. */
+  readonly newPassword: string | undefined
+}
+
+export interface Browser {
+  readonly ip: string
+  readonly userAgent: string | undefined
+}
+
+export type SignedIn =
+  | { readonly session: string; readonly account: Account; readonly mustEnrol: boolean }
+  | { readonly refused: string; readonly needs?: 'code' | 'new_password' }
+
+const wrong = { refused: 'Invalid login or password.' }
+
+/** A password takes as long to find wrong where there is nobody of that name. */
+const nobodys = digestPassword('nobody')
+
+/** Opens a session for who shows the password of an account, and its second factor where it has one. */
+export async function signIn(
+  services: SignInServices,
+  form: SignInForm,
+  browser: Browser,
+): Promise<SignedIn> {
+  const account = await known(services, form)
+  if (account === undefined) return wrong
+  const problem = account.state === 'deactivated' ? undefined : accountProblem(standingOf(account))
+  if (problem !== undefined) return { refused: problem }
+  if (account.two_factor) {
+    if (form.code === undefined) return { refused: 'A code of the second factor is needed.', needs: 'code' }
+    const right = await isRight(services, account.id, account, () =>
+      services.db.transaction((tx) => takeSecondFactor(tx, services.cipher, account, form.code!)),
+    )
+    if (!right) return { refused: 'Invalid two-factor code.', needs: 'code' }
+  }
+  const renewed = await renew(services, account, form.newPassword)
+  if (renewed !== undefined) return { refused: renewed, needs: 'new_password' }
+  return open(services, account, browser)
+}
+
+async function known(
+  services: SignInServices,
+  { login, password }: SignInForm,
+): Promise<Account | undefined> {
+  const { db, settings, elsewhere } = services
+  const account = await store.byLogin(db.reader, login)
+  if (settings.values.password_authentication_enabled_for_web) {
+    const digest = account?.password_digest ?? (await nobodys)
+    const check = () => matchesPassword(password, digest)
+    if (account?.password_digest == null || account.locked) await check()
+    else if (await isRight(services, account.id, account, check)) return account
+  }
+  const userId = await elsewhere?.(login, password)
+  return userId === undefined ? undefined : db.transaction((tx) => store.lock(tx, userId))
+}
+
+/** What is wrong with the new password where there must be one; undefined when all is well. */
+async function renew(
+  { db, settings }: SignInServices,
+  account: Account,
+  password: string | undefined,
+): Promise<string | undefined> {
+  if (!account.password_expired) return undefined
+  if (password === undefined) return 'Your password expired. Choose another one.'
+  const [fault] = passwordFaults(password, account, passwordRules(settings.values))
+  if (fault !== undefined) return `The new password ${fault}.`
+  if (account.password_digest !== null && (await matchesPassword(password, account.password_digest))) {
+    return 'The new password is the old one.'
+  }
+  const digest = await digestPassword(password)
+  await db.transaction((tx) => store.setPassword(tx, account.id, digest))
+  return undefined
+}
+
+async function open({ db, settings }: SignInServices, account: Account, browser: Browser): Promise<SignedIn> {
+  const { values } = settings
+  const required =
+    values.require_two_factor_authentication ||
+    (account.admin && values.require_admin_two_factor_authentication)
+  const mustEnrol = required && !account.two_factor
+  const askedAt = account.two_factor_asked_at ?? new Date()
+  const enrolBy = mustEnrol ? new Date(askedAt.getTime() + values.two_factor_grace_period * 3_600_000) : null
+  const session = newToken('')
+  await db.transaction((tx) =>
+    store.open(tx, account.id, {
+      ...browser,
+      digest: digestToken(session),
+      minutes: values.session_expire_delay,
+      enrolBy,
+    }),
+  )
+  return { session, account, mustEnrol }
+}
+
+/** As access looks at it; an expired password is looked at later. */
+function standingOf(account: Account) {
+  return {
+    id: account.id,
+    username: account.username,
+    name: account.name,
+    email: account.email,
+    publicEmail: null,
+    state: account.state,
+    kind: account.kind,
+    admin: account.admin,
+    external: false,
+    canCreateGroup: false,
+    lockedUntil: null,
+    passwordExpired: false,
+  }
+}

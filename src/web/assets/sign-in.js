@@ -1,0 +1,54 @@
+const form = document.getElementById('form')
+const message = document.getElementById('message')
+const inside = document.getElementById('inside')
+const user = new URL('../api/v4/user', location.href)
+
+form.addEventListener('submit', async (event) => {
+  event.preventDefault()
+  message.textContent = ''
+  const fields = JSON.stringify(Object.fromEntries(new FormData(form)))
+  const { status, body } = await send(location.href, fields, { 'content-type': 'application/json' })
+  if (status !== 200) {
+    message.textContent = body.message ?? 'That did not work.'
+    ask(body.needs)
+    return
+  }
+  // Pages that write send it along; the tab forgets it when it is closed.
+  sessionStorage.setItem('csrf', body.csrf_token)
+  form.reset()
+  if (body.two_factor_setup_required) {
+    message.textContent = 'You have to set up a second factor.'
+  }
+  show(body.username)
+})
+
+document.getElementById('out').addEventListener('click', async () => {
+  const headers = { 'x-csrf-token': sessionStorage.getItem('csrf') ?? '' }
+  const { status, body } = await send(new URL('sign_out', location.href), undefined, headers)
+  if (status === 200) location.assign(body.location)
+  else message.textContent = body.message
+})
+
+async function send(address, body, headers = {}) {
+  const response = await fetch(address, { method: 'POST', body, headers, credentials: 'same-origin' })
+  return { status: response.status, body: await response.json().catch(() => ({})) }
+}
+
+/** Shows a field that the account needs besides the password. */
+function ask(needed) {
+  const label = form.querySelector(`[data-needs="${needed}"]`)
+  if (label === null) return
+  label.hidden = false
+  const input = label.querySelector('input')
+  input.disabled = false
+  input.focus()
+}
+
+function show(name) {
+  form.hidden = true
+  inside.hidden = false
+  document.getElementById('name').textContent = name
+}
+
+const signedIn = await fetch(user, { credentials: 'same-origin' })
+if (signedIn.ok) show((await signedIn.json()).username)
