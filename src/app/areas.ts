@@ -48,7 +48,7 @@ import { variables } from '../areas/variables/index.ts'
 import { jobResults, jobs } from '../areas/jobs/index.ts'
 import { planLimits } from '../areas/plan-limits/index.ts'
 import { pipelineSchedules } from '../areas/pipeline-schedules/index.ts'
-import { lastPipelineOf, pipelines } from '../areas/pipelines/index.ts'
+import { lastPipelineOf, pipelines, RemoteFiles } from '../areas/pipelines/index.ts'
 import { runners } from '../areas/runners/index.ts'
 import { notes } from '../areas/notes/index.ts'
 import { uploads } from '../areas/uploads/index.ts'
@@ -61,8 +61,10 @@ import type { Services } from './services.ts'
 
 /** Every area of the service. */
 export function areas(services: Services): Area[] {
+  const remoteFiles = new RemoteFiles(services.outbound)
   const pipelineArea = pipelines({
     ...services,
+    remoteFiles,
     refProtection,
     deployments,
     results: jobResults(services),
@@ -118,7 +120,7 @@ export function areas(services: Services): Area[] {
     wikiArea,
     pipelineArea,
     mergeRequests({ ...services, creator: pipelineArea.creator }),
-    ciSimulation({ ...services, refProtection }),
+    ciSimulation({ ...services, remoteFiles, refProtection }),
     pipelineSchedules({ ...services, refProtection, creator: pipelineArea.creator }),
     triggers({ ...services, creator: pipelineArea.creator }),
     jobArea,

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { Transform, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -55,6 +55,20 @@ export class Blobs {
       await rm(temporary, { force: true })
       throw error
     }
+  }
+
+  /** Removes what uploads have left that a crash cut off, once it has lain for so many milliseconds. */
+  async removeLeftovers(age: number): Promise<number> {
+    const incoming = path.join(this.#directory, 'incoming')
+    let removed = 0
+    for (const name of await readdir(incoming).catch(() => [])) {
+      const place = path.join(incoming, name)
+      const found = await stat(place).catch(() => undefined)
+      if (found === undefined || Date.now() - found.mtimeMs < age) continue
+      await rm(place, { force: true })
+      removed += 1
+    }
+    return removed
   }
 
   /** Bytes `start` to `end` (inclusive) or all of it. */

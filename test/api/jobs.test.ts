@@ -227,6 +227,19 @@ describe('artifacts', () => {
     expect((await world.root.get(`${latest}/download`)).body).toEqual({ error: 'job is missing' })
   })
 
+  test('the files in it, of a folder or all', async () => {
+    const { path } = await withArchive()
+    const tree = async (query = ''): Promise<unknown> =>
+      (await world.root.get(`${path}/artifacts/tree${query}`)).body
+    expect(await tree()).toEqual([{ name: 'out', path: 'out', type: 'directory', mode: '040755' }])
+    const a = { name: 'a.txt', path: 'out/a.txt', type: 'file', size: 12 }
+    const b = { name: 'b', path: 'out/b', type: 'directory' }
+    expect(await tree('?path=out')).toMatchObject([a, b])
+    expect(await tree('?path=/out/&recursive=true')).toMatchObject([a, b, { path: 'out/b/c.txt', size: 12 }])
+    expect(await tree('?recursive=true&per_page=1&page=3')).toMatchObject([b])
+    expect((await world.root.get(`${path}/artifacts/tree?path=none`)).status).toBe(404)
+  })
+
   test('keep, delete one, delete all', async () => {
     const { ci, path } = await withArchive()
     expect((await world.root.get(path)).body.artifacts_expire_at).not.toBeNull()

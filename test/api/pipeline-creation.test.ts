@@ -16,12 +16,15 @@ const files: Record<string, string> = {
   '/nested.yml': 'include: /inner.yml\nremote: {script: [x]}\n',
   '/long.yml': `#${'x'.repeat(3_000_000)}`,
 }
+/** Paths of the site, as they were asked for. */
+const asked: string[] = []
 beforeAll(async () => {
   world = await startWorld()
   projects = await CiProjects.open(world)
-  pages = createServer(({ url = '' }, reply) =>
-    url in files ? reply.end(files[url]) : reply.writeHead(404).end(),
-  )
+  pages = createServer(({ url = '' }, reply) => {
+    asked.push(url)
+    return url in files ? reply.end(files[url]) : reply.writeHead(404).end()
+  })
   await new Promise<void>((done) => pages.listen(0, '127.0.0.1', done))
   site = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`
 })
@@ -58,6 +61,19 @@ describe('includes', () => {
     expect(await wrong(`include: {remote: '${site}/jobs.yml', integrity: sha256-AAAA}\n`)).toBe(
       `Remote file \`${site}/jobs.yml\` failed integrity check!`,
     )
+  })
+
+  test('of an address are asked for once where they may be kept', async () => {
+    const { settings } = world.service.services
+    await settings.change({ outbound_local_requests_whitelist: [new URL(site).host] })
+    const count = (): number => asked.filter((url) => url === '/kept.yml').length
+    files['/kept.yml'] = 'kept: {script: [x]}\n'
+    const kept = await projects.make(`include: {remote: '${site}/kept.yml', cache: '10 minutes'}\n`)
+    for (const _ of [1, 2]) expectStatus(await create(kept), 201)
+    expect(count()).toBe(1)
+    const anew = await projects.make(`include: {remote: '${site}/kept.yml'}\n`)
+    for (const _ of [1, 2]) expectStatus(await create(anew), 201)
+    expect(count()).toBe(3)
   })
 
   test('of a project, by the rights of whoever the pipeline is of', async () => {

@@ -4,7 +4,7 @@ import { simulationEndpoints } from './routes.ts'
 
 export type SimulationServices = Pick<
   PipelineServices,
-  'db' | 'cipher' | 'settings' | 'places' | 'outbound' | 'refProtection' | keyof AddressServices
+  'db' | 'cipher' | 'settings' | 'places' | 'remoteFiles' | 'refProtection' | keyof AddressServices
 >
 
 /** What a pipeline would be, and what a job would see, before there is either. */

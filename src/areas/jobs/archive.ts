@@ -47,3 +47,60 @@ function findEntry(zip: ZipFile, wanted: string): Promise<Entry | undefined> {
   zip.readEntry()
   return promise
 }
+
+export interface ArchiveEntry {
+  readonly name: string
+  readonly path: string
+  readonly type: 'directory' | 'file'
+  /** Bytes; folders have none. */
+  readonly size?: number
+  readonly mode: string
+}
+
+/**
+ * What lies in a folder of a zip archive, or in all below it, in the order of paths; folders that hold something are
+ * there whether or not the archive lists them. Undefined: there is no such folder, or no readable archive.
+ */
+export async function entriesOf(
+  archive: string,
+  folder: string,
+  recursive: boolean,
+): Promise<ArchiveEntry[] | undefined> {
+  const prefix = folder === '' ? '' : `${folder}/`
+  let zip: ZipFile
+  try {
+    zip = await openFile(archive, { lazyEntries: true, autoClose: true, decodeStrings: true })
+  } catch {
+    return undefined
+  }
+  const found = new Map<string, ArchiveEntry>()
+  let exists = folder === ''
+  const add = (path: string, entry: Omit<ArchiveEntry, 'name' | 'path'>): void => {
+    if (!found.has(path)) found.set(path, { name: path.slice(path.lastIndexOf('/') + 1), path, ...entry })
+  }
+  const { promise, resolve } = Promise.withResolvers<ArchiveEntry[] | undefined>()
+  zip.on('entry', (entry: Entry) => {
+    const { fileName } = entry
+    if (fileName.startsWith(prefix)) {
+      exists = true
+      const parts = fileName.slice(prefix.length).split('/')
+      // The last part is the file, or nothing after the slash of a folder.
+      const folders = parts.slice(0, -1).slice(0, recursive ? undefined : 1)
+      for (let depth = 1; depth <= folders.length; depth += 1) {
+        add(prefix + folders.slice(0, depth).join('/'), { type: 'directory', mode: '040755' })
+      }
+      if (isFile(entry) && (recursive || parts.length === 1)) {
+        const mode = ((entry.externalFileAttributes >>> 16) & 0o777 || 0o644).toString(8)
+        add(fileName, { type: 'file', size: entry.uncompressedSize, mode: `100${mode.padStart(3, '0')}` })
+      }
+    }
+    zip.readEntry()
+  })
+  zip.once('end', () => {
+    const sorted = [...found.values()].sort((one, other) => (one.path < other.path ? -1 : 1))
+    resolve(exists ? sorted : undefined)
+  })
+  zip.once('error', () => resolve(undefined))
+  zip.readEntry()
+  return promise
+}

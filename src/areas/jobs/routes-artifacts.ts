@@ -11,21 +11,33 @@ import { forbidden, notFound, recordNotFound, unauthorized } from '../../kernel/
 import {
   Answer,
   Fields,
+  Flag,
   Id,
+  Int,
   Json,
+  ListOf,
   Optional,
+  Page,
   Text,
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { enqueue } from '../../tasks/index.ts'
-import { fileOf } from './archive.ts'
+import { entriesOf, fileOf } from './archive.ts'
 import type { ArchiveRow } from './artifacts-store.ts'
 import * as store from './artifacts-store.ts'
 import type { JobServices } from './index.ts'
 import { removeFilesLater } from './show.ts'
 
 const checks: readonly Check[] = ['params', 'credentials', 'subject', 'may', 'record']
+
+const TreeEntry = Fields({
+  name: Text(),
+  path: Text(),
+  type: Text({ description: 'directory or file' }),
+  size: Optional(Int()),
+  mode: Text(),
+})
 
 type Stored = ArchiveRow & { digest: string; filename: string; size: number }
 
@@ -77,6 +89,31 @@ export function artifactEndpoints({ db, blobs, settings }: JobServices): Endpoin
       params: Fields({ job_id: Id() }),
       read: ({ params }) => store.ofJob(params.job_id, keeps()),
       handle: async ({ actor, project, rows }) => download(readable(actor, project, rows[0]!)),
+    }),
+    endpoint({
+      ...about,
+      path: '/projects/:id/jobs/:job_id/artifacts/tree',
+      summary: 'List the files in the artifacts of a job',
+      record: true,
+      paged: true,
+      params: Fields({
+        job_id: Id(),
+        path: Text({ default: '', description: 'Folder in the archive; else its top' }),
+        recursive: Flag({ default: false }),
+      }),
+      answers: ListOf(TreeEntry),
+      refuses: { 404: 'There are no artifacts, or no such folder in them' },
+      read: ({ params }) => store.ofJob(params.job_id, keeps()),
+      async handle({ actor, project, rows, params, page }) {
+        const { digest } = readable(actor, project, rows[0]!)
+        const folder = params.path.replace(/^\/+|\/+$/g, '')
+        const entries = await entriesOf(blobs.path(digest), folder, params.recursive)
+        if (entries === undefined) throw recordNotFound()
+        return new Page(entries.slice(page.offset, page.offset + page.limit), {
+          total: entries.length,
+          hasMore: entries.length > page.offset + page.limit,
+        })
+      },
     }),
     endpoint({
       ...about,

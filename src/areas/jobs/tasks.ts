@@ -24,8 +24,9 @@ export function jobTasks(
   process: PipelineProcess,
   traces: Traces,
 ): Task[] {
-  /** Removes rows, and then their content, until there are no more. */
+  /** Removes rows, and then their content, until there are no more; and what uploads have left that did not end. */
   async function removeExpired(): Promise<void> {
+    await blobs.removeLeftovers(24 * hour)
     for (;;) {
       const { looked, digests } = await artifacts.removeExpired(db, settings.values.keep_latest_artifact)
       if (looked === 0) return

@@ -18,18 +18,14 @@ import {
   type Repository,
 } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import type { Outbound } from '../../kernel/outbound/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { readable, refsOf, resolveName, type RepositoryPlaces } from '../repository/index.ts'
-
-/** Milliseconds for one file from elsewhere, and how often it is asked for while the other side fails. */
-const longestFetch = 10_000
-const mostAttempts = 3
+import type { RemoteFiles } from './remote-files.ts'
 
 export interface SourceServices {
   readonly db: Database
   readonly places: RepositoryPlaces
-  readonly outbound: Outbound
+  readonly remoteFiles: RemoteFiles
   readonly settings: Settings
 }
 
@@ -58,7 +54,7 @@ type Missing = { readonly missing: 'project' | 'ref' }
  * URLs come through the rules for requests to where users point.
  */
 export function configSources(
-  { db, places, outbound, settings }: SourceServices,
+  { db, places, remoteFiles, settings }: SourceServices,
   { actor, project, sha, changes, artifact }: SourceFacts,
 ): ConfigSources {
   const projects = new Map<string, Promise<ProjectSubject | undefined>>()
@@ -119,14 +115,7 @@ export function configSources(
       return { paths: (await changedPaths(repository, base, sha)).map((change) => change.path) }
     },
 
-    async remote({ url }) {
-      for (let attempts = 1; ; attempts += 1) {
-        const got = await outbound.getText(url, { maximumBytes: largest, timeout: longestFetch })
-        if (!('status' in got)) return 'blocked' in got ? { blocked: asReason(got.blocked) } : got
-        if (got.status < 300) return { content: got.text }
-        if (got.status < 500 || attempts === mostAttempts) return { status: got.status, attempts }
-      }
-    },
+    remote: (asked) => remoteFiles.read(asked, largest),
 
     artifact: (about) => artifact?.(about) ?? { missing: 'job' },
 
@@ -136,11 +125,6 @@ export function configSources(
       return of === undefined ? null : ((await refsOf(places, of))?.tags.map(({ name }) => name) ?? [])
     },
   }
-}
-
-/** To stand behind "because". */
-function asReason(text: string): string {
-  return `the URL is blocked: ${text}`
 }
 
 /** Null: there is no such file. One that is too large comes without its end, for the reader to refuse. */

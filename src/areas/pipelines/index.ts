@@ -3,7 +3,6 @@ import type { Plan } from '../../kernel/config/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
-import type { Outbound } from '../../kernel/outbound/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events, Task } from '../../tasks/index.ts'
 import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
@@ -14,6 +13,7 @@ import type { Deployments } from './deployments.ts'
 import { onPush } from './on-push.ts'
 import { PipelineProcess } from './process-pipeline.ts'
 import type { RefProtection } from './ref-protection.ts'
+import type { RemoteFiles } from './remote-files.ts'
 import { lintEndpoints } from './routes-lint.ts'
 import { readingEndpoints } from './routes-reading.ts'
 import { writingEndpoints } from './routes-writing.ts'
@@ -52,6 +52,7 @@ export { PipelineProcess, taskNames, type JobEvent, type PipelineEvent } from '.
 export type { JobEnd } from './process-store.ts'
 export type { PipelineRef, RefProtection } from './ref-protection.ts'
 export { checkVariables, danglingSources, skippedAfter } from './rules.ts'
+export { RemoteFiles } from './remote-files.ts'
 export { processModes, upcomingJobs } from './resource-turn.ts'
 export { AlreadyCreated, insertPipeline, type NewPipelineRow } from './create-store.ts'
 export { lastPipelineOf } from './commit-pipeline.ts'
@@ -78,7 +79,7 @@ export interface PipelineServices extends AddressServices {
   readonly cipher: Cipher
   readonly settings: Settings
   readonly places: RepositoryPlaces
-  readonly outbound: Outbound
+  readonly remoteFiles: RemoteFiles
   readonly plan: Plan
   readonly log: Logger
   readonly refProtection: RefProtection

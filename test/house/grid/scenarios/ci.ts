@@ -134,6 +134,9 @@ export const jobScenarios: Scenarios = {
   'GET /projects/:id/jobs/:job_id/artifacts': {
     'public_jobs on, artifacts public': onCi(async (stage) => jobPath(await artifacts(stage))),
   },
+  'GET /projects/:id/jobs/:job_id/artifacts/tree': {
+    'public_jobs on, artifacts public': onCi(async (stage) => jobPath(await artifacts(stage))),
+  },
   'GET /projects/:id/jobs/:job_id/artifacts/*': {
     'public_jobs on, artifacts public': onCi(async (stage) => ({
       path: { ...jobPath(await artifacts(stage)).path, '*': 'x.txt' },

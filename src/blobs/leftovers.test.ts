@@ -1,0 +1,22 @@
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { Blobs } from './blobs.ts'
+
+test('what uploads left that were cut off goes once it has lain long enough', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'guildhall-blobs-'))
+  try {
+    const blobs = new Blobs(folder)
+    expect(await blobs.removeLeftovers(0)).toBe(0)
+    const incoming = path.join(folder, 'incoming')
+    await mkdir(incoming)
+    for (const name of ['old', 'new']) await writeFile(path.join(incoming, name), 'x')
+    const before = new Date(Date.now() - 7200_000)
+    await utimes(path.join(incoming, 'old'), before, before)
+    expect(await blobs.removeLeftovers(3600_000)).toBe(1)
+    expect(await readdir(incoming)).toEqual(['new'])
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
