@@ -3,6 +3,7 @@ import type { Plan } from '../../kernel/config/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Outbound } from '../../kernel/outbound/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events, Task } from '../../tasks/index.ts'
 import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
@@ -80,6 +81,7 @@ export interface PipelineServices extends AddressServices {
   readonly settings: Settings
   readonly places: RepositoryPlaces
   readonly remoteFiles: RemoteFiles
+  readonly outbound: Outbound
   readonly plan: Plan
   readonly log: Logger
   readonly refProtection: RefProtection
