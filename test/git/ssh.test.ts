@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmod, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person } from '../world/client.ts'
-import { newSshKey } from '../world/ssh-key.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { Copies, git, type Told } from './copies.ts'
+import { sshAddress, sshLogin } from './ssh-login.ts'
 
 let world: World
 let copies: Copies
@@ -31,29 +30,16 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]()
 })
 
-/** A key that is known to the service, and how `ssh` is called with it. */
-async function withKey(add: (publicKey: string) => Promise<unknown>): Promise<{ ssh: string }> {
-  const { publicKey, privateKey } = newSshKey()
-  const file = path.join(copies.folder, world.unique('key'))
-  await writeFile(file, privateKey)
-  await chmod(file, 0o600)
-  await add(publicKey)
-  const options = [
-    'StrictHostKeyChecking=no',
-    'UserKnownHostsFile=/dev/null',
-    'IdentitiesOnly=yes',
-    'LogLevel=ERROR',
-  ]
-  return { ssh: `ssh -F /dev/null -i ${file} ${options.map((one) => `-o ${one}`).join(' ')}` }
-}
+const withKey = async (add: (publicKey: string) => Promise<unknown>) => ({
+  ssh: await sshLogin(world, copies, add),
+})
 
 const keyOf = (person: Person, fields: Json = {}) =>
   withKey(async (key) =>
     expectStatus(await person.post('/user/keys', { title: 'laptop', key, ...fields }), 201),
   )
 
-const address = (of: string = project.path_with_namespace) =>
-  `ssh://git@127.0.0.1:${world.service.sshPort!}/${of}.git`
+const address = (of: string = project.path_with_namespace) => sshAddress(world, of)
 
 const tryGit = (ssh: string, folder: string, ...args: string[]): Promise<Told> =>
   copies.try(folder, args, { GIT_SSH_COMMAND: ssh })

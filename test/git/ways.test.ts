@@ -1,0 +1,264 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bodyOf } from '../world/bodies.ts'
+import type { Person, Reply } from '../world/client.ts'
+import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
+import { Copies, git } from './copies.ts'
+import { sshAddress, sshLogin } from './ssh-login.ts'
+import {
+  keys,
+  overApi,
+  overHttp,
+  overSsh,
+  people,
+  ruleSets,
+  verdictOf,
+  type ActorName,
+  type RuleText,
+  type Target,
+  type Way,
+} from './ways.ts'
+
+/* Every way to move a branch, for every kind of actor, held against the pure rule. */
+
+let world: World
+let copies: Copies
+let top: Made
+let project: Made
+let copy: string
+let group: Made
+let keyId: number
+const actors = {} as Record<(typeof people)[number], Person>
+const ssh = {} as Record<ActorName, string>
+/** `base` < `middle` < `next` in one line, `aside` beside them; `fix` on its own files, to be picked. */
+const commits = {} as Record<'base' | 'middle' | 'next' | 'aside' | 'fix', string>
+
+beforeAll(async () => {
+  world = await startWorld({ PLAN: 'ultimate', SSH_PORT: '0' })
+  copies = await Copies.open(world)
+  top = await world.group()
+  project = await world.project({ namespace_id: top.id })
+  const path = `/projects/${project.id}`
+  group = await world.group()
+  await world.root.post(`${path}/share`, { group_id: group.id, group_access: 30 })
+  actors.developer = await world.member({ project }, 'developer')
+  actors.maintainer = await world.member({ project }, 'maintainer')
+  actors.administrator = world.root
+  actors.named = await world.member({ project }, 'developer')
+  actors.insider = await world.member({ group }, 'developer')
+  for (const name of people) {
+    ssh[name] = await sshLogin(world, copies, async (key) =>
+      expectStatus(await actors[name].post('/user/keys', { title: name, key }), 201),
+    )
+  }
+  for (const name of keys) {
+    ssh[name] = await sshLogin(world, copies, async (key) => {
+      const fields = { title: name, key, can_push: true }
+      const made = expectStatus(await world.root.post(`${path}/deploy_keys`, fields), 201)
+      if (name === 'listedKey') keyId = made['id'] as number
+    })
+  }
+  copy = await copies.filled(project)
+  commits.base = await git(copy, 'rev-parse', 'HEAD')
+  commits.middle = await copies.commit(copy, 'middle')
+  commits.next = await copies.commit(copy, 'next')
+  await git(copy, 'checkout', '--quiet', commits.base)
+  commits.aside = await copies.commit(copy, 'aside')
+  await git(copy, 'checkout', '--quiet', commits.base)
+  commits.fix = await copies.commit(copy, 'fix')
+  // What comes over the API is there already: only names and rules are to decide.
+  await git(
+    copy,
+    'push',
+    '--quiet',
+    'origin',
+    ...Object.values(commits).map((oid) => `${oid}:refs/heads/x-${oid}`),
+  )
+})
+afterAll(async () => {
+  await copies[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+interface Case {
+  readonly branch: string
+  readonly rules: readonly RuleText[]
+  readonly actor: ActorName
+  readonly way: Way
+}
+
+const isNew = (way: Way): boolean => ['http create', 'ssh create', 'branch', 'commit from'].includes(way)
+
+/** What a push of this way says to git. */
+function refspec({ branch, way }: Case): string {
+  const target = `refs/heads/${branch}`
+  if (way.endsWith('delete')) return `:${target}`
+  return way.endsWith('force') ? `+${commits.aside}:${target}` : `${commits.next}:${target}`
+}
+
+/** The branches of these cases as they are before, then their rules, for the branches with this prefix. */
+async function arrange(cases: readonly Case[], sets: Readonly<Record<string, readonly RuleText[]>>) {
+  const old = cases.filter(({ way }) => !isNew(way))
+  const specs = old.map(({ branch }) => `${commits.middle}:refs/heads/${branch}`)
+  if (specs.length > 0) await git(copy, 'push', '--quiet', 'origin', ...specs)
+  const entry = (target: Target) => {
+    if (typeof target === 'number') return { access_level: target }
+    if (target === 'named') return { user_id: actors.named.id }
+    return target === 'group' ? { group_id: group.id } : { deploy_key_id: keyId }
+  }
+  for (const [prefix, rules] of Object.entries(sets)) {
+    for (const { name, push, merge, force = false, inherited = false } of rules) {
+      const place = inherited ? `/groups/${top.id}` : `/projects/${project.id}`
+      const made = await world.root.post(`${place}/protected_branches`, {
+        ...{ name: `${prefix}/${name}`, allow_force_push: force },
+        ...{ allowed_to_push: push.map(entry), allowed_to_merge: merge.map(entry) },
+      })
+      expect(made.status, made.text).toBe(201)
+    }
+  }
+}
+
+const verdict = ({ branch, rules, actor, way }: Case, prefix: string) =>
+  verdictOf(
+    branch,
+    rules.map((rule) => ({ ...rule, name: `${prefix}/${rule.name}` })),
+    actor,
+    way,
+  )
+
+/** A push that was told, ref by ref: undefined for those that moved. */
+async function push(actor: ActorName, cases: readonly Case[]): Promise<Map<string, string | undefined>> {
+  const [first] = cases
+  const overHttp = first!.way.startsWith('http')
+  const url = overHttp
+    ? copies.url(project, actors[actor as keyof typeof actors])
+    : sshAddress(world, project.path_with_namespace)
+  const told = await copies.try(copy, ['push', '--porcelain', url, ...cases.map(refspec)], {
+    GIT_SSH_COMMAND: ssh[actor],
+  })
+  const lines = `${told.stdout}\n${told.stderr}`.split('\n')
+  return new Map(
+    cases.map(({ branch }) => {
+      const line = lines.find((one) => one.includes(`:refs/heads/${branch}\t`)) ?? told.stderr
+      return [branch, line.startsWith('!') || told.code > 1 ? line : undefined]
+    }),
+  )
+}
+
+const api = () => `/projects/${project.id}/repository`
+
+async function call({ branch, actor, way }: Case): Promise<Reply> {
+  const person = actors[actor as keyof typeof actors]
+  const commit_message = 'Change'
+  const actions = [{ action: 'create', file_path: 'new', content: 'x' }]
+  const encoded = encodeURIComponent(branch)
+  switch (way) {
+    case 'file':
+      return person.post(`${api()}/files/new`, { branch, commit_message, content: 'x' })
+    case 'commit':
+      return person.post(`${api()}/commits`, { branch, commit_message, actions })
+    case 'commit from':
+      return person.post(`${api()}/commits`, { branch, start_branch: 'main', commit_message, actions })
+    case 'commit anew':
+      return person.post(`${api()}/commits`, {
+        ...{ branch, start_sha: commits.base, force: true, commit_message, actions },
+      })
+    case 'cherry-pick':
+      return person.post(`${api()}/commits/${commits.fix}/cherry_pick`, { branch })
+    case 'revert':
+      return person.post(`${api()}/commits/${commits.middle}/revert`, { branch })
+    case 'branch':
+      return person.post(`${api()}/branches`, { branch, ref: 'main' })
+    case 'branch delete':
+      return person.delete(`${api()}/branches/${encoded}`)
+    default:
+      throw new Error(`${way} is none of the API`)
+  }
+}
+
+const shows = (reply: Reply): string | undefined =>
+  reply.status < 300 ? undefined : String((reply.body as Json)['message'])
+
+function table(ways: readonly Way[], names: readonly ActorName[]): Case[] {
+  return Object.entries(ruleSets).flatMap(([set, rules]) =>
+    names.flatMap((actor) =>
+      ways.map((way) => ({ branch: `${set}/${actor}-${way.replaceAll(' ', '-')}`, rules, actor, way })),
+    ),
+  )
+}
+
+const prefixOf = ({ branch }: Case) => branch.slice(0, branch.indexOf('/'))
+
+test('the table: rules, actors and ways', { timeout: 300_000 }, async () => {
+  const cases = [...table([...overHttp, ...overSsh, ...overApi], people), ...table(overSsh, keys)]
+  expect(cases.length).toBeGreaterThan(200)
+  await arrange(cases, ruleSets)
+  const expected = new Map<string, string | undefined>()
+  for (const one of cases) expected.set(one.branch, await verdict(one, prefixOf(one)))
+  const found = new Map<string, string | undefined>()
+
+  // A push with one refusal moves nothing: so first what is to be refused, with its words, then the rest.
+  for (const actor of [...people, ...keys]) {
+    for (const ways of [overHttp, overSsh] as const) {
+      const own = cases.filter((one) => one.actor === actor && (ways as readonly Way[]).includes(one.way))
+      for (const refusing of [true, false]) {
+        const part = own.filter(({ branch }) => (expected.get(branch) !== undefined) === refusing)
+        if (part.length === 0) continue
+        for (const [branch, said] of await push(actor, part)) found.set(branch, said)
+      }
+    }
+  }
+  const overAnything = cases.filter(({ way }) => (overApi as readonly Way[]).includes(way))
+  for (const one of overAnything) found.set(one.branch, shows(await call(one)))
+
+  const moved = (said: string | undefined) => (said === undefined ? 'moved' : 'refused')
+  expect(cases.map(({ branch }) => `${branch}: ${moved(found.get(branch))}`)).toEqual(
+    cases.map(({ branch }) => `${branch}: ${moved(expected.get(branch))}`),
+  )
+  expect(overAnything.map(({ branch }) => `${branch}: ${found.get(branch)}`)).toEqual(
+    overAnything.map(({ branch }) => `${branch}: ${expected.get(branch)}`),
+  )
+})
+
+test('any rules, any actor, any way', { timeout: 300_000 }, async () => {
+  const levels = [0, 30, 40, 60] as const
+  const anyRule = fc.record({
+    name: fc.constantFrom('one', '*', 'o*e', '*n*', 'two'),
+    push: fc.uniqueArray(fc.constantFrom(...levels, 'named' as const, 'group' as const, 'key' as const), {
+      ...{ minLength: 1, maxLength: 3 },
+    }),
+    merge: fc.uniqueArray(fc.constantFrom(...levels), { minLength: 1, maxLength: 2 }),
+    force: fc.boolean(),
+    inherited: fc.constant(false),
+  })
+  const anyCase = fc.record({
+    rules: fc.uniqueArray(anyRule, { selector: ({ name }) => name, maxLength: 3 }),
+    doing: fc.oneof(
+      fc.record({
+        actor: fc.constantFrom<ActorName>(...people),
+        way: fc.constantFrom<Way>(...overHttp, ...overSsh, ...overApi),
+      }),
+      fc.record({ actor: fc.constantFrom<ActorName>(...keys), way: fc.constantFrom<Way>(...overSsh) }),
+    ),
+  })
+  let number = 0
+  await fc.assert(
+    fc.asyncProperty(anyCase, async ({ rules, doing }) => {
+      const prefix = `any-${(number += 1)}`
+      const one: Case = { branch: `${prefix}/one`, rules, ...doing }
+      if (!isNew(one.way))
+        await git(copy, 'push', '--quiet', 'origin', `${commits.middle}:refs/heads/${one.branch}`)
+      await arrange([], { [prefix]: rules })
+      const expected = await verdict(one, prefix)
+      const overGit = !(overApi as readonly Way[]).includes(one.way)
+      const said = overGit ? (await push(one.actor, [one])).get(one.branch) : shows(await call(one))
+      expect(said === undefined ? 'moved' : 'refused').toBe(expected === undefined ? 'moved' : 'refused')
+      if (!overGit) expect(said).toBe(expected)
+      if (one.way !== 'http push' || expected !== undefined) return
+      const { id } = actors[one.actor as keyof typeof actors]
+      const asked = `/projects/${project.id}/protected_branches/preview?ref=${prefix}%2Fone&user_id=${id}`
+      expect(bodyOf(await world.root.get(asked))).toMatchObject({ push: { allowed: true } })
+    }),
+    { numRuns: 60 },
+  )
+})
