@@ -1,0 +1,48 @@
+import childProcess from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import promises from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import pg from 'pg'
+
+/*
+ * Loaded into a service before all else (`--import`). As soon as there is a number in the file CRASH_FILE, the service
+ * kills itself at that step from then on: just before it starts git, renames a file, or sends a statement that writes.
+ */
+
+const file = process.env['CRASH_FILE']
+let step = 0
+
+function pass(): void {
+  let last: number
+  try {
+    last = Number(readFileSync(file!, 'utf8'))
+  } catch {
+    step = 0
+    return
+  }
+  step += 1
+  if (step === last) process.kill(process.pid, 'SIGKILL')
+}
+
+if (file !== undefined) {
+  const { spawn } = childProcess
+  childProcess.spawn = ((...args: Parameters<typeof spawn>) => {
+    pass()
+    return spawn(...args)
+  }) as typeof spawn
+  const { rename } = promises
+  promises.rename = (...args) => {
+    pass()
+    return rename(...args)
+  }
+  syncBuiltinESMExports()
+
+  const prototype = pg.Client.prototype as { query: (...args: unknown[]) => unknown }
+  const { query } = prototype
+  prototype.query = function (this: unknown, ...args: unknown[]) {
+    const [first] = args
+    const text = typeof first === 'string' ? first : ((first as { text?: string } | undefined)?.text ?? '')
+    if (/ref_updates|update projects|insert into events|\bcommit\b/i.test(text)) pass()
+    return query.apply(this, args)
+  }
+}
