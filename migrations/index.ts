@@ -38,6 +38,7 @@ import * as notes from './0071-notes.ts'
 import * as reactionsAndTodos from './0072-reactions-and-todos.ts'
 import * as issuePositions from './0062-issue-positions-and-closing.ts'
 import * as mergeRequestsAsNoteables from './0069-merge-requests-as-noteables.ts'
+import * as notesOfMergeRequests from './0073-notes-of-merge-requests.ts'
 import * as memberRoles from './0080-member-roles.ts'
 import * as tokensOfPlaces from './0081-tokens-of-places.ts'
 import * as sessions from './0082-sessions.ts'
@@ -98,6 +99,8 @@ export const migrations: MigrationList = {
   '0070-snippets': snippets,
   '0071-notes': notes,
   '0072-reactions-and-todos': reactionsAndTodos,
+  '0073-notes-of-merge-requests': notesOfMergeRequests,
+  '0080-member-roles': memberRoles,
   '0081-tokens-of-places': tokensOfPlaces,
   '0082-sessions': sessions,
   '0090-forks-and-stars': forksAndStars,

@@ -43,6 +43,9 @@ export class Events {
     name: string,
     handle: (event: DomainEvent<Payload>) => Promise<void>,
   ): void {
+    // Tasks of one name would be handed to one of the two.
+    if ([...this.#subscribers.values()].flat().some((one) => one.name === name))
+      throw new Error(`there are two subscribers called ${name}`)
     const subscribers = this.#subscribers.get(kind) ?? []
     subscribers.push({ name, handle: handle as Handler })
     this.#subscribers.set(kind, subscribers)

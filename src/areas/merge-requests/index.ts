@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
+import type { ThreadsResolvedEvent } from '../notes/index.ts'
 import type { PipelineEvent } from '../pipelines/index.ts'
 import type { PushEvent } from '../repository/index.ts'
 import { afterMerge } from './merging/after.ts'
@@ -33,6 +34,9 @@ export function mergeRequests(services: MergeRequestServices): {
 } {
   const { events } = services
   events.subscribe<PushEvent>('push', 'merge-requests-push', (event) => onPush(services, event))
+  events.subscribe<ThreadsResolvedEvent>('threads_resolved', 'merge-requests:threads', ({ payload }) =>
+    mergeIfReady(services, payload.mergeRequestId),
+  )
   events.subscribe<PipelineEvent>('pipeline', 'merge-requests-pipeline', async ({ payload }) => {
     if (payload.status !== 'success') return
     for (const id of await waitingFor(services, payload.pipelineId)) await mergeIfReady(services, id)

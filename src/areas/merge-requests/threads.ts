@@ -4,13 +4,22 @@ import { sql } from 'kysely'
  * What the comments on merge request `m` say about it, in SQL: the one place where the discussions are asked.
  */
 
-/** Whether a thread that can be resolved is open. */
-export const hasUnresolvedThreads = sql`false`
+const ofRequest = sql`nb.kind = 'MergeRequest' and nb.target_id = m.id`
 
-export const commentCount = sql`0`
+/** Whether a thread that can be resolved is open. */
+export const hasUnresolvedThreads = sql`exists (
+  select from noteables nb join notes n on n.noteable_id = nb.id
+  where ${ofRequest} and n.resolvable and n.resolved_at is null)`
+
+export const commentCount = sql`coalesce((select nb.user_notes from noteables nb where ${ofRequest}), 0)`
 
 /** Reactions by name, as `{"thumbsup": 1}`. */
-export const reactionCounts = sql`'{}'::json`
+export const reactionCounts = sql`coalesce((
+  select json_object_agg(given.name, given.count) from (
+    select a.name, count(*) as count from award_emoji a
+    where a.awardable_kind = 'MergeRequest' and a.awardable_id = m.id group by a.name) given), '{}'::json)`
 
-/** Ids of those who wrote a comment. */
-export const commenters = sql`select null::bigint where false`
+/** Ids of those who wrote a comment that everybody reads. */
+export const commenters = sql`
+  select n.author_id from noteables nb join notes n on n.noteable_id = nb.id join discussions d on d.id = n.discussion_id
+  where ${ofRequest} and not n.system and not d.internal and n.author_id is not null`

@@ -6,6 +6,8 @@ import type { Events } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { awardables, noteables } from './noteables/kinds.ts'
 import { awardEndpoints } from './routes/awards.ts'
+import { followPositions } from './positions/follow.ts'
+import { commitCommentEndpoints } from './routes/commit-comments.ts'
 import { discussionEndpoints } from './routes/discussions.ts'
 import { noteEndpoints } from './routes/notes.ts'
 import { NoteWriter } from './writer.ts'
@@ -30,17 +32,32 @@ export interface NotesRoom extends NoteServices {
   readonly limit: RateLimit
 }
 
+/** What is looked at of the news of merge requests. */
+interface RequestEvent {
+  readonly mergeRequestId: number
+  readonly action: string
+}
+
 /** Discussions and notes of all that can be discussed. */
 export function notes(services: NoteServices): { endpoints: Endpoint[] } {
   const { settings } = services
   const limit = new RateLimit(() => settings.values.notes_create_limit, 60)
   const room: NotesRoom = { ...services, limit, writer: new NoteWriter({ ...services, limit }) }
+  services.events.subscribe<RequestEvent>(
+    'merge_request',
+    'notes:follow-positions',
+    async ({ payload, userId }) => {
+      if (payload.action === 'push' || payload.action === 'retarget')
+        await followPositions(room, payload.mergeRequestId, userId)
+    },
+  )
   return {
     endpoints: [
       ...noteables.flatMap((noteable) => [
         ...discussionEndpoints(room, noteable),
         ...(noteable.flat ? noteEndpoints(room, noteable) : []),
       ]),
+      ...commitCommentEndpoints(room),
       ...awardables.flatMap((noteable) => awardEndpoints(room, noteable)),
     ],
   }

@@ -3,6 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Tx } from '../../kernel/db/index.ts'
 import { recordNotFound } from '../../kernel/errors/index.ts'
 import type { NoteableKind } from './noteables/noteable.ts'
+import type { Anchor } from './positions/anchor.ts'
 import { mostNotes, tooManyNotes, vanished } from './rules.ts'
 
 /** The channel on which nodes tell one another of what changed: the payload is the noteable's row. */
@@ -37,8 +38,7 @@ export interface NewDiscussion {
   readonly action?: string
   readonly reference?: Reference
   readonly needsCode?: boolean
-  readonly position?: object | undefined
-  readonly lineCode?: string | undefined
+  readonly anchor?: Anchor | undefined
   readonly commitId?: string | undefined
 }
 
@@ -52,6 +52,7 @@ export interface Written {
 /** The tables that keep for their rows when something was said about them last, and how much. */
 const touched: Readonly<Partial<Record<NoteableKind, { table: string; counts: boolean }>>> = {
   Issue: { table: 'issues', counts: true },
+  MergeRequest: { table: 'merge_requests', counts: false },
   Epic: { table: 'epics', counts: true },
   Snippet: { table: 'snippets', counts: false },
 }
@@ -67,7 +68,9 @@ function touch(kind: NoteableKind, id: RawBuilder<unknown>, more: number): RawBu
 /** The first note of a discussion. One statement; from it on the noteable is held until the transaction ends. */
 export async function startDiscussion(tx: Tx, target: Target, note: NewDiscussion): Promise<Written> {
   const { kind, id, sha = null, projectId, namespaceId } = target
-  const { action = null, internal = false, individual, position, lineCode, commitId, reference } = note
+  const { action = null, internal = false, individual, anchor, commitId, reference } = note
+  const json = (value: object | null | undefined): RawBuilder<unknown> =>
+    sql`${value == null ? null : JSON.stringify(value)}::jsonb`
   const system = action !== null
   const byPeople = system || internal ? 0 : 1
   const conflict = kind === 'Commit' ? sql`(project_id, commit_sha)` : sql`(kind, target_id)`
@@ -85,12 +88,12 @@ export async function startDiscussion(tx: Tx, target: Target, note: NewDiscussio
     touched as (${touch(kind, sql`${id}`, byPeople)}),
     d as (
       insert into discussions (key, noteable_id, started_at, individual, internal, needs_code, ref_kind, ref_id,
-        ref_project_id, ref_namespace_id, position, original_position, line_code, commit_id)
+        ref_project_id, ref_namespace_id, position, original_position, change_position, line_code, commit_id)
       select ${randomBytes(20).toString('hex')}, nb.id, ${at}, ${individual}, ${internal},
         ${note.needsCode ?? false}, ${reference?.kind ?? null}, ${reference?.id ?? null}::bigint,
         ${reference?.projectId ?? null}::bigint, ${reference?.namespaceId ?? null}::bigint,
-        ${position === undefined ? null : JSON.stringify(position)}::jsonb,
-        ${position === undefined ? null : JSON.stringify(position)}::jsonb, ${lineCode ?? null}, ${commitId ?? null}
+        ${json(anchor?.current?.position ?? anchor?.position)}, ${json(anchor?.position)},
+        ${json(anchor?.current?.change)}, ${anchor?.lineCode ?? null}, ${commitId ?? null}
       from nb returning id),
     n as (
       insert into notes (discussion_id, noteable_id, author_id, body, system, action, resolvable, created_version,

@@ -500,6 +500,19 @@ export interface Discussions {
   started_at: Timestamp;
 }
 
+export interface DraftNotes {
+  author_id: number;
+  commit_id: string | null;
+  created_at: Generated<Timestamp>;
+  discussion_id: number | null;
+  id: Generated<number>;
+  line_code: string | null;
+  merge_request_id: number;
+  note: string;
+  position: Json | null;
+  resolve_discussion: Generated<boolean>;
+}
+
 export interface Environments {
   auto_delete_at: Timestamp | null;
   auto_stop_at: Timestamp | null;
@@ -1389,6 +1402,7 @@ export interface DB {
   deploy_tokens: DeployTokens;
   deployments: Deployments;
   discussions: Discussions;
+  draft_notes: DraftNotes;
   environments: Environments;
   epic_links: EpicLinks;
   epics: Epics;

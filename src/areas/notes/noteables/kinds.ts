@@ -35,6 +35,24 @@ export const issueNoteable: Noteable = {
   diffs: false,
 }
 
+export const mergeRequestNoteable: Noteable = {
+  kind: 'MergeRequest',
+  on: project,
+  path: '/projects/:id/merge_requests/:merge_request_iid',
+  param: 'merge_request_iid',
+  paramType: Id(),
+  called: 'a merge request',
+  find: (iid) => sql`
+    select m.id as target_id, m.iid, null::text as sha, m.author_id, coalesce(m.discussion_locked, false) as locked
+    from merge_requests m where m.project_id = subject.id and m.iid = ${iid}`,
+  mayRead: inProject((actor, of) => may(actor, 'read_merge_request', of)),
+  resolvable: true,
+  internal: true,
+  answers: true,
+  flat: true,
+  diffs: true,
+}
+
 /** Named by the id, unlike everywhere else. */
 export const epicNoteable: Noteable = {
   kind: 'Epic',
@@ -102,7 +120,12 @@ export const commitNoteable: Noteable = {
 }
 
 /** Everything that can be discussed. */
-export const noteables: readonly Noteable[] = [issueNoteable, snippetNoteable, commitNoteable]
+export const noteables: readonly Noteable[] = [
+  issueNoteable,
+  mergeRequestNoteable,
+  snippetNoteable,
+  commitNoteable,
+]
 
 /** Everything that can be reacted to, besides notes. */
-export const awardables: readonly Noteable[] = [issueNoteable, snippetNoteable]
+export const awardables: readonly Noteable[] = [issueNoteable, mergeRequestNoteable, snippetNoteable]

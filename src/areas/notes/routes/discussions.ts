@@ -17,6 +17,8 @@ import {
 import { Discussion, discussionEntity, Note, noteEntity, type DiscussionRow } from '../entities.ts'
 import type { NotesRoom } from '../index.ts'
 import type { Noteable } from '../noteables/noteable.ts'
+import { anchorOf } from '../positions/anchor.ts'
+import { PositionParams, type SentPosition } from '../positions/position.ts'
 import { aboutOf, namedBy, noteIn, onlyDiscussion, open, type NoteCall, type Open } from '../opening.ts'
 import * as read from '../read.ts'
 import type { Opened } from '../read.ts'
@@ -87,19 +89,31 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
       method: 'POST',
       path: base,
       summary: `Start a thread about ${called}`,
-      params: Fields({ ...id, body: Text(), created_at: Optional(DateTime()) }),
+      params: Fields({
+        ...id,
+        body: Text(),
+        created_at: Optional(DateTime()),
+        ...(noteable.diffs && { position: Optional(PositionParams) }),
+        ...(noteable.diffs &&
+          noteable.resolvable && {
+            commit_id: Optional(Text({ description: 'A commit of the request that the thread is on' })),
+          }),
+      }),
       answers: Discussion,
       read: ({ params }) => read.alone(noteable, namedBy(noteable, params)),
       async handle(call) {
         const { actor, params } = call as unknown as NoteCall<never> & {
-          params: { body: string; created_at?: Date }
+          params: { body: string; created_at?: Date; position?: SentPosition; commit_id?: string }
         }
         const opened = await open(room, noteable, call as never, (named) => read.alone(noteable, named))
+        const { body, position, commit_id: commitId } = params
         rules.checkWriter(actor, opened.place, opened.found)
-        rules.checkBody(params.body)
+        rules.checkBody(body)
+        const anchor = position && (await anchorOf(room, opened, position, commitId))
         writer.checkLimit(actor)
         const createdAt = rules.timeOf(actor, opened.place, params.created_at)
-        const written = await writer.start(actor, opened, { body: params.body, individual: false, createdAt })
+        const note = { body, individual: false, createdAt, anchor, commitId: anchor && commitId }
+        const written = await writer.start(actor, opened, note)
         return discussionEntity(await again(call, written.discussionId), opened.shown)
       },
     }),

@@ -22,7 +22,7 @@ async function branchOf(stage: Stage, from = 'main'): Promise<string> {
 }
 
 /** A request of the administrator `root`, whom the grid does not know. */
-async function request(stage: Stage, { target = 'main', title = 'T' }: Wanted = {}): Promise<Json> {
+export async function request(stage: Stage, { target = 'main', title = 'T' }: Wanted = {}): Promise<Json> {
   const source_branch = await branchOf(stage)
   return stage.make(`${stage.projectPath}/merge_requests`, { source_branch, target_branch: target, title })
 }

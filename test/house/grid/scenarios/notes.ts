@@ -4,6 +4,7 @@ import { addSystemNotes } from '../../../../src/areas/notes/index.ts'
 import { ciStage } from '../ci.ts'
 import type { Prepare, Request, Scenario, Scenarios, Stage } from '../stage.ts'
 import { newIssue } from './issues.ts'
+import { request as newRequest } from './merge-requests.ts'
 import { snippetOf } from './snippets.ts'
 
 /** A thing to discuss: where it lies, and its value in the paths of the grid. */
@@ -188,11 +189,68 @@ const issueScenarios: Scenarios = {
   },
 }
 
+const mergeRequest: ThingOf = async (stage) => {
+  const own = await ciStage(stage)
+  const { iid } = (await newRequest(own)) as { iid: number }
+  return { stage: own, address: `${own.projectPath}/merge_requests/${iid}`, path: { merge_request_iid: iid } }
+}
+
+const requests = '/projects/:id/merge_requests/:merge_request_iid'
+const resolved = { resolved: true }
+const resolving = async (stage: Stage): Promise<Request> => {
+  const thing = await mergeRequest(stage)
+  return request(thing, await threadOf(thing), resolved)
+}
+const requestRows = noteScenarios(requests, 'merge requests', mergeRequest)
+const requestScenarios: Scenarios = {
+  ...requestRows,
+  [`PUT ${requests}/discussions/:discussion_id`]: {
+    'resolve a thread of another user': resolving,
+    'resolve, caller opened the merge request': {
+      forEach: true,
+      prepare: async (stage, { userId }) => {
+        const thing = await mergeRequest(stage)
+        const { db } = stage.world.service.services
+        if (userId !== 0) {
+          await db.writer
+            .updateTable('merge_requests')
+            .set({ author_id: userId })
+            .where('project_id', '=', idOf(thing.stage.project))
+            .where('iid', '=', Number(thing.path['merge_request_iid']))
+            .execute()
+        }
+        return request(thing, await threadOf(thing), resolved)
+      },
+    },
+    'thread not resolvable (single comment)': async (stage) => {
+      const thing = await mergeRequest(stage)
+      await stage.make(`${thing.address}/notes`, { body: 'text' })
+      const { body } = await stage.world.root.get(`${thing.address}/discussions`)
+      const single = (body as Json[]).at(-1)!
+      return request(thing, { discussion_id: single['id'] as string, note_id: 0 }, resolved)
+    },
+  },
+  [`PUT ${requests}/discussions/:discussion_id/notes/:note_id`]: {
+    ...requestRows[`PUT ${requests}/discussions/:discussion_id/notes/:note_id`],
+    'resolve a note of another user': resolving,
+  },
+}
+
+const commented = async (stage: Stage): Promise<Request> => {
+  const { stage: own, path } = await stage.once('commented commit', () => commit(stage))
+  return { stage: own, path: { sha: path['commit_id']! } }
+}
+
 const snippetRows = noteScenarios('/projects/:id/snippets/:snippet_id', 'snippets', snippet)
 const snippetList = 'GET /projects/:id/snippets/:snippet_id/discussions'
 
 export const discussionScenarios: Scenarios = {
   ...issueScenarios,
+  ...requestScenarios,
+  'GET /projects/:id/repository/commits/:sha/comments': { '': commented },
+  'POST /projects/:id/repository/commits/:sha/comments': {
+    '': async (stage) => ({ ...(await commented(stage)), body: { note: 'text' } }),
+  },
   ...snippetRows,
   [snippetList]: {
     ...snippetRows[snippetList],
