@@ -100,7 +100,6 @@ export const migrations: MigrationList = {
   '0071-notes': notes,
   '0072-reactions-and-todos': reactionsAndTodos,
   '0073-notes-of-merge-requests': notesOfMergeRequests,
-  '0080-member-roles': memberRoles,
   '0081-tokens-of-places': tokensOfPlaces,
   '0082-sessions': sessions,
   '0090-forks-and-stars': forksAndStars,
