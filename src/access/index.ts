@@ -97,6 +97,7 @@ export {
   issueVisibleAnywhere,
 } from './noteables.ts'
 export { Throttles, type Caller, type Family } from './throttles.ts'
+export { standingOf, type Bearer } from './standing.ts'
 export { noteTokenUse } from './token-use.ts'
 export {
   admits,

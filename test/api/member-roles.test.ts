@@ -354,7 +354,15 @@ const matrix: Readonly<Record<(typeof permissions)[number], readonly Row[]>> = {
     },
   ],
   manage_merge_request_settings: [
-    { on: 'project', ability: 'admin_merge_request_settings' },
+    {
+      on: 'project',
+      ability: 'admin_merge_request_settings',
+      async call(person, { project }) {
+        const change = (fields: Json) => person.put(`/projects/${project.id}`, fields)
+        expect((await change({ merge_method: 'ff', description: 'x' })).status).toBe(403)
+        return change({ merge_method: 'ff' })
+      },
+    },
     { on: 'group', ability: 'admin_merge_request_settings' },
   ],
   manage_project_access_tokens: [

@@ -286,3 +286,36 @@ describe('protection rules', () => {
     expect((await clientOf(owner).request('DELETE', path, 'manifests/v1')).status).toBe(202)
   })
 })
+
+test('a token that was given ends with what it was given for: the membership, the role, the account', async () => {
+  const secret = await world.project()
+  const who = await world.member({ project: secret }, 'developer')
+  const path = secret.path_with_namespace
+  const use = async (token: string): Promise<number> => {
+    const answer = await fetch(`${world.url}/v2/${path}/tags/list`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    return answer.status
+  }
+  // What is believed for a moment is not believed longer than a second.
+  const soon = () => new Promise((resolve) => setTimeout(resolve, 600))
+  const changes: [() => Promise<unknown>, () => Promise<unknown>][] = [
+    [
+      () => world.root.put(`/projects/${secret.id}/members/${who.id}`, { access_level: 20 }),
+      () => world.root.put(`/projects/${secret.id}/members/${who.id}`, { access_level: 30 }),
+    ],
+    [() => world.root.post(`/users/${who.id}/block`), () => world.root.post(`/users/${who.id}/unblock`)],
+    [
+      () => world.root.delete(`/projects/${secret.id}/members/${who.id}`),
+      () => world.root.post(`/projects/${secret.id}/members`, { user_id: who.id, access_level: 30 }),
+    ],
+  ]
+  for (const [change, back] of changes) {
+    const token = await clientOf(who).token(`repository:${path}:pull,push`)
+    expect(await use(token)).not.toBe(401)
+    await change()
+    await soon()
+    expect(await use(token)).toBe(401)
+    await back()
+  }
+})

@@ -10,6 +10,7 @@ export function deployTokenLogin(db: Database): (login: Login) => Promise<Machin
     const token = await findDeployToken(db, login)
     return (
       token && {
+        id: token.id,
         name: token.username,
         authType: 'deploy_token',
         powers: new Set(token.scopes.flatMap((scope) => powers[scope] ?? [])),

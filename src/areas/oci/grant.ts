@@ -31,6 +31,8 @@ export type Holder =
 
 /** A credential that stands for no user, such as a deploy token: it has powers in the projects that it reaches. */
 export interface MachineLogin {
+  /** Of the deploy token. */
+  readonly id: number
   readonly name: string
   readonly authType: string
   readonly powers: ReadonlySet<Power>

@@ -45,28 +45,33 @@ async function answer(
   if (context !== undefined && holder.kind === 'actor' && holder.actor.user !== null) {
     context.actor = holder.actor.user.username
   }
+  const described = describe(holder)
+  const standing = await services.tokens.standing(described.bearer)
   const access = await grant(services.db, holder, readScopes(asked))
-  return services.tokens.sign(
-    describe(holder),
-    access,
-    services.settings.values.container_registry_token_expire_delay,
-  )
+  return services.tokens.sign(described, access, {
+    life: services.settings.values.container_registry_token_expire_delay,
+    standing,
+  })
 }
 
 function describe(holder: Holder): TokenHolder {
   if (holder.kind === 'machine') {
-    const { name, authType } = holder.machine
-    return { name, authType, user: { token_type: authType, username: name } }
+    const { name, authType, id } = holder.machine
+    const bearer = { ...nobody, deployTokenId: id }
+    return { name, authType, user: { token_type: authType, username: name }, bearer }
   }
   const { user, token, job } = holder.actor
-  if (user === null) return { name: '', authType: null, user: {} }
+  if (user === null) return { name: '', authType: null, user: {}, bearer: nobody }
   const authType = job !== null ? 'build' : token !== null ? 'personal_access_token' : 'gitlab_or_ldap'
   return {
     name: user.username,
     authType,
     user: { token_type: authType, username: user.username, user_id: user.id },
+    bearer: { userId: user.id, tokenId: token?.id ?? null, jobId: job?.id ?? null, deployTokenId: null },
   }
 }
+
+const nobody = { userId: null, tokenId: null, jobId: null, deployTokenId: null }
 
 /** Bytes, since Fastify adds a charset to the content type of a text. */
 function sendJson(reply: FastifyReply, status: number, body: string): FastifyReply {

@@ -1,4 +1,14 @@
-import { endpoint, findUser, instance, project, userOf, type Actor, type User } from '../../access/index.ts'
+import {
+  endpoint,
+  findUser,
+  instance,
+  may,
+  project,
+  require,
+  userOf,
+  type Actor,
+  type User,
+} from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { Either, Fields, Flag, Optional, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
@@ -8,6 +18,7 @@ import type { RepositoryPlaces } from '../repository/index.ts'
 import { createProject, type CreateParams } from './create.ts'
 import * as entities from './entities.ts'
 import { BasicProject, contextOf, Project, ProjectWithAccess } from './entities.ts'
+import { changesMergeSettingsOnly } from './merge-settings.ts'
 import type { ForkServices } from './forking.ts'
 import { commitReadme, readmePath, type Bring } from './first-commit.ts'
 import { createForUserParams, createParams, createRules, updateParams } from './params.ts'
@@ -98,11 +109,14 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
       summary: 'Change a project',
       description: 'Another `visibility` is for Owners. The old path leads to a renamed project.',
       on: project,
-      may: 'admin_project',
+      may: 'read_project',
       params: updateParams,
       answers: Project,
       refuses: { 400: 'A rule is broken' },
       async handle({ actor, project, params }) {
+        // A custom role may give the settings of merge requests alone.
+        const less = changesMergeSettingsOnly(params) && may(actor, 'admin_merge_request_settings', project)
+        if (!less) require(actor, 'admin_project', project)
         await updateProject({ ...services, settings: settings.values }, actor, project, params)
         return full(actor, project.id)
       },
