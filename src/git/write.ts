@@ -32,6 +32,8 @@ export type FileAction =
       readonly content?: Buffer | undefined
     }
   | { readonly action: 'chmod'; readonly path: FilePath; readonly executable: boolean }
+  /** Lets a submodule that is there be at another commit, which is another repository's. */
+  | { readonly action: 'point'; readonly path: FilePath; readonly commit: Oid }
 
 /** `exists`: something is there already, or a file is where a folder is needed. `missing`: no file is there. */
 export class FileActionError extends Error {
@@ -157,6 +159,8 @@ async function act(edit: TreeEdit, action: FileAction, blobs: NewObject[]): Prom
       const old = await mustExist(edit, action.path)
       return edit.put(action.path, { mode: mode(action.executable), oid: old.oid })
     }
+    case 'point':
+      return edit.put(action.path, { mode: '160000', oid: action.commit })
   }
 }
 

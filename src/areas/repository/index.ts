@@ -3,6 +3,8 @@ import type { Schedule, Task } from '../../tasks/index.ts'
 import { mergedDeletion } from './delete-merged.ts'
 import { housekeeping } from './housekeeping.ts'
 import { branchEndpoints } from './routes/branches.ts'
+import { changelogEndpoints } from './routes/changelog.ts'
+import { submoduleEndpoints } from './routes/submodules.ts'
 import { commitEndpoints } from './routes/commits.ts'
 import { commitWritingEndpoints } from './routes/commits-writing.ts'
 import { diffEndpoints } from './routes/diffs.ts'
@@ -48,6 +50,8 @@ export function repository(services: RepositoryServices): {
       ...fileEndpoints(services),
       ...fileWritingEndpoints(services),
       ...objectEndpoints(services),
+      ...changelogEndpoints(services),
+      ...submoduleEndpoints(services),
     ],
     tasks: [...tasks, mergedDeletion(services)],
     schedules,

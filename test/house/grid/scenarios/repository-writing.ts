@@ -74,6 +74,18 @@ export const repositoryWritingScenarios: Scenarios = {
       body: { state: 'success', ref: 'main', name: stage.unique('status') },
     })),
   },
+  'GET /projects/:id/repository/changelog': {
+    '': onCode(() => ({ query: 'version=1.0.0&from=main' })),
+  },
+  'POST /projects/:id/repository/changelog': {
+    'protected branch, push level 40': onCode(() => ({ body: { version: '1.0.0', from: 'main' } })),
+  },
+  'PUT /projects/:id/repository/submodules/:submodule': {
+    'no such submodule': onCode(() => ({
+      path: { submodule: 'lib' },
+      body: { branch: 'free', commit_sha: 'a'.repeat(40) },
+    })),
+  },
   'POST /projects/:id/repository/files/:file_path': {
     'unprotected branch': onCode((stage) => ({
       path: { file_path: stage.unique('file') },
