@@ -2,15 +2,17 @@ import { spawn } from 'node:child_process'
 import { chmod, cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { parseArgs } from 'node:util'
 import { freePort, Service } from '../bench/service.ts'
 
 /**
  * Runs the conformance suite of the OCI distribution specification against a service of its own, in all four
- * workflows. The suite is built from the Go module proxy, pinned by `conformance/oci/go.sum`. Where there is no Go, or
- * the proxy does not have the suite, it says so and is skipped; `--required` makes that a failure.
+ * workflows. The suite is built from the Go module proxy, pinned by `conformance/oci/go.sum`; or, where the proxy does
+ * not have it, from a folder with its sources: `--source DIR`, or `OCI_CONFORMANCE_SOURCE`. Where there is neither, or no
+ * Go, it says so and is skipped; `--required` makes that a failure.
  */
 const suite = 'github.com/opencontainers/distribution-spec/conformance'
-const source = path.resolve(import.meta.dirname, '../conformance/oci')
+const pinned = path.resolve(import.meta.dirname, '../conformance/oci')
 const token = 'root-token-of-the-conformance-suite'
 
 interface Ended {
@@ -55,28 +57,41 @@ async function call(service: Service, address: string, body: object): Promise<vo
   if (!response.ok) throw new Error(`${address}: ${response.status} ${await response.text()}`)
 }
 
+/** The folder of the suite's sources, where somebody has put them. */
+function givenSource(): string | undefined {
+  const { values } = parseArgs({
+    options: { source: { type: 'string' }, required: { type: 'boolean' } },
+  })
+  const folder = values.source ?? process.env['OCI_CONFORMANCE_SOURCE'] ?? ''
+  return folder === '' ? undefined : path.resolve(folder)
+}
+
 async function main(): Promise<void> {
+  const given = givenSource()
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-conformance-'))
   stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
   // The database may run as another user, who has to pass through.
   await chmod(directory, 0o711)
   const build = path.join(directory, 'build')
-  await cp(source, build, { recursive: true })
+  await cp(given ?? pinned, build, { recursive: true })
 
   if ((await run('go', ['version'], { cwd: build })).code !== 0) {
     skip('there is no Go here')
     return
   }
   const binary = path.join(directory, 'conformance.test')
-  const fetched = await run('go', ['mod', 'download', suite], { cwd: build, env: { GOFLAGS: '-mod=mod' } })
-  if (fetched.code !== 0) {
-    skip(`it cannot be fetched.\n${fetched.output.trim()}`)
-    return
+  const env = { GOFLAGS: '-mod=mod' }
+  if (given === undefined) {
+    const fetched = await run('go', ['mod', 'download', suite], { cwd: build, env })
+    if (fetched.code !== 0) {
+      skip(`it cannot be fetched.\n${fetched.output.trim()}`)
+      return
+    }
   }
-  const built = await run('go', ['test', '-c', '-o', binary, suite], {
+  const built = await run('go', ['test', '-c', '-o', binary, given === undefined ? suite : '.'], {
     cwd: build,
-    env: { GOFLAGS: '-mod=mod' },
+    env,
   })
   if (built.code !== 0) throw new Error(`the suite cannot be built:\n${built.output}`)
 
