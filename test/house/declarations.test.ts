@@ -187,6 +187,7 @@ const textIds = new Set(['discussion_id', 'commit_id', 'cluster_agent_id', 'labe
 const wholeLists = new Set([
   '/projects/:id/pipelines/:pipeline_id/variables',
   '/projects/:id/variables/explain',
+  '/projects/:id/repository/code_owners',
   '/ldap/groups',
   '/ldap/:provider/groups',
   '/groups/:id/ldap_group_links',

@@ -26,7 +26,7 @@ export function conditionsOf(filter: IssueFilter, known: Condition | undefined):
   add(filter.due_date, (word) => dueDates[word]!)
   add(filter.issue_type, (type) => sql`i.issue_type = ${type}`)
   add(filter.weight, (value) =>
-    orWord(value, sql`i.weight is not null`, (number) => sql`i.weight = ${number}`),
+    orWord(value, sql`i.weight is not null`, (number) => sql`i.weight = ${number}::bigint`),
   )
   add(filter.epic_id, (value) => orWord(value, sql`i.epic_id is not null`, (id) => sql`i.epic_id = ${id}`))
   add(filter.health_status, (value) =>

@@ -1,7 +1,19 @@
 import type { Static, TObject } from 'typebox'
 import { parseJsonValue } from './json-body.ts'
 import { compileRules, nameOf } from './param-rules.ts'
-import { day, file, flag, float, integer, invalid, moment, text, unlisted, type Check } from './scalars.ts'
+import {
+  day,
+  file,
+  flag,
+  float,
+  integer,
+  invalid,
+  longInteger,
+  moment,
+  text,
+  unlisted,
+  type Check,
+} from './scalars.ts'
 import type { ParamRules } from './types.ts'
 
 export type Coerced<T> = { value: T; faults?: undefined } | { value?: undefined; faults: string[] }
@@ -103,7 +115,7 @@ function compile(schema: Schema): Check {
     case 'string':
       return compileText(schema)
     case 'integer':
-      return compileNumber(integer, schema)
+      return compileNumber(isLong(schema) ? longInteger : integer, schema)
     case 'number':
       return compileNumber(float, schema)
     case 'boolean':
@@ -129,6 +141,11 @@ function compileText(schema: Schema): Check {
     const coerced = text(value, name, faults)
     return typeof coerced !== 'string' || pattern.test(coerced) ? coerced : invalid(name, faults)
   }
+}
+
+/** A declared bound says how long it may be. */
+function isLong({ format, maximum = 0 }: Schema): boolean {
+  return format === 'int64' || maximum >= 2 ** 31
 }
 
 function compileNumber(check: Check, { minimum = -Infinity, maximum = Infinity, not }: Schema): Check {

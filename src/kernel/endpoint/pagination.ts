@@ -1,6 +1,6 @@
 import { ApiError, invalidParameters } from '../errors/index.ts'
 import { isUnfit } from './json-body.ts'
-import { Int, OneOf, Optional, Text } from './types.ts'
+import { Id, OneOf, Optional, Text } from './types.ts'
 
 export const largestPage = 100
 const usualPage = 20
@@ -11,8 +11,8 @@ export const offsetLimit = 50_000
 
 /** To be spread into the parameters of a list. */
 export const pageParams = {
-  page: Int({ default: 1, description: 'Number of the page, from 1' }),
-  per_page: Int({ default: usualPage, except: [0], description: `Items a page, at most ${largestPage}` }),
+  page: Id({ default: 1, description: 'Number of the page, from 1' }),
+  per_page: Id({ default: usualPage, except: [0], description: `Items a page, at most ${largestPage}` }),
 }
 
 /** Which rows are asked for. */
@@ -84,7 +84,7 @@ export function pageHeaders(found: PageHeaders): Record<string, string> {
 /** To be spread into the parameters of a list that knows keyset pagination, beside `pageParams`. */
 export const keysetParams = {
   pagination: OneOf(['legacy', 'keyset'], { default: 'legacy' }),
-  id_after: Optional(Int({ description: 'Keyset pagination: only items after this id' })),
+  id_after: Optional(Id({ description: 'Keyset pagination: only items after this id' })),
   cursor: Optional(Text({ description: 'Keyset pagination: where the next page begins, from the link' })),
 }
 

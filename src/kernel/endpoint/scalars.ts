@@ -22,13 +22,20 @@ export const text: Check = (value, name, faults) => {
 
 const decimal = /^[+-]?\d+$/
 
-export const integer: Check = (value, name, faults) => {
+/** 64 bits, of which numbers here carry 53. */
+export const longInteger: Check = (value, name, faults) => {
   if (typeof value === 'string') {
     if (value === '') return null
     value = decimal.test(value) ? Number(value) : undefined
   }
   // `+ 0` turns -0, which `-0` gives, into 0.
   return Number.isSafeInteger(value) ? (value as number) + 0 : invalid(name, faults)
+}
+
+/** 32 bits. */
+export const integer: Check = (value, name, faults) => {
+  const number = longInteger(value, name, faults)
+  return typeof number !== 'number' || Math.trunc(number / 2 ** 31) === 0 ? number : invalid(name, faults)
 }
 
 const fraction = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/i

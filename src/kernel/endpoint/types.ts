@@ -62,6 +62,7 @@ export function Id(options: NumberOptions = {}): TUnsafe<number> {
   return numeric('integer', options, { format: 'int64' })
 }
 
+/** 32 bits unless `maximum` is more. */
 export function Int(options: NumberOptions = {}): TUnsafe<number> {
   return numeric('integer', options)
 }
