@@ -23,7 +23,7 @@ export function attendingEndpoints(services: MergeRequestServices): Endpoint[] {
       ...writingOne,
       params: Fields(iid),
       answers: MergeRequest,
-      refuses: { 304: 'It is so already' },
+      description: 'Answers 304 where it is so already.',
       read: ({ params }) => readableDetail(params.merge_request_iid),
       async handle({ actor, project, rows }) {
         const { id, subscribed } = rows[0]!
