@@ -65,7 +65,8 @@ describe('moving and cloning', () => {
       201,
       { title: issue['title'], labels: ['cloned'], project_id: project.id },
     ])
-    expect((await reporter.get(at(issue))).body).toEqual(issue)
+    const { updated_at: _time, ...same } = issue
+    expect((await reporter.get(at(issue))).body).toMatchObject(same)
   })
 
   test('needs both projects', async () => {
@@ -198,4 +199,65 @@ describe('links', () => {
     expect((await guest.get(`${at(secret)}/links`)).status).toBe(404)
     expect((await link(issue, { iid: 99_999 })).status).toBe(404)
   })
+})
+
+describe('the service notes', () => {
+  const notes = async (issue: Json, who: Person = reporter): Promise<string[]> => {
+    const { body } = await who.get(`${at(issue)}/notes?sort=asc&activity_filter=only_activity`)
+    return (body as Json[]).map(({ body: text }) => text as string)
+  }
+
+  test('what changed', async () => {
+    const other = await world.member({ group }, 'developer')
+    const issue = await make({ title: 'Old' })
+    const changes: Json[] = [
+      { title: 'New', labels: 'quiet' },
+      { description: 'x', weight: 3 },
+      { assignee_ids: [other.id] },
+      { assignee_ids: [reporter.id] },
+      { due_date: '2030-06-01' },
+      { due_date: '' },
+      { confidential: true, discussion_locked: true },
+      { state_event: 'close' },
+    ]
+    for (const change of changes) expectStatus(await reporter.put(at(issue), change), 200)
+    await reporter.post(`${at(issue)}/time_estimate`, { duration: '1d 4h' })
+    await reporter.post(`${at(issue)}/add_spent_time`, { duration: '2h' })
+    const today = new Date().toISOString().slice(0, 10)
+    expect(await notes(issue)).toEqual([
+      'changed title from **{-Old-}** to **{+New+}**',
+      'changed the description',
+      'set weight to **3**',
+      `assigned to @${other.username}`,
+      `assigned to @${reporter.username} and unassigned @${other.username}`,
+      'changed due date to June 1, 2030',
+      'removed due date June 1, 2030',
+      'made the issue confidential',
+      'locked the discussion in this issue',
+      'changed time estimate to 1d 4h',
+      `added 2h of time spent at ${today}`,
+    ])
+  })
+
+  test('links, to those who may see both ends', async () => {
+    const [issue, secret] = [await make(), await make({ confidential: true })]
+    await reporter.post(`${at(issue)}/links`, {
+      target_project_id: project.id,
+      target_issue_iid: secret['iid'],
+    })
+    expect(await notes(issue)).toEqual([`marked this issue as related to #${secret['iid'] as number}`])
+    expect(await notes(issue, await world.member({ group }, 'guest'))).toEqual([])
+  })
+})
+
+test('issues are found by the reactions of who asks', async () => {
+  const issue = await make()
+  expectStatus(await reporter.post(`${at(issue)}/award_emoji`, { name: 'thumbsup' }), 201)
+  const found = async (query: string): Promise<number> =>
+    ((await reporter.get(`${path}?iids=${issue['iid'] as number}&${query}`)).body as Json[]).length
+  expect(await found('my_reaction_emoji=thumbsup')).toBe(1)
+  expect(await found('my_reaction_emoji=None')).toBe(0)
+  expect(await found('my_reaction_emoji=rocket')).toBe(0)
+  expect(await found('not[my_reaction_emoji]=thumbsup')).toBe(0)
+  expect((await reporter.get(at(issue))).body).toMatchObject({ upvotes: 1 })
 })

@@ -3,7 +3,7 @@ import { actorRow, epicVisible, epicVisibleAnywhere, type Actor } from '../../ac
 import { nextIid, plannedByValues, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { labelRows, labelTitles, withLabels, withoutLabels } from '../labels/index.ts'
-import { matching, subscribedTo } from '../noteables/index.ts'
+import { matching, reactedTo, subscribedTo } from '../noteables/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { EpicRow } from './entities.ts'
 
@@ -80,15 +80,6 @@ export interface EpicFilter {
 const userNamed = (name: string): RawBuilder<unknown> =>
   sql`(select u.id from users u where lower(u.username) = ${name.toLowerCase()})`
 
-function reacted(name: string): RawBuilder<unknown> {
-  const word = name.toLowerCase()
-  const which = word === 'none' || word === 'any' ? sql`` : sql`and r.name = ${name}`
-  const found = sql`exists (
-    select from award_emoji r
-    where r.awardable_kind = 'Epic' and r.awardable_id = e.id and r.user_id = actor.id ${which})`
-  return word === 'none' ? sql`not ${found}` : found
-}
-
 function conditionsOf(filter: EpicFilter): RawBuilder<unknown>[] {
   const all: RawBuilder<unknown>[] = []
   const add = <T>(value: T | undefined, condition: (value: T) => RawBuilder<unknown>): void => {
@@ -100,7 +91,7 @@ function conditionsOf(filter: EpicFilter): RawBuilder<unknown>[] {
   all.push(...withLabels('Epic', sql`e.id`, filter.labels ?? []))
   add(filter.search?.trim() || undefined, (text) => matching([sql`e.title`, sql`e.description`], text))
   add(filter.confidential, (flag) => (flag ? sql`e.confidential` : sql`not e.confidential`))
-  add(filter.my_reaction_emoji, reacted)
+  add(filter.my_reaction_emoji, (name) => reactedTo('Epic', sql`e.id`, name))
   add(filter.created_after, (time) => sql`e.created_at >= ${time}`)
   add(filter.created_before, (time) => sql`e.created_at <= ${time}`)
   add(filter.updated_after, (time) => sql`e.updated_at >= ${time}`)
@@ -110,7 +101,7 @@ function conditionsOf(filter: EpicFilter): RawBuilder<unknown>[] {
     all.push(...withoutLabels('Epic', sql`e.id`, not.labels ?? []))
     add(not.author_id, (id) => sql`e.author_id is distinct from ${id}::bigint`)
     add(not.author_username, (name) => sql`e.author_id is distinct from ${userNamed(name)}`)
-    add(not.my_reaction_emoji, (name) => sql`not ${reacted(name)}`)
+    add(not.my_reaction_emoji, (name) => sql`not ${reactedTo('Epic', sql`e.id`, name)}`)
   }
   return all
 }

@@ -4,6 +4,7 @@ import type { Tx } from '../../kernel/db/index.ts'
 import { recordNotFound, refused } from '../../kernel/errors/index.ts'
 import { changeLabels, labelsNamed } from '../labels/index.ts'
 import * as store from './store.ts'
+import { tell } from './system-notes.ts'
 import { changeIssue, type IssueServices } from './write.ts'
 
 export type Verb = 'move' | 'clone'
@@ -69,6 +70,14 @@ export async function copyIssue(
       moved_to_id: made.id,
     })
   }
+  const done = verb === 'move' ? 'moved' : 'cloned'
+  const name = (project: ProjectSubject, iid: number): string => `${project.fullPath}#${iid}`
+  await tell(tx, { id, projectId: from.id }, user, [
+    { action: done, body: `${done} to ${name(to, made.iid)}`, of: { id: made.id, projectId: to.id } },
+  ])
+  await tell(tx, { id: made.id, projectId: to.id }, user, [
+    { action: done, body: `${done} from ${name(from, before.iid)}`, of: { id, projectId: from.id } },
+  ])
   await services.events.announce(tx, 'issue', {
     projectId: to.id,
     userId: user,

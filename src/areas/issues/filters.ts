@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { withLabels, withoutLabels } from '../labels/index.ts'
-import { matching } from '../noteables/index.ts'
+import { matching, reactedTo } from '../noteables/index.ts'
 import { searchedFields, type CommonFilter, type IssueFilter } from './params.ts'
 
 type Condition = RawBuilder<unknown>
@@ -18,6 +18,7 @@ export function conditionsOf(filter: IssueFilter, known: Condition | undefined):
   const columns = searchedFields(filter).map((field) => sql.ref(`i.${field}`))
   add(filter.search?.trim() || undefined, (text) => matching(columns, text))
   add(filter.assignee_id, (value) => orWord(value, anyAssignee, (id) => assigned(sql`a.user_id = ${id}`)))
+  add(filter.my_reaction_emoji, (name) => reactedTo('Issue', sql`i.id`, name))
   add(filter.confidential, (flag) => (flag ? sql`i.confidential` : sql`not i.confidential`))
   add(filter.created_after, (time) => sql`i.created_at >= ${time}`)
   add(filter.created_before, (time) => sql`i.created_at <= ${time}`)
@@ -37,6 +38,7 @@ export function conditionsOf(filter: IssueFilter, known: Condition | undefined):
     all.push(...common(not).map((condition) => sql`(${condition}) is not true`))
     all.push(...withoutLabels('Issue', sql`i.id`, not.labels ?? [], known))
     add(not.assignee_id, (id) => sql`not ${assigned(sql`a.user_id = ${id}`)}`)
+    add(not.my_reaction_emoji, (name) => sql`not ${reactedTo('Issue', sql`i.id`, name)}`)
     add(not.weight, (number) => sql`i.weight is distinct from ${number}::bigint`)
     add(not.epic_id, (id) => sql`i.epic_id is distinct from ${id}::bigint`)
   }

@@ -10,7 +10,7 @@ import {
   userOf,
   type Actor,
 } from '../../access/index.ts'
-import { onConstraint, type Reader } from '../../kernel/db/index.ts'
+import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import {
   Fields,
   Id,
@@ -29,6 +29,7 @@ import type { IssueAreaServices } from './index.ts'
 import * as listing from './listing.ts'
 import { issueColumns, issueSource } from './rows.ts'
 import * as store from './store.ts'
+import { tell } from './system-notes.ts'
 
 const LinkedIssue = Fields({
   ...Issue.properties,
@@ -80,6 +81,36 @@ async function linkOf(db: Reader, issueId: number, id: number): Promise<LinkRow 
     select k.id, k.source_id, k.target_id, k.link_type from issue_links k
     where k.id = ${id} and ${issueId} in (k.source_id, k.target_id)`.execute(db)
   return rows[0]
+}
+
+/** Each end tells of the other one. */
+async function toldOfLink(tx: Tx, userId: number, link: LinkRow, change: 'add' | 'remove'): Promise<void> {
+  const { rows } = await sql<{ id: number; iid: number; project_id: number; full_path: string }>`
+    select i.id, i.iid, i.project_id, p.full_path from issues i join projects p on p.id = i.project_id
+    where i.id in (${link.source_id}, ${link.target_id}) order by i.id`.execute(tx)
+  const verbs: Readonly<Record<string, string>> =
+    link.link_type === 'blocks'
+      ? {
+          [link.source_id]: 'marked this issue as blocking',
+          [link.target_id]: 'marked this issue as blocked by',
+        }
+      : {}
+  for (const own of rows) {
+    const other = rows.find(({ id }) => id !== own.id)
+    if (other === undefined) continue
+    const name = other.project_id === own.project_id ? `#${other.iid}` : `${other.full_path}#${other.iid}`
+    const body =
+      change === 'remove'
+        ? `removed the relation with ${name}`
+        : `${verbs[own.id] ?? 'marked this issue as related to'} ${name}`
+    await tell(tx, { id: own.id, projectId: own.project_id }, userId, [
+      {
+        action: change === 'add' ? 'relate' : 'unrelate',
+        body,
+        of: { id: other.id, projectId: other.project_id },
+      },
+    ])
+  }
 }
 
 /** Links between issues: related ones, and those that wait for others. */
@@ -175,6 +206,7 @@ export function linkEndpoints(services: IssueAreaServices): Endpoint[] {
             returning k.id, k.source_id, k.target_id, k.link_type`
             .execute(tx)
             .catch(onConstraint('issue_links_pair', () => conflict('Issue(s) already assigned')))
+          await toldOfLink(tx, userOf(actor).id, links[0]!, 'add')
           await events.announce(tx, 'issue.link', {
             projectId: project.id,
             userId: userOf(actor).id,
@@ -218,6 +250,7 @@ export function linkEndpoints(services: IssueAreaServices): Endpoint[] {
         if (link === undefined || answer === undefined) throw recordNotFound()
         await db.transaction(async (tx) => {
           await sql`delete from issue_links k where k.id = ${link.id}`.execute(tx)
+          await toldOfLink(tx, userOf(actor).id, link, 'remove')
           await events.announce(tx, 'issue.link', {
             projectId: project.id,
             userId: userOf(actor).id,

@@ -48,6 +48,7 @@ const negated = Fields(
   {
     ...both,
     assignee_id: Optional(Id()),
+    my_reaction_emoji: Optional(Text()),
     weight: Optional(Int()),
     epic_id: Optional(Id()),
   },
@@ -61,6 +62,7 @@ export const filterParams = {
   search: Optional(Text({ description: 'Words that the title or the description has' })),
   in: Optional(texts()),
   assignee_id: Optional(idNoneAny('Of a user; also `None`, `Any`')),
+  my_reaction_emoji: Optional(Text({ description: 'Name; also `None`, `Any`' })),
   confidential: Optional(Flag()),
   created_after: Optional(DateTime()),
   created_before: Optional(DateTime()),
@@ -109,6 +111,7 @@ export interface IssueFilter extends CommonFilter {
   readonly search?: string | undefined
   readonly in?: readonly string[] | undefined
   readonly assignee_id?: string | undefined
+  readonly my_reaction_emoji?: string | undefined
   readonly confidential?: boolean | undefined
   readonly created_after?: Date | undefined
   readonly created_before?: Date | undefined
@@ -122,6 +125,7 @@ export interface IssueFilter extends CommonFilter {
   readonly not?:
     | (CommonFilter & {
         readonly assignee_id?: number | undefined
+        readonly my_reaction_emoji?: string | undefined
         readonly weight?: number | undefined
         readonly epic_id?: number | undefined
       })

@@ -1,5 +1,13 @@
 import { sql } from 'kysely'
-import { endpoint, find, issueVisible, project as projectKind, userOf } from '../../access/index.ts'
+import {
+  endpoint,
+  find,
+  issueVisible,
+  project as projectKind,
+  userOf,
+  type Actor,
+} from '../../access/index.ts'
+import type { Tx } from '../../kernel/db/index.ts'
 import {
   Answer,
   Fields,
@@ -29,6 +37,7 @@ import * as listing from './listing.ts'
 import { place } from './positions.ts'
 import { isSubscribed, issueColumns } from './rows.ts'
 import * as store from './store.ts'
+import { tell, toldOfEstimate, toldOfSpent, type Told } from './system-notes.ts'
 
 /** What is done with an issue besides changing it. */
 export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
@@ -48,6 +57,14 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
     if (parsed === undefined) throw invalidParameters(['duration is invalid'])
     return parsed
   }
+  const told = (tx: Tx, actor: Actor, row: IssueRow, what: Told): Promise<void> =>
+    tell(tx, { id: row.id, projectId: row.project_id }, userOf(actor).id, [what])
+  const estimated = (actor: Actor, row: IssueRow, estimate: number): Promise<void> =>
+    db.transaction(async (tx) => {
+      await setTimeEstimate(tx, noteable(row), estimate)
+      await told(tx, actor, row, toldOfEstimate(estimate))
+    })
+  const today = (): string => new Date().toISOString().slice(0, 10)
   const stats = async (id: number) => {
     const { rows } = await sql<{ time_estimate: number; total_time_spent: number }>`
       select i.time_estimate, i.total_time_spent from issues i where i.id = ${id}`.execute(db.reader)
@@ -161,10 +178,10 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
       status: 200,
       params: Fields({ issue_iid, duration: Text({ blank: false, description: 'As in `3h30m`' }) }),
       answers: TimeStats,
-      async handle({ rows, params }) {
+      async handle({ actor, rows, params }) {
         const estimate = seconds(params.duration)
         if (estimate < 0) throw invalidParameters(['duration is invalid'])
-        await db.transaction((tx) => setTimeEstimate(tx, noteable(rows[0]!), estimate))
+        await estimated(actor, rows[0]!, estimate)
         return stats(rows[0]!.id)
       },
     }),
@@ -178,8 +195,8 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
       status: 200,
       params: Fields({ issue_iid }),
       answers: TimeStats,
-      async handle({ rows }) {
-        await db.transaction((tx) => setTimeEstimate(tx, noteable(rows[0]!), 0))
+      async handle({ actor, rows }) {
+        await estimated(actor, rows[0]!, 0)
         return stats(rows[0]!.id)
       },
     }),
@@ -200,12 +217,13 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
       async handle({ actor, rows, params }) {
         const spent = seconds(params.duration)
         if (spent === 0) throw invalidParameters(['duration is invalid'])
-        await db.transaction((tx) =>
-          spendTime(tx, noteable(rows[0]!), userOf(actor).id, {
+        await db.transaction(async (tx) => {
+          await spendTime(tx, noteable(rows[0]!), userOf(actor).id, {
             seconds: spent,
             summary: params.summary?.slice(0, 255) ?? null,
-          }),
-        )
+          })
+          await told(tx, actor, rows[0]!, toldOfSpent(spent, today()))
+        })
         return stats(rows[0]!.id)
       },
     }),
@@ -219,8 +237,11 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
       status: 200,
       params: Fields({ issue_iid }),
       answers: TimeStats,
-      async handle({ rows }) {
-        await db.transaction((tx) => resetSpentTime(tx, noteable(rows[0]!)))
+      async handle({ actor, rows }) {
+        await db.transaction(async (tx) => {
+          await resetSpentTime(tx, noteable(rows[0]!))
+          await told(tx, actor, rows[0]!, toldOfSpent(null, today()))
+        })
         return stats(rows[0]!.id)
       },
     }),
@@ -229,7 +250,7 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
       method: 'GET',
       path: `${path}/participants`,
       summary: 'List who takes part in an issue',
-      description: 'Its author and its assignees.',
+      description: 'Its author, its assignees and who commented on it.',
       on: projectKind,
       may: 'read_issue',
       anonymous: true,
@@ -242,7 +263,11 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
             columns: sql`${basicUserJson('u')} as person`,
             from: sql`
               from issues i cross join lateral (
-                select i.author_id as user_id union select a.user_id from issue_assignees a where a.issue_id = i.id
+                select i.author_id as user_id
+                union select a.user_id from issue_assignees a where a.issue_id = i.id
+                union select w.author_id from noteables d join notes w on w.noteable_id = d.id
+                  join discussions t on t.id = w.discussion_id
+                  where d.kind = 'Issue' and d.target_id = i.id and not w.system and not t.internal
               ) part join users u on u.id = part.user_id
               where i.project_id = subject.id and i.iid = ${params.issue_iid} and ${issueVisible}`,
             order: sql`u.id`,

@@ -28,7 +28,7 @@ export function issueColumns({
     (select count(*) from issue_links k join issues i on i.id = k.target_id join projects p on p.id = i.project_id
       where k.source_id = o.id and k.link_type = 'blocks' and i.state = 'opened' and ${issueVisibleAnywhere})
       as blocking_issues_count,
-    0 as merge_requests_count,
+    (select count(*) from merge_requests_closing_issues k where k.issue_id = i.id) as merge_requests_count,
     ${person(sql`i.author_id`)} as author, ${person(sql`i.closed_by_id`)} as closed_by,
     coalesce((
       select json_agg(${basicUserJson('u')} order by u.id)

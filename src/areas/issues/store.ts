@@ -121,7 +121,8 @@ export async function lock(tx: Tx, id: number): Promise<StoredIssue | undefined>
     select i.id, i.iid, i.project_id, i.author_id, i.title, i.description, i.state, i.issue_type, i.confidential,
       i.discussion_locked, i.due_date, i.milestone_id, i.epic_id, i.weight, i.health_status, i.time_estimate,
       i.total_time_spent, i.moved_to_id,
-      array(select a.user_id from issue_assignees a where a.issue_id = i.id order by a.user_id) as assignee_ids
+      coalesce((
+        select json_agg(a.user_id order by a.user_id) from issue_assignees a where a.issue_id = i.id), '[]') as assignee_ids
     from issues i where i.id = ${id} for update of i`.execute(tx)
   return rows[0]
 }

@@ -6,6 +6,7 @@ import { changeLabels, labelsNamed, type LabelChange } from '../labels/index.ts'
 import { recordMilestone, recordState, recordWeight } from '../noteables/index.ts'
 import { checkAssignees, checkTexts } from './rules.ts'
 import * as store from './store.ts'
+import { tell, toldOfAssignees, toldOfChange } from './system-notes.ts'
 
 export interface IssueServices {
   readonly events: Events
@@ -99,7 +100,10 @@ export async function createIssue(
   })
   const noteable = { type: 'Issue', id: made.id } as const
   const assignees = await assigned(tx, project.id, fields.assignee_ids)
-  if (assignees !== undefined && assignees.length > 0) await store.setAssignees(tx, made.id, assignees)
+  if (assignees !== undefined && assignees.length > 0) {
+    await store.setAssignees(tx, made.id, assignees)
+    await tell(tx, { id: made.id, projectId: project.id }, author, await toldOfAssignees(tx, [], assignees))
+  }
   await label(tx, { actor, project }, made.id, {
     labels: [...(fields.labels ?? []), ...(fields.add_labels ?? [])],
   })
@@ -191,6 +195,10 @@ export async function changeIssue(
   }
   await recordMilestone(tx, noteable, user, { from: before.milestone_id, to: milestoneId, state })
   if (columns.weight !== undefined) await recordWeight(tx, noteable, user, columns.weight)
+  await tell(tx, { id, projectId: before.project_id }, user, [
+    ...toldOfChange(before, columns),
+    ...(reassigned ? await toldOfAssignees(tx, before.assignee_ids, assignees) : []),
+  ])
   const was = Object.fromEntries(
     Object.keys(columns).map((key) => [key, before[key as keyof store.StoredIssue]]),
   )

@@ -140,9 +140,9 @@ export async function promote(tx: Tx, labelId: number, groupId: number): Promise
       on conflict (namespace_id, title) do update set updated_at = now()
       returning l.id, l.title
     )
-    select made.id, array(
-      select l.id from labels l join projects p on p.id = l.project_id join namespaces n on n.id = p.namespace_id
-      where l.title = made.title and n.traversal_ids @> array[${groupId}::bigint]) as old
+    select made.id, coalesce((
+      select json_agg(l.id) from labels l join projects p on p.id = l.project_id join namespaces n on n.id = p.namespace_id
+      where l.title = made.title and n.traversal_ids @> array[${groupId}::bigint]), '[]') as old
     from made`.execute(tx)
   const { id, old } = made[0]!
   for (const table of ['noteable_labels', 'label_priorities', 'subscriptions'] as const) {

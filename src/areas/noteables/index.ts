@@ -1,3 +1,4 @@
+export { reactedTo } from './reactions.ts'
 export { matching } from './search.ts'
 export { parseDuration, writeDuration } from './duration.ts'
 export type { Noteable, NoteableType } from './noteable.ts'

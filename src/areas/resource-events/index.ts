@@ -1,11 +1,19 @@
 import { sql, type RawBuilder } from 'kysely'
-import { endpoint, epicVisible, group, issueVisible, project } from '../../access/index.ts'
+import {
+  endpoint,
+  epicVisible,
+  group,
+  issueVisible,
+  project,
+  subjectRequestsReadable,
+} from '../../access/index.ts'
 import {
   Fields,
   Id,
   Int,
   ListOf,
   Nullable,
+  Page,
   page,
   rows,
   Text,
@@ -20,7 +28,7 @@ import type { NoteableType } from '../noteables/index.ts'
 import { basicUser, BasicUser, basicUserJson, type BasicUserRow } from '../users/index.ts'
 
 interface EventRow {
-  readonly id: number
+  readonly id: number | null
   readonly user: BasicUserRow | null
   readonly created_at: string
   readonly resource_type: string
@@ -123,11 +131,14 @@ const places: readonly Place[] = [
   {
     type: 'MergeRequest',
     on: project,
-    may: 'read_merge_request',
+    // Whom merge requests are closed to does not learn which there are: that is asked where they are found.
+    may: 'read_project',
     path: '/projects/:id/merge_requests/:merge_request_iid',
     param: 'merge_request_iid',
     called: 'a merge request',
-    find: (iid) => sql`select m.id from merge_requests m where m.project_id = subject.id and m.iid = ${iid}`,
+    find: (iid) => sql`
+      select m.id from merge_requests m
+      where m.project_id = subject.id and m.iid = ${iid} and ${subjectRequestsReadable}`,
   },
   {
     type: 'Epic',
@@ -169,9 +180,9 @@ function eventEndpoints(place: Place, kind: Kind, shown: (row: EventRow) => obje
     x.id, (select ${basicUserJson('u')} from users u where u.id = x.user_id) as "user", x.created_at,
     x.noteable_type as resource_type, x.noteable_id as resource_id, ${kind.columns}`
   const named = (params: object): number => Reflect.get(params, place.param) as number
-  const from = (params: object): RawBuilder<unknown> => sql`
+  const from = (params: object, join: RawBuilder<unknown>): RawBuilder<unknown> => sql`
     from (${place.find(named(params))}) found
-    join ${table} x on x.noteable_type = ${sql.lit(place.type)} and x.noteable_id = found.id`
+    ${join} ${table} x on x.noteable_type = ${sql.lit(place.type)} and x.noteable_id = found.id`
   const about = {
     on: place.on,
     may: place.may as never,
@@ -187,9 +198,16 @@ function eventEndpoints(place: Place, kind: Kind, shown: (row: EventRow) => obje
       paged: true,
       params: Fields({ [place.param]: Id() }),
       answers: ListOf(kind.shape),
+      refuses: { 404: 'Nothing that the caller may see: `404 Not found`' },
       read: ({ params, page: input }) =>
-        page<EventRow>({ columns, from: from(params), order: sql`x.id` }, input),
-      handle: async ({ rows: found }) => found.map(shown),
+        page<EventRow>({ columns, from: from(params, sql`left join`), order: sql`x.id` }, input),
+      // Of a noteable without changes comes one row without an id, of none that the caller sees no row.
+      async handle({ rows: found, total, page: { page: number } }) {
+        if (found.length === 0 && number === 1) throw recordNotFound()
+        return found[0]?.id === null
+          ? new Page([], { total: 0 })
+          : new Page(found.map(shown), { total, hasMore: total === undefined })
+      },
     }),
     endpoint({
       ...about,
@@ -201,7 +219,7 @@ function eventEndpoints(place: Place, kind: Kind, shown: (row: EventRow) => obje
       answers: kind.shape,
       read: ({ params }) =>
         rows<EventRow>(
-          sql`select ${columns} ${from(params)} where x.id = ${Reflect.get(params, 'event_id')}`,
+          sql`select ${columns} ${from(params, sql`join`)} where x.id = ${Reflect.get(params, 'event_id')}`,
         ),
       async handle({ rows: [row] }) {
         if (row === undefined) throw recordNotFound()

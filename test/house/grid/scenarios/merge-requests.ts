@@ -102,7 +102,29 @@ const onRule = (of: 'request' | 'project', body?: Json): Prepare =>
     return { path, ...(body && { body }) }
   })
 
+/** A request with a change of each kind on record. */
+const recorded = (kind: 'label' | 'state' | 'milestone'): Prepare =>
+  onCode(async (stage) => {
+    const made = await request(stage)
+    const where = `${stage.projectPath}/merge_requests/${made['iid'] as number}`
+    const milestone = await stage.make(`${stage.projectPath}/milestones`, { title: stage.unique('m') })
+    const change = { add_labels: 'recorded', milestone_id: idOf(milestone), state_event: 'close' }
+    expectStatus(await stage.world.root.put(where, change), 200)
+    const { body } = await stage.world.root.get(`${where}/resource_${kind}_events`)
+    return { path: { merge_request_iid: made['iid'] as number, event_id: idOf((body as Json[])[0]!) } }
+  })
+
+const records: Scenarios = Object.fromEntries(
+  (['label', 'state', 'milestone'] as const).flatMap((kind) =>
+    ['', '/:event_id'].map((rest) => [
+      `GET /projects/:id/merge_requests/:merge_request_iid/resource_${kind}_events${rest}`,
+      { '': recorded(kind) },
+    ]),
+  ),
+)
+
 export const mergeRequestScenarios: Scenarios = {
+  ...records,
   'GET /merge_requests': { '': () => ({}) },
   'GET /groups/:id/merge_requests': { '': () => ({}) },
   'GET /projects/:id/merge_requests': { '': read },
