@@ -61,6 +61,11 @@ function p99(most: number, name: string) {
   }
 }
 
+function syncFigure(ldap: Results['ldap'], what: string, most: number): Finding | undefined {
+  const found = ldap?.find((one) => one.what === what)
+  return found && { figure: `${digits(found.seconds, 1)} s`, holds: found.seconds <= most }
+}
+
 const isList = (name: string): boolean => name === 'pipelines' || name.startsWith('pipelines-')
 const notYet = (): undefined => undefined
 
@@ -116,6 +121,19 @@ const goals: readonly Goal[] = [
     find({ wikis }) {
       const found = wikis?.find(({ what }) => what === 'list of 10000 pages')
       return found && { figure: `${digits(found.p99, 1)} ms`, holds: found.p99 <= 60 }
+    },
+  },
+  {
+    operation: 'LDAP: first sync of 10,000 users in 500 groups',
+    must: '30 s',
+    find: ({ ldap }) => syncFigure(ldap, 'first sync of 10,000 users in 500 groups', 30),
+  },
+  {
+    operation: 'LDAP: the same with nothing to do',
+    must: '3 s',
+    find({ ldap }) {
+      const whole = ldap?.some(({ what }) => what === 'first sync of 10,000 users in 500 groups')
+      return whole === true ? syncFigure(ldap, 'sync with nothing to do', 3) : undefined
     },
   },
   { operation: 'settings: read', must: 'p99 5 ms', find: p99(5, 'settings') },

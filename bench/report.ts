@@ -126,6 +126,7 @@ export async function page(results: Results): Promise<string> {
   const starts = startCells(results)
   const ci = ciCells(results)
   const wiki = wikiCells(results)
+  const ldap: Cells[] = (results.ldap ?? []).map(({ what, seconds }) => [what, digits(seconds, 1)])
   const text = `# Benchmarks
 
 The service with data of its own, and the load on it, all on one machine.
@@ -158,6 +159,8 @@ ${git.length === 0 ? '' : `## Git transfers\n\nSeconds, the best of all tries.\n
 ${ci.length === 0 ? '' : `## CI\n\n${table(['', 'figure'], ci, 2)}`}
 
 ${wiki.length === 0 ? '' : `## Wikis\n\nMilliseconds, one caller after the other.\n\n${table(['', 'p50', 'p99', 'times'], wiki)}`}
+
+${ldap.length === 0 ? '' : `## LDAP\n\nSeconds, with a real OpenLDAP.\n\n${table(['', 'seconds'], ldap)}`}
 
 ${remarks.length === 0 ? '' : `## Remarks\n\n${remarks.map((remark) => `- ${remark}`).join('\n')}`}
 `

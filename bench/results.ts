@@ -4,6 +4,7 @@ import type { Creation } from './creation.ts'
 import type { Transfer } from './git.ts'
 import type { Machine } from './machine.ts'
 import type { Measured } from './measure.ts'
+import type { LdapFigure } from './ldap.ts'
 import type { WikiFigure } from './wikis.ts'
 
 /** Times in milliseconds, memory in bytes; undefined: not measured. */
@@ -31,6 +32,7 @@ export interface Results {
   compiling?: Compiling
   creation?: Creation
   wikis?: readonly WikiFigure[]
+  ldap?: readonly LdapFigure[]
   /** What went wrong or was left out, in words. */
   readonly remarks: string[]
   /** Seconds of the whole run. */

@@ -17,6 +17,7 @@ import type { Results } from './results.ts'
 import { seed } from './seed.ts'
 import { freePort, Service, type ServiceOptions } from './service.ts'
 import { rootToken, special } from './world.ts'
+import { ldapSyncs } from './ldap.ts'
 import { wikis } from './wikis.ts'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -85,6 +86,14 @@ export class Run {
     await this.#endpoints(bench, endpoints(this.#options.scale))
     this.#results.starts!.memoryAfter = await memoryOf(service.pid)
     await this.#part('runners', () => this.#jobs(bench, git, client))
+    if (this.#wants('ldap')) {
+      // Last, since it makes users and groups of its own.
+      await this.#part('ldap', async () => {
+        const syncs = await ldapSyncs(await this.#database(), this.#options.quick)
+        if (syncs === undefined) this.#results.remarks.push('ldap: left out, slapd is not installed')
+        else this.#results.ldap = syncs
+      })
+    }
   }
 
   #wants(...names: string[]): boolean {
@@ -135,11 +144,15 @@ export class Run {
     return this.#stack.use(new Service(port, options))
   }
 
-  async #fill(): Promise<pg.Client> {
-    this.#say('filling its database')
+  async #database(): Promise<pg.ClientConfig> {
     const connection = await findRunningPostgres(path.join(this.#directory, 'data', 'postgres'))
     if (connection === undefined) throw new Error('the embedded database was not found')
-    const client = new pg.Client({ ...connection, ssl: false })
+    return { ...connection, ssl: false }
+  }
+
+  async #fill(): Promise<pg.Client> {
+    this.#say('filling its database')
+    const client = new pg.Client(await this.#database())
     // At the end the server stops before we leave.
     client.on('error', () => undefined)
     await client.connect()

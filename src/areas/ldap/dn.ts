@@ -4,9 +4,14 @@
  * text that is no distinguished name.
  */
 export function dnKey(dn: string): string | undefined {
+  // As nearly all are, of which a sync reads very many.
+  if (plain.test(dn)) return dn.toLowerCase()
   const names = parseDn(dn)
   return names?.map((parts) => parts.map(written).sort().join('+')).join(',')
 }
+
+/** Without anything that could be written in another way. */
+const plain = /^(?:[a-z][a-z0-9-]*=[a-z0-9._-]+)(?:,[a-z][a-z0-9-]*=[a-z0-9._-]+)*$/i
 
 interface Part {
   readonly type: string

@@ -43,6 +43,8 @@ export class DirectoryGroups {
   readonly #connection: Connection
   readonly #groups = new Map<string, Group>()
   readonly #uids = new Map<string, string | undefined>()
+  /** A name stands in many groups. */
+  readonly #keys = new Map<string, string | undefined>()
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -81,7 +83,7 @@ export class DirectoryGroups {
     const parsed = parseFilter(filter)
     if (parsed === undefined) throw new DirectoryError(server, 'a link has a filter that is none')
     const entries = await this.#connection.search(server.base, within(server, parsed), ['1.1'])
-    return new Set(entries.flatMap(({ dn }) => dnKey(dn) ?? []))
+    return new Set(entries.flatMap(({ dn }) => this.#keyOf(dn) ?? []))
   }
 
   /** `cn` of the groups that somebody is directly in. */
@@ -114,7 +116,7 @@ export class DirectoryGroups {
 
   /** An entry as a group; large ones come in ranges, of which the rest is asked for. */
   async #take(entry: Entry): Promise<Group> {
-    const key = dnKey(entry.dn) ?? entry.dn
+    const key = this.#keyOf(entry.dn) ?? entry.dn
     const known = this.#groups.get(key)
     if (known !== undefined) return known
     const values = async (name: string): Promise<string[]> => [
@@ -150,7 +152,7 @@ export class DirectoryGroups {
 
   /** Looks up all groups within these groups, level by level. */
   async #followAll(groups: readonly Group[], groupBase: string): Promise<void> {
-    const base = dnKey(groupBase) ?? ''
+    const base = this.#keyOf(groupBase) ?? ''
     let level: readonly Group[] = groups
     const seen = new Set<string>(this.#groups.keys())
     for (let depth = 0; level.length > 0; depth += 1) {
@@ -159,7 +161,7 @@ export class DirectoryGroups {
       const inside = level
         .flatMap(({ dns }) => dns)
         .filter((dn) => {
-          const key = dnKey(dn)
+          const key = this.#keyOf(dn)
           if (key === undefined || seen.has(key) || !isBelowDn(key, base)) return false
           seen.add(key)
           return true
@@ -170,7 +172,7 @@ export class DirectoryGroups {
 
   /** Those of these names that are groups. */
   async #groupsNamed(dns: readonly string[], groupBase: string): Promise<Group[]> {
-    const wanted = new Set(dns.map((dn) => dnKey(dn)))
+    const wanted = new Set(dns.map((dn) => this.#keyOf(dn)))
     const groups: Group[] = []
     const parts = dns.flatMap((dn) => firstPart(dn) ?? [])
     for (const some of batches(parts)) {
@@ -179,7 +181,7 @@ export class DirectoryGroups {
       })
       const filter = new AndFilter({ filters: [present, named] })
       for (const entry of await this.#connection.search(groupBase, filter, memberAttributes)) {
-        if (wanted.has(dnKey(entry.dn))) groups.push(await this.#take(entry))
+        if (wanted.has(this.#keyOf(entry.dn))) groups.push(await this.#take(entry))
       }
     }
     return groups
@@ -197,17 +199,27 @@ export class DirectoryGroups {
         within(server, oneOf(server.uid, uids)),
         [server.uid],
       )) {
-        for (const uid of valuesOf(entry, server.uid)) this.#uids.set(uid.toLowerCase(), dnKey(entry.dn))
+        for (const uid of valuesOf(entry, server.uid))
+          this.#uids.set(uid.toLowerCase(), this.#keyOf(entry.dn))
       }
       for (const uid of uids) if (!this.#uids.has(uid)) this.#uids.set(uid, undefined)
     }
+  }
+
+  #keyOf(dn: string): string | undefined {
+    let key = this.#keys.get(dn)
+    if (key === undefined) {
+      key = dnKey(dn)
+      this.#keys.set(dn, key)
+    }
+    return key
   }
 
   #collect(group: Group, into: Set<string>, path: Set<Group>): void {
     if (path.has(group)) return
     path.add(group)
     for (const dn of group.dns) {
-      const key = dnKey(dn)
+      const key = this.#keyOf(dn)
       if (key === undefined || key === '') continue
       const nested = this.#connection.server.activeDirectory ? this.#groups.get(key) : undefined
       if (nested === undefined) into.add(key)
