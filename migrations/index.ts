@@ -54,6 +54,7 @@ import * as mergeRequestSubscriptions from './0043-merge-request-subscriptions.t
 import * as inputsOfSchedules from './0111-inputs-of-schedules.ts'
 import * as milestonesOfReleases from './0112-milestones-of-releases.ts'
 import * as ldap from './0092-ldap.ts'
+import * as languages from './0093-languages.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -112,4 +113,5 @@ export const migrations: MigrationList = {
   '0111-inputs-of-schedules': inputsOfSchedules,
   '0112-milestones-of-releases': milestonesOfReleases,
   '0092-ldap': ldap,
+  '0093-languages': languages,
 }

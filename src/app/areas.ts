@@ -11,6 +11,7 @@ import { accessExplanations } from '../areas/access-explanations/index.ts'
 import { accessRequests } from '../areas/access-requests/index.ts'
 import { billableMembers } from '../areas/billable-members/index.ts'
 import { invitations } from '../areas/invitations/index.ts'
+import { languages } from '../areas/languages/index.ts'
 import { ldap } from '../areas/ldap/index.ts'
 import { members } from '../areas/members/index.ts'
 import { memberRoles } from '../areas/member-roles/index.ts'
@@ -86,6 +87,7 @@ export function areas(services: Services): Area[] {
     namespaces(services),
     projects(services),
     projectAliases(services),
+    languages(services),
     users({ ...services, beforeRemoval: removeRepositoriesBelow }),
     tokens(services),
     sessions({ ...services, elsewhere }),

@@ -58,7 +58,7 @@ export const commands = {
       '--diff-merges=',
     ],
   },
-  'ls-tree': { flags: ['-r', '-t', '-z', '--full-tree'] },
+  'ls-tree': { flags: ['-r', '-t', '-z', '-l', '--full-tree'] },
   // Of two blobs; commits are compared by diff-tree.
   diff: { flags: ['--no-color', '--no-ext-diff', '--no-textconv'] },
   'hash-object': { flags: ['-w', '--stdin'] },

@@ -51,6 +51,7 @@ export {
   type Tag,
 } from './commits.ts'
 export { parseTrailers, type Trailer } from './trailers.ts'
+export { fileSizes } from './file-sizes.ts'
 export { findEntry, listTree, type FileMode, type TreeEntry, type TreePage } from './tree.ts'
 export { blobSize, findBlob, looksBinary, readBlob, streamBlob, type BlobHeader } from './blobs.ts'
 export { changedPaths, commitStats, diffStat, type ChangedPath, type DiffStat } from './diffs.ts'

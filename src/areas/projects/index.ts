@@ -4,6 +4,7 @@ import { deletionTasks } from './deletion.ts'
 import { forkEndpoints } from './fork-routes.ts'
 import { listEndpoints } from './list-routes.ts'
 import { movingEndpoints } from './moving-routes.ts'
+import { peopleEndpoints } from './people.ts'
 import { projectEndpoints, type ProjectServices } from './routes.ts'
 import { sharingEndpoints } from './sharing.ts'
 import { starEndpoints } from './stars.ts'
@@ -31,6 +32,7 @@ export function projects(services: ProjectServices): {
       ...forkEndpoints(services),
       ...movingEndpoints(services),
       ...starEndpoints(services),
+      ...peopleEndpoints(services),
       ...sharingEndpoints(services),
     ],
     ...deletionTasks(services),

@@ -10,6 +10,7 @@ export const listParams = {
   search_namespaces: Optional(Flag({ description: 'Search in the full path too' })),
   owned: Optional(Flag({ description: 'Those that the caller owns' })),
   min_access_level: Optional(OneOf([5, 10, 15, 20, 30, 40, 50], { description: "The caller's least role" })),
+  with_programming_language: Optional(Text({ description: 'Those with files of this language' })),
   starred: Optional(Flag({ description: 'Those that the caller likes' })),
   with_issues_enabled: Optional(Flag()),
   with_merge_requests_enabled: Optional(Flag()),

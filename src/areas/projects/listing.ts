@@ -42,6 +42,7 @@ export interface ProjectFilter {
   readonly topic?: readonly string[] | undefined
   readonly repository_storage?: string | undefined
   readonly starred?: boolean | undefined
+  readonly with_programming_language?: string | undefined
   readonly imported?: boolean | undefined
   readonly marked_for_deletion_on?: Date | undefined
   readonly order_by: ProjectOrder
@@ -170,6 +171,7 @@ function conditions(params: ProjectFilter): Condition[] {
   )
   if (params.with_issues_enabled === true) all.push(enabled('issues'))
   if (params.with_merge_requests_enabled === true) all.push(enabled('merge_requests'))
+  add(params.with_programming_language === '' ? undefined : params.with_programming_language, writtenIn)
   if (params.starred === true) all.push(starredByCaller)
   if (params.imported === true) all.push(sql`p.import_type is not null`)
   add(params.marked_for_deletion_on, (day) => sql`${markedOn('p')} = ${day.toISOString().slice(0, 10)}::date`)
@@ -189,6 +191,12 @@ function searched(text: string, namespaces: boolean): Condition {
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
   const own = sql`p.name ilike ${pattern} or p.path ilike ${pattern} or p.description ilike ${pattern}`
   return namespaces ? sql`(${own} or p.full_path ilike ${pattern})` : sql`(${own})`
+}
+
+/** Names of languages have no case. */
+function writtenIn(language: string): Condition {
+  return sql`p.id in (
+    select l.project_id from project_languages l where l.names @> array[${language.toLowerCase()}::text] offset 0)`
 }
 
 const starredByCaller: Condition = sql`p.id = any (array(

@@ -930,6 +930,13 @@ export interface ProjectCounters {
   project_id: number;
 }
 
+export interface ProjectLanguages {
+  commit: string;
+  names: string[];
+  project_id: number;
+  shares: Json;
+}
+
 export interface Projects {
   archived: Generated<boolean>;
   created_at: Generated<Timestamp>;
@@ -1437,6 +1444,7 @@ export interface DB {
   personal_access_tokens: PersonalAccessTokens;
   project_aliases: ProjectAliases;
   project_counters: ProjectCounters;
+  project_languages: ProjectLanguages;
   project_shares: ProjectShares;
   project_stars: ProjectStars;
   projects: Projects;

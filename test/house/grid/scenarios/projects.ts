@@ -74,6 +74,9 @@ export const projectScenarios: Scenarios = {
     },
   },
   'GET /projects/:id/starrers': { '': plain },
+  'GET /projects/:id/languages': { '': plain },
+  'GET /projects/:id/users': { '': plain },
+  'GET /projects/:id/storage': { '': plain },
   'GET /projects/:id/transfer_locations': { '': plain },
   'GET /users/:user_id/starred_projects': { '': () => ({ path: { user_id: 1 } }) },
   'POST /projects/:id/unstar': {
