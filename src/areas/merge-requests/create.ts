@@ -9,6 +9,7 @@ import {
 import { forbidden, invalid, notFound, refused } from '../../kernel/errors/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import { headIn } from './branches.ts'
+import { noteClosing } from './issues.ts'
 import { announce } from './news.ts'
 import { planRequest } from './planning.ts'
 import { checkPeople, checkTexts } from './rules.ts'
@@ -115,6 +116,7 @@ export async function createMergeRequest(
           milestone_id: wanted.milestoneId ?? undefined,
         },
       )
+      await noteClosing(tx, actor, target, id, wanted.description)
       await enqueue(tx, prepareTask, { id, user: author })
       await announce(services, tx, { id, iid, project_id: target.id }, actor, { action: 'open' })
       return { id, iid }

@@ -9,17 +9,28 @@ import { checkMergeability } from './merging/check.ts'
 import { rebase, type RebaseJob } from './merging/rebase.ts'
 import { settleMerges } from './merging/settle.ts'
 import { onPush } from './on-push.ts'
+import { createForVersion } from './pipelines/create.ts'
 import { findProjects } from './projects.ts'
 import { approvalRuleEndpoints } from './routes/approval-rules.ts'
 import { approvalEndpoints } from './routes/approvals.ts'
 import { attendingEndpoints } from './routes/attending.ts'
 import { codeEndpoints } from './routes/code.ts'
+import { issueEndpoints } from './routes/issues.ts'
 import { listEndpoints } from './routes/lists.ts'
 import { mergingEndpoints } from './routes/merging.ts'
+import { pipelineEndpoints } from './routes/pipelines.ts'
 import { readingEndpoints } from './routes/reading.ts'
 import { writingEndpoints } from './routes/writing.ts'
 import type { MergeRequestServices } from './services.ts'
-import { afterMergeTask, autoMergeTask, prepareTask, rebaseTask, refreshTask, settleTask } from './tasks.ts'
+import {
+  afterMergeTask,
+  autoMergeTask,
+  pipelineTask,
+  prepareTask,
+  rebaseTask,
+  refreshTask,
+  settleTask,
+} from './tasks.ts'
 import { refreshMergeRequest } from './versions/refresh.ts'
 
 export type { MergeRequestEvent } from './news.ts'
@@ -51,6 +62,8 @@ export function mergeRequests(services: MergeRequestServices): {
       ...approvalEndpoints(services),
       ...approvalRuleEndpoints(services),
       ...attendingEndpoints(services),
+      ...pipelineEndpoints(services),
+      ...issueEndpoints(services),
     ],
     tasks: tasksOf(services),
     schedules: [{ task: settleTask, pattern: '* * * * *' }],
@@ -64,7 +77,11 @@ function tasksOf(services: MergeRequestServices): Task[] {
     run: (payload) => run(payload as never),
   })
   return [
-    task(prepareTask, ({ id, user }: { id: number; user: number }) => refresh(services, id, user)),
+    task(prepareTask, async (made: { id: number; user: number }) => {
+      await refresh(services, made.id, made.user)
+      await createForVersion(services, made)
+    }),
+    task(pipelineTask, (pushed: { id: number; user: number | null }) => createForVersion(services, pushed)),
     task(refreshTask, ({ id }: { id: number }) => refresh(services, id, null)),
     task(autoMergeTask, ({ id }: { id: number }) => mergeIfReady(services, id)),
     task(afterMergeTask, ({ id }: { id: number }) => afterMerge(services, id)),

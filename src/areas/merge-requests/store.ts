@@ -128,6 +128,7 @@ export async function touch(db: Tx | Writer, id: number): Promise<void> {
 
 /** Its number is not given again. */
 export async function remove(tx: Tx, id: number): Promise<void> {
+  await sql`delete from merge_requests_closing_issues x where x.merge_request_id = ${id}`.execute(tx)
   await sql`delete from merge_requests m where m.id = ${id}`.execute(tx)
 }
 

@@ -5,6 +5,7 @@ import { invalid, refused } from '../../kernel/errors/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import { headIn } from './branches.ts'
 import { alreadyOpen } from './create.ts'
+import { noteClosing } from './issues.ts'
 import { recordState } from '../noteables/index.ts'
 import { announce } from './news.ts'
 import { planRequest } from './planning.ts'
@@ -121,6 +122,9 @@ async function write(
     if (added.length + removed.length > 0) {
       changes[name] = { from: before[name].map(({ id }) => id), to: limited }
     }
+  }
+  if (update.description !== undefined) {
+    await noteClosing(tx, actor, writing.project, before.id, update.description)
   }
   const plan = { id: before.id, milestone_id: before.milestone?.id ?? null, state: before.state }
   Object.assign(changes, await planRequest(tx, writing, plan, update))

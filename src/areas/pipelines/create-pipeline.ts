@@ -78,7 +78,11 @@ export type RefRequest = Omit<PipelineRequest, 'tag' | 'sha'>
  */
 export type PipelineOutcome =
   | { readonly id: number; readonly iid: number; readonly broken?: string }
-  | { readonly refused: string | null }
+  | {
+      readonly refused: string | null
+      /** There is nothing wrong: the configuration has no jobs for it. */
+      readonly nothing?: boolean
+    }
 
 export interface CreatorServices extends SourceServices, AddressServices, ValidationServices {
   readonly cipher: Cipher
@@ -155,7 +159,7 @@ export class PipelineCreator {
     for (let attempt = 1; ; attempt += 1) {
       const { made, iid } = await this.#compile(request, repository, commit, protectedRef)
       if ('refused' in made && (request.storesErrors !== true || made.failureReason === null)) {
-        return { refused: made.refused }
+        return { refused: made.refused, nothing: made.failureReason === null }
       }
       const crowded = 'refused' in made ? undefined : await this.#checkActive(project, made)
       if (crowded !== undefined) {

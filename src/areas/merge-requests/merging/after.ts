@@ -3,6 +3,8 @@ import { enterAs, may, project as projectKind, type ProjectSubject } from '../..
 import { branchRef, zeroOid } from '../../../git/index.ts'
 import { headIn } from '../branches.ts'
 import { protectionOf, rulesOf } from '../../protected-branches/index.ts'
+import { closeIssues } from '../issues.ts'
+import { findProjects } from '../projects.ts'
 import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import * as store from '../store.ts'
@@ -15,6 +17,11 @@ const mostRetargeted = 4
 export async function afterMerge(services: MergeRequestServices, id: number): Promise<void> {
   const row = await store.find(services.db.writer, id)
   if (row === undefined || row.state !== 'merged') return
+  const project = (await findProjects(services.db.reader, [row.project_id])).get(row.project_id)
+  const intoDefault = project?.defaultBranch === row.target_branch
+  if (intoDefault && row.project_settings['autoclose_referenced_issues'] !== false) {
+    await closeIssues(services, row)
+  }
   if (row.merge_params.should_remove_source_branch ?? row.remove_source_branch ?? false) {
     await removeSourceBranch(services, row)
   }

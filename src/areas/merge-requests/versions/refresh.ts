@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Oid } from '../../../git/index.ts'
+import { enqueue } from '../../../tasks/index.ts'
 import { resetAfterPush } from '../approvals/reset.ts'
 import { headIn } from '../branches.ts'
 import { announce } from '../news.ts'
@@ -7,6 +8,7 @@ import { findProjects } from '../projects.ts'
 import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import * as store from '../store.ts'
+import { pipelineTask } from '../tasks.ts'
 import { computeVersion } from './compute.ts'
 import { bringCommits } from './forks.ts'
 import { keepCommits, pointRequestRef } from './refs.ts'
@@ -61,6 +63,7 @@ export async function refreshMergeRequest(
     await resetAfterPush(services, tx, now, target)
     const commits = version.commitsCount
     await announce(services, tx, now, by, { action: 'push', oldHead: now.head_sha, commits })
+    await enqueue(tx, pipelineTask, { id, user: by })
   })
   await pointRequestRef(services, target, row.iid, 'head', head)
   return store.find(db.writer, id)

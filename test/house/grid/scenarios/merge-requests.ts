@@ -1,3 +1,4 @@
+import { eventually } from '../../../world/merge-project.ts'
 import { expectStatus, type Json } from '../../../world/world.ts'
 import type { Caller } from '../actors.ts'
 import { idOf } from '../actors.ts'
@@ -88,6 +89,15 @@ const asCaller = (path: string, prepare: (stage: Stage) => Promise<Json> = reque
     })(stage, caller, row),
   forEach: true,
 })
+
+/** The request once it knows of the last push to its branch. */
+async function headKnown(stage: Stage, made: Json): Promise<Json> {
+  const path = `${stage.projectPath}/merge_requests/${made['iid'] as number}`
+  return eventually(async () => {
+    const now = (await stage.world.root.get(path)).body as Json
+    return now['sha'] !== made['sha'] && now
+  })
+}
 
 const newRule = (stage: Stage): Json => ({ name: stage.unique('rule'), approvals_required: 1 })
 
@@ -194,4 +204,24 @@ export const mergeRequestScenarios: Scenarios = {
   [`POST ${one}/reset_time_estimate`]: { '': change() },
   [`POST ${one}/add_spent_time`]: { '': change({ duration: '1h' }) },
   [`POST ${one}/reset_spent_time`]: { '': change() },
+  [`GET ${one}/pipelines`]: { '': read },
+  [`POST ${one}/pipelines`]: {
+    'unprotected source, configuration serves merge requests': onCode(async (stage) => {
+      const made = await request(stage)
+      await stage.make(`${stage.projectPath}/repository/commits`, {
+        branch: made['source_branch'] as string,
+        commit_message: 'Configure',
+        actions: [
+          {
+            action: 'create',
+            file_path: '.gitlab-ci.yml',
+            content: 'build:\n  script: x\n  rules: [{ if: $CI_MERGE_REQUEST_IID }]\n',
+          },
+        ],
+      })
+      return at(await headKnown(stage, made))
+    }),
+  },
+  [`GET ${one}/closes_issues`]: { '': read },
+  [`GET ${one}/related_issues`]: { '': read },
 }
