@@ -10,7 +10,6 @@ export { issue, Issue, relativePath, type IssueRow } from './entities.ts'
 export { issueColumns, issueSource } from './rows.ts'
 export { checkTexts } from './rules.ts'
 export { find as findIssue } from './store.ts'
-export { issue, Issue, type IssueRow } from './entities.ts'
 export { changeIssue, createIssue, type IssueChange, type NewIssue } from './write.ts'
 
 export interface IssueAreaServices {
