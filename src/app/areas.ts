@@ -74,6 +74,7 @@ export function areas(services: Services): Area[] {
   const markdownArea = markdown(services)
   const wikiArea = wikis({ ...services, texts: markdownArea.texts })
   const { process } = pipelineArea
+  const requests = mergeRequests({ ...services, creator: pipelineArea.creator })
   const elsewhere = (username: string, password: string) =>
     services.directory.authenticate(username, password)
   const passwords = passwordsForGit(services, elsewhere)
@@ -116,12 +117,12 @@ export function areas(services: Services): Area[] {
     containerRules(services),
     containerRegistry(services),
     oci({ ...services, passwords, machineLogin: deployTokenLogin(services.db) }),
-    gitHttp({ ...services, passwords, wikis: wikiArea.hosting, aliases }),
-    gitSsh({ ...services, wikis: wikiArea.hosting, aliases }),
+    gitHttp({ ...services, passwords, wikis: wikiArea.hosting, aliases, afterPush: requests.afterPush }),
+    gitSsh({ ...services, wikis: wikiArea.hosting, aliases, afterPush: requests.afterPush }),
     markdownArea,
     wikiArea,
     pipelineArea,
-    mergeRequests({ ...services, creator: pipelineArea.creator }),
+    requests,
     ciSimulation({ ...services, remoteFiles, refProtection }),
     pipelineSchedules({ ...services, refProtection, creator: pipelineArea.creator }),
     triggers({ ...services, creator: pipelineArea.creator }),

@@ -7,6 +7,7 @@ import type { Settings } from '../../settings/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { WikiHosting } from '../wikis/index.ts'
 import { mountGit } from './routes.ts'
+import type { TargetServices } from './target.ts'
 
 export { drain } from './body.ts'
 export { readLogin } from './login.ts'
@@ -28,6 +29,7 @@ export function gitHttp(services: {
   passwords: Passwords
   wikis: WikiHosting
   aliases: (name: string) => Promise<number | undefined>
+  afterPush: TargetServices['afterPush']
 }): { mount: (server: FastifyInstance) => void } {
   return { mount: (server) => mountGit(server, services) }
 }

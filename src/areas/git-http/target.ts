@@ -6,7 +6,7 @@ import {
   type GroupSubject,
   type ProjectSubject,
 } from '../../access/index.ts'
-import type { PushResult, Repository } from '../../git/index.ts'
+import type { PushResult, Repository, UpdateOutcome } from '../../git/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { HostedWiki, WikiHosting } from '../wikis/index.ts'
 
@@ -52,9 +52,16 @@ export interface TargetServices {
   readonly wikis: WikiHosting
   /** Id of the project that an alias means. */
   readonly aliases: (name: string) => Promise<number | undefined>
+  /** What follows a push to code for its pusher, and what he is told of it. */
+  readonly afterPush: (
+    actor: Actor,
+    project: ProjectSubject,
+    outcome: UpdateOutcome,
+    pushOptions: readonly string[],
+  ) => Promise<readonly string[]>
 }
 
-export function codeTarget({ places, door }: TargetServices, project: ProjectSubject): Target {
+export function codeTarget({ places, door, afterPush }: TargetServices, project: ProjectSubject): Target {
   return {
     label: { project: project.id },
     fullPath: project.fullPath,
@@ -62,7 +69,13 @@ export function codeTarget({ places, door }: TargetServices, project: ProjectSub
     absent: 'A repository for this project does not exist yet.',
     open: () => places.open(project),
     receive: (actor, input, output, options) =>
-      door.receive({ actor, project, via: 'git' }, input, output, options),
+      door.receive({ actor, project, via: 'git' }, input, output, {
+        ...options,
+        afterwards: async (outcome, pushOptions) => [
+          ...(await afterPush(actor, project, outcome, pushOptions)),
+          ...((await options.afterwards?.()) ?? []),
+        ],
+      }),
   }
 }
 

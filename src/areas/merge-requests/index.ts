@@ -10,6 +10,7 @@ import { rebase, type RebaseJob } from './merging/rebase.ts'
 import { settleMerges } from './merging/settle.ts'
 import { onPush } from './on-push.ts'
 import { createForVersion } from './pipelines/create.ts'
+import { afterPush } from './push-options.ts'
 import { findProjects } from './projects.ts'
 import { approvalRuleEndpoints } from './routes/approval-rules.ts'
 import { approvalEndpoints } from './routes/approvals.ts'
@@ -36,12 +37,16 @@ import { refreshMergeRequest } from './versions/refresh.ts'
 export type { MergeRequestEvent } from './news.ts'
 export { isMergeResult } from './merging/finish.ts'
 
+/** Who has pushed, to which project, what became of it, and the options. */
+type AfterPush = Parameters<typeof afterPush> extends [unknown, ...infer Rest] ? Rest : never
+
 /** Merge requests: what somebody wants to bring to a branch, who looks at it, and the merge. */
 export function mergeRequests(services: MergeRequestServices): {
   endpoints: Endpoint[]
   tasks: Task[]
   schedules: Schedule[]
   start: () => Promise<AsyncDisposable>
+  afterPush: (...push: AfterPush) => Promise<string[]>
 } {
   const { events } = services
   events.subscribe<PushEvent>('push', 'merge-requests-push', (event) => onPush(services, event))
@@ -68,6 +73,7 @@ export function mergeRequests(services: MergeRequestServices): {
     tasks: tasksOf(services),
     schedules: [{ task: settleTask, pattern: '* * * * *' }],
     start: () => settleAtStart(services),
+    afterPush: (...push) => afterPush(services, ...push),
   }
 }
 

@@ -161,7 +161,7 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
       /** Bytes. */
       maxPackSize?: number
       /** Lines for the user once refs have moved. */
-      afterwards?: () => Promise<readonly string[]>
+      afterwards?: (outcome: UpdateOutcome, pushOptions: readonly string[]) => Promise<readonly string[]>
     },
   ): Promise<PushResult> {
     const pushOptions: string[] = []

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { MergeProjects } from '../world/merge-project.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
+import { Copies, git } from './copies.ts'
+
+let world: World
+let copies: Copies
+beforeAll(async () => {
+  world = await startWorld()
+  copies = await Copies.open(world)
+})
+afterAll(async () => {
+  await copies[Symbol.asyncDispose]()
+  await world[Symbol.asyncDispose]()
+})
+
+test('a push makes and changes a merge request by its options, and tells where it is', async () => {
+  const at = await new MergeProjects(world).make()
+  const copy = await copies.clone(at.project, at.developer)
+  await git(copy, 'checkout', '--quiet', '-b', 'fix-it')
+  await copies.commit(copy, 'a.txt')
+  const url = `${world.url}/${at.fullPath}`
+  const first = await copies.try(copy, ['push', 'origin', 'fix-it'])
+  expect(first.stderr).toContain('To create a merge request for fix-it, visit:')
+  expect(first.stderr).toContain(`${url}/-/merge_requests/new?merge_request%5Bsource_branch%5D=fix-it`)
+
+  await copies.commit(copy, 'b.txt')
+  const options = [
+    'merge_request.create',
+    'mr.description=one\\ntwo',
+    'merge_request.draft',
+    'merge_request.label=bug',
+  ]
+  const second = await copies.try(copy, [
+    'push',
+    ...options.flatMap((one) => ['-o', one]),
+    'origin',
+    'fix-it',
+  ])
+  expect(second, second.stderr).toMatchObject({ code: 0 })
+  expect(second.stderr).toContain('View merge request for fix-it:')
+  expect(expectStatus(await at.developer.get(at.one(1)), 200)).toMatchObject({
+    title: 'Draft: Fix it',
+    description: 'one\ntwo',
+    source_branch: 'fix-it',
+    target_branch: 'main',
+    labels: ['bug'],
+    author: { username: at.developer.username },
+  })
+
+  await copies.commit(copy, 'c.txt')
+  const third = await copies.try(copy, [
+    'push',
+    '-o',
+    'merge_request.title=New',
+    '-o',
+    'merge_request.target=nowhere',
+    'origin',
+    'fix-it',
+  ])
+  expect(third).toMatchObject({ code: 0 })
+  expect(third.stderr).toContain('WARNINGS:')
+  expect(third.stderr).toContain(
+    'A merge_request.create push option is required to create a merge request for branch fix-it',
+  )
+  const refs = await git(copy, 'ls-remote', 'origin', 'refs/merge-requests/*')
+  expect(refs).toContain('refs/merge-requests/1/head')
+  expect((await copies.try(copy, ['push', 'origin', 'HEAD:refs/merge-requests/1/head'])).stderr).toContain(
+    'deny updating a hidden ref',
+  )
+  const list = (await at.developer.get(at.path)).body as Json[]
+  expect(list).toHaveLength(1)
+})
