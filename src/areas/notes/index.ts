@@ -1,4 +1,4 @@
-import type { Database } from '../../kernel/db/index.ts'
+import type { Database, Notifications } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import type { Settings } from '../../settings/index.ts'
@@ -10,6 +10,8 @@ import { followPositions } from './positions/follow.ts'
 import { commitCommentEndpoints } from './routes/commit-comments.ts'
 import { discussionEndpoints } from './routes/discussions.ts'
 import { noteEndpoints } from './routes/notes.ts'
+import { streamEndpoint } from './routes/stream.ts'
+import { NoteStreams } from './stream.ts'
 import { NoteWriter } from './writer.ts'
 
 export { addSystemNotes, type SystemAction, type SystemNote } from './system.ts'
@@ -19,6 +21,7 @@ export type { NoteEvent, ThreadsResolvedEvent } from './writer.ts'
 /** What this area is built from. */
 export interface NoteServices {
   readonly db: Database
+  readonly notifications: Notifications
   readonly events: Events
   readonly settings: Settings
   readonly places: RepositoryPlaces
@@ -30,6 +33,7 @@ export interface NotesRoom extends NoteServices {
   readonly writer: NoteWriter
   /** Notes a minute and user. */
   readonly limit: RateLimit
+  readonly streams: NoteStreams
 }
 
 /** What is looked at of the news of merge requests. */
@@ -39,10 +43,18 @@ interface RequestEvent {
 }
 
 /** Discussions and notes of all that can be discussed. */
-export function notes(services: NoteServices): { endpoints: Endpoint[] } {
+export function notes(services: NoteServices): {
+  endpoints: Endpoint[]
+  start: () => Promise<AsyncDisposable>
+} {
   const { settings } = services
   const limit = new RateLimit(() => settings.values.notes_create_limit, 60)
-  const room: NotesRoom = { ...services, limit, writer: new NoteWriter({ ...services, limit }) }
+  const room: NotesRoom = {
+    ...services,
+    limit,
+    streams: new NoteStreams(services),
+    writer: new NoteWriter({ ...services, limit }),
+  }
   services.events.subscribe<RequestEvent>(
     'merge_request',
     'notes:follow-positions',
@@ -54,11 +66,13 @@ export function notes(services: NoteServices): { endpoints: Endpoint[] } {
   return {
     endpoints: [
       ...noteables.flatMap((noteable) => [
+        streamEndpoint(room, noteable),
         ...discussionEndpoints(room, noteable),
         ...(noteable.flat ? noteEndpoints(room, noteable) : []),
       ]),
       ...commitCommentEndpoints(room),
       ...awardables.flatMap((noteable) => awardEndpoints(room, noteable)),
     ],
+    start: async () => room.streams,
   }
 }

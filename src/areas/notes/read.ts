@@ -104,7 +104,8 @@ export interface FlatFilter {
   readonly activity_filter: 'all_notes' | 'only_comments' | 'only_activity'
 }
 
-const flatJson: RawBuilder<FlatRow> = sql`json_build_object(${discussionFields}, 'note', ${noteJson})`
+/** A note `n` of discussion `d`, by `u`, resolved by `r`. */
+export const flatNote: RawBuilder<FlatRow> = sql`json_build_object(${discussionFields}, 'note', ${noteJson})`
 const flatFrom = sql`
   from notes n join discussions d on d.id = n.discussion_id left join users u on u.id = n.author_id
   where n.noteable_id = nb.id and ${discussionVisible} and ${notBanned}`
@@ -124,7 +125,7 @@ export function notes(
   const direction = sql.raw(sort)
   const key = sql.ref(`n.${order_by}`)
   const items = sql`(
-    select json_agg(${flatJson} order by ${key} ${direction}, n.id ${direction})
+    select json_agg(${flatNote} order by ${key} ${direction}, n.id ${direction})
     from (
       select n.id ${flatFrom} and ${filter} order by ${key} ${direction}, n.id ${direction}
       offset ${offset} limit ${limit + 1}) page
@@ -160,7 +161,8 @@ export async function readNow<Row>(
 ): Promise<Row | undefined> {
   const found = await sql<{ loaded: { rows: Row[] } }>`
     select ${read.sql} as loaded
-    from ${actorRow(actor)}, (select ${place.id}::bigint as id, ${place.visibility}::int as visibility) subject,
+    from ${actorRow(actor)}, (select ${place.id}::bigint as id, ${place.visibility}::int as visibility,
+        ${JSON.stringify(place.kind === 'project' ? place.features : {})}::jsonb as feature_levels) subject,
       (select ${place.role}::int as role) membership`.execute(db)
   return found.rows[0]?.loaded.rows[0]
 }

@@ -65,6 +65,7 @@ export function noteScenarios(at: string, kind: string, thingOf: ThingOf): Scena
   const base = `${at}/discussions`
   const single = `${base}/:discussion_id/notes/:note_id`
   return {
+    [`GET ${base}/stream`]: { '': shared },
     [`GET ${base}`]: { '': shared },
     [`POST ${base}`]: { '': create(text) },
     [`GET ${base}/:discussion_id`]: { '': shared },
