@@ -397,3 +397,23 @@ test('labels tell how many issues have them, without those that the caller may n
   expect(await counts(reporter)).toMatchObject([{ open_issues_count: 2, closed_issues_count: 0 }])
   expect(await counts(guest)).toMatchObject([{ open_issues_count: 1, closed_issues_count: 0 }])
 })
+
+test('one user makes so many issues a minute in one project as the instance allows', async () => {
+  const place = await world.project({ namespace_id: group.id })
+  const before = (await world.root.get('/application/settings')).body as Json
+  expectStatus(await world.root.put('/application/settings', { issues_create_limit: 2 }), 200)
+  try {
+    const statuses: number[] = []
+    for (let made = 0; made < 3; made += 1) {
+      statuses.push((await guest.post(`/projects/${place.id}/issues`, { title: 'x' })).status)
+    }
+    expect(statuses).toEqual([201, 201, 429])
+  } finally {
+    expectStatus(
+      await world.root.put('/application/settings', {
+        issues_create_limit: before['issues_create_limit'] as number,
+      }),
+      200,
+    )
+  }
+})

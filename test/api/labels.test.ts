@@ -64,6 +64,9 @@ test('a label of a group is known in its projects', async () => {
   expect(names(await reporter.get(`${path}?search=VERY`))).toEqual(['everywhere'])
   expect(names(await reporter.get(groupPath))).toEqual(['everywhere'])
   expect(names(await reporter.get(`${groupPath}?only_group_labels=false`))).toEqual(['everywhere', 'here'])
+  expect((await reporter.get(`${groupPath}?with_counts=true`)).body).toMatchObject([
+    { open_issues_count: 0, closed_issues_count: 0, open_merge_requests_count: 0 },
+  ])
   expect((await reporter.get(`${path}/everywhere`)).body).toMatchObject({ is_project_label: false })
   expect((await reporter.get(`${groupPath}/everywhere`)).body).not.toHaveProperty('priority')
   expect(answer(await reporter.post(path, { name: 'everywhere', color: '#111111' }))).toEqual([

@@ -1,5 +1,7 @@
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import { RateLimit } from '../../kernel/lib/rate-limit.ts'
+import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { linkEndpoints } from './links.ts'
 import { actingEndpoints } from './routes-acting.ts'
@@ -16,10 +18,18 @@ export interface IssueAreaServices {
   readonly db: Database
   readonly events: Events
   readonly externalUrl: () => string
+  /** New issues a minute, of one user in one project. */
+  readonly creation: RateLimit
 }
 
 /** Issues of projects, with what is planned, assigned, linked and logged on them. */
-export function issues(services: IssueAreaServices): { endpoints: Endpoint[] } {
+export function issues(given: Omit<IssueAreaServices, 'creation'> & { readonly settings: Settings }): {
+  endpoints: Endpoint[]
+} {
+  const services = {
+    ...given,
+    creation: new RateLimit(() => given.settings.values.issues_create_limit, 60),
+  }
   return {
     endpoints: [
       ...listEndpoints(services),

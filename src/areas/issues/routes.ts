@@ -161,6 +161,7 @@ export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
       rules: { mutuallyExclusive: [['epic_id', 'epic_iid']] },
       answers: Issue,
       async handle({ actor, project, params, request }) {
+        services.creation.use(`${userOf(actor).id} ${project.id}`)
         const epic_id = params.epic_id ?? (await epicOf(project.line, params.epic_iid))
         await checkEpic(actor, project.line, epic_id)
         const { id } = await db.transaction((tx) =>

@@ -1,11 +1,15 @@
 import { sql, type RawBuilder } from 'kysely'
 import {
+  featureOpen,
   group,
   groupVisible,
   issueVisible,
   issueVisibleAnywhere,
+  memberProjects,
   project,
   projectVisible,
+  Role,
+  subjectRequestsReadable,
 } from '../../access/index.ts'
 import type { AbilityOf, SubjectKind, SubjectOf } from '../../kernel/endpoint/index.ts'
 
@@ -91,4 +95,17 @@ export function issuesOf(kind: PlaceKind): RawBuilder<unknown> {
     : sql`
         join issues i on i.id = x.noteable_id join projects p on p.id = i.project_id
         join namespaces n on n.id = p.namespace_id and n.traversal_ids @> array[subject.id] and ${issueVisibleAnywhere}`
+}
+
+/** The merge requests with label `l` that the caller may see in the place, joined as `m` to `noteable_labels x`. */
+export function requestsOf(kind: PlaceKind): RawBuilder<unknown> {
+  if (kind === 'project') {
+    return sql`
+      join merge_requests m on m.id = x.noteable_id and m.project_id = subject.id and ${subjectRequestsReadable}`
+  }
+  const open = featureOpen('merge_requests', sql`p.feature_levels`, sql`p.id in (${memberProjects()})`)
+  return sql`
+    join merge_requests m on m.id = x.noteable_id join projects p on p.id = m.project_id
+    join namespaces n on n.id = p.namespace_id and n.traversal_ids @> array[subject.id] and ${projectVisible}
+      and ${open} and (p.visibility > 0 or actor.admin or p.id in (${memberProjects(Role.planner)}))`
 }

@@ -2,13 +2,15 @@ import { sql, type RawBuilder } from 'kysely'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { LabelRow } from './entities.ts'
-import { issuesOf, within, type Owner, type PlaceKind, type Reach } from './places.ts'
+import { issuesOf, requestsOf, within, type Owner, type PlaceKind, type Reach } from './places.ts'
 import { taken } from './rules.ts'
 
 function columns(kind: PlaceKind, counted: boolean): RawBuilder<unknown> {
   const counts = sql`(
     select json_build_object('open_issues_count', count(*) filter (where i.state = 'opened'),
-      'closed_issues_count', count(*) filter (where i.state = 'closed'), 'open_merge_requests_count', 0)
+      'closed_issues_count', count(*) filter (where i.state = 'closed'), 'open_merge_requests_count', (
+        select count(*) from noteable_labels x ${requestsOf(kind)}
+        where x.label_id = l.id and x.noteable_type = 'MergeRequest' and m.state = 'opened'))
     from noteable_labels x ${issuesOf(kind)} where x.label_id = l.id and x.noteable_type = 'Issue')`
   const priority =
     kind === 'project'

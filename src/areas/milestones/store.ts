@@ -134,7 +134,7 @@ export async function promote(tx: Tx, milestoneId: number, groupId: number): Pro
     from counter where m.id = ${milestoneId}`.execute(tx)
   const ids = old.map(({ id }) => id)
   if (ids.length > 0) {
-    for (const table of ['issues', 'resource_milestone_events'] as const) {
+    for (const table of ['issues', 'merge_requests', 'resource_milestone_events'] as const) {
       await sql`
         update ${sql.table(table)} t set milestone_id = ${milestoneId} where t.milestone_id = any (${ids}::bigint[])`.execute(
         tx,
