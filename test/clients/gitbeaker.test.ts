@@ -45,3 +45,31 @@ test('gitbeaker makes a group, a project and a variable, and reads branches and 
   expect(pages.paginationInfo).toMatchObject({ current: 1, perPage: 1 })
   await client.Projects.remove(project.id)
 })
+
+test('gitbeaker makes, approves and merges a merge request', async () => {
+  const client = new Gitlab({ host: world.url, token: rootToken })
+  const group = await client.Groups.create('Mergers', 'mergers')
+  const { id } = await client.Projects.create({
+    name: 'lab',
+    namespaceId: group.id,
+    initializeWithReadme: true,
+  })
+  await client.Commits.create(id, 'work', 'Work', [{ action: 'create', filePath: 'w.txt', content: 'w' }], {
+    startBranch: 'main',
+  })
+  const made = await client.MergeRequests.create(id, 'work', 'main', 'Draft: Work')
+  expect(made).toMatchObject({ iid: 1, detailed_merge_status: 'draft_status' })
+  expect(await client.MergeRequests.edit(id, 1, { title: 'Work', squash: true })).toMatchObject({
+    draft: false,
+  })
+  expect(await client.MergeRequests.all({ projectId: id, state: 'opened' })).toHaveLength(1)
+  expect(await client.MergeRequests.allCommits(id, 1)).toHaveLength(1)
+  expect(await client.MergeRequests.allDiffs(id, 1)).toMatchObject([{ new_path: 'w.txt' }])
+  expect(await client.MergeRequests.allDiffVersions(id, 1)).toHaveLength(1)
+  expect(await client.MergeRequestApprovals.showConfiguration(id, { mergerequestIId: 1 })).toMatchObject({
+    approved: true,
+  })
+  expect(await client.MergeRequests.merge(id, 1, { shouldRemoveSourceBranch: true })).toMatchObject({
+    state: 'merged',
+  })
+})
