@@ -524,3 +524,41 @@ test('settings decide what new users begin with', async () => {
     })
   }
 })
+
+test('what waits for a user, what belongs to him, when he was active, and what he prefers', async () => {
+  const person = await world.user()
+  const { id: groupId } = await world.group()
+  await world.root.post(`/groups/${groupId}/members`, { user_id: person.id, access_level: 30 })
+  expect((await person.get('/user_counts')).body).toEqual({
+    merge_requests: 0,
+    assigned_issues: 0,
+    assigned_merge_requests: 0,
+    review_requested_merge_requests: 0,
+    todos: 0,
+  })
+  const counts = { groups_count: 1, projects_count: 0, issues_count: 0, merge_requests_count: 0 }
+  for (const caller of [person, world.root]) {
+    expect((await caller.get(`/users/${person.id}/associations_count`)).body).toEqual(counts)
+  }
+  expect((await person.get('/users/1/associations_count')).status).toBe(403)
+  expect((await world.root.get('/users/4711/associations_count')).status).toBe(404)
+  const active = (await world.root.get('/user/activities?per_page=100')).body as { username: string }[]
+  expect(active.map(({ username }) => username)).toContain(person.username)
+  expect((await world.root.get('/user/activities?from=2999-01-01')).body).toEqual([])
+  const usual = {
+    id: person.id,
+    user_id: person.id,
+    view_diffs_file_by_file: false,
+    show_whitespace_in_diffs: true,
+    pass_user_identities_to_ci_jwt: false,
+  }
+  expect((await person.get('/user/preferences')).body).toEqual(usual)
+  const changed = await person.put('/user/preferences', { view_diffs_file_by_file: true })
+  expect(changed.body).toEqual({ ...usual, view_diffs_file_by_file: true })
+  expect((await person.put('/user/preferences', { show_whitespace_in_diffs: false })).body).toEqual({
+    ...usual,
+    view_diffs_file_by_file: true,
+    show_whitespace_in_diffs: false,
+  })
+  expect((await person.put('/user/preferences', {})).status).toBe(400)
+})

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import { activityEndpoints } from './routes/activity.ts'
 import { readingEndpoints } from './routes/reading.ts'
 import { stateEndpoints } from './routes/states.ts'
 import { writingEndpoints } from './routes/writing.ts'
@@ -13,6 +14,11 @@ export { reservedTopLevel } from './reserved.ts'
 /** People and their accounts. */
 export function users(services: UserServices): { endpoints: Endpoint[] } {
   return {
-    endpoints: [...readingEndpoints(services), ...writingEndpoints(services), ...stateEndpoints(services)],
+    endpoints: [
+      ...readingEndpoints(services),
+      ...writingEndpoints(services),
+      ...stateEndpoints(services),
+      ...activityEndpoints(services),
+    ],
   }
 }

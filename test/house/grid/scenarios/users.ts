@@ -28,6 +28,13 @@ const pending = sql`state = 'blocked_pending_approval'`
 const longAgo = sql`created_at = now() - interval '1 year', last_activity_on = null`
 
 export const userScenarios: Scenarios = {
+  'GET /user_counts': { '': plain },
+  'GET /user/activities': { '': plain },
+  'GET /user/preferences': { '': plain },
+  'PUT /user/preferences': { '': () => ({ body: { show_whitespace_in_diffs: true } }) },
+  'GET /users/:id/associations_count': {
+    'another user': (stage) => ({ path: { id: stage.world.root.id } }),
+  },
   'GET /user': { '': plain },
   'GET /users': { '': plain },
   'GET /users/:id': { '': stranger },
