@@ -77,7 +77,7 @@ export class NoteStreams implements AsyncDisposable {
       if (changes === undefined) return
       for (const { version, type, discussion_id, note_id, row } of changes) {
         const data =
-          row === null ? { discussion_id, note_id } : { discussion_id, note: noteEntity(row, shown) }
+          row === null ? { discussion_id, note_id } : { discussion_id, note: written(row, shown) }
         yield `id: ${version}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
         last = version
       }
