@@ -1,4 +1,5 @@
-import { catalogue } from '../../src/settings/index.ts'
+import { catalogue, type Setting } from '../../src/settings/index.ts'
+import { proofs } from '../../test/settings/proofs.ts'
 import { page, table } from './markdown.ts'
 
 interface Schema {
@@ -27,20 +28,32 @@ function typeText(schema: Schema): string {
   return [types.join(' or '), ...bounds].join(', ')
 }
 
+/** What becomes of a setting: the tests that show its effect, or why there is none to show. */
+function effectText({ recorded, needs }: Setting, tests: readonly string[]): string {
+  if (tests.length > 0)
+    return tests.map((file) => `\`${file.replace(/^test\//, '').replace(/\.test\.ts$/, '')}\``).join(', ')
+  if (recorded === true) return 'stored and shown only'
+  if (needs !== undefined) return `stored and shown; it would need a ${needs}`
+  return 'stored and shown; not in force yet'
+}
+
 /** `docs/settings.md`: every instance setting. */
 export function settingsPage(): string {
-  const rows = Object.entries(catalogue)
+  const found = proofs()
+  const rows = Object.entries(catalogue as Readonly<Record<string, Setting>>)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { schema, fallback, about }]) => [
+    .map(([name, row]) => [
       `\`${name}\``,
-      typeText(schema as Schema),
-      `\`${JSON.stringify(fallback)}\``,
-      about,
+      typeText(row.schema as Schema),
+      row.secret === true ? 'secret' : `\`${JSON.stringify(row.fallback)}\``,
+      row.plan ?? '',
+      row.about,
+      effectText(row, found.get(name) ?? []),
     ])
   return page(
     'Settings',
-    'What an administrator can change while the service runs. A change is in force on every node at once.',
-    table(['Setting', 'Type', 'Default', 'What it does'], rows),
+    'What an administrator can change while the service runs, with `PUT /application/settings`. A change is in force on every node at once. The last column names the tests, below `test/`, that set a setting and see what it does.',
+    table(['Setting', 'Type', 'Default', 'Plan', 'What it does', 'Shown by'], rows),
     'Generated from `src/settings/catalogue` by `npm run generate`.',
   )
 }

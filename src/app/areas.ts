@@ -55,6 +55,8 @@ import { notes } from '../areas/notes/index.ts'
 import { uploads } from '../areas/uploads/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
 import { shares } from '../areas/shares/index.ts'
+import { features } from '../areas/features/index.ts'
+import { license } from '../areas/license/index.ts'
 import { applicationSettings } from '../areas/application-settings/index.ts'
 import type { Area } from './area.ts'
 import { refProtection } from './ref-protection.ts'
@@ -84,6 +86,8 @@ export function areas(services: Services): Area[] {
   return [
     metadata(services),
     applicationSettings(services),
+    features(services),
+    license(services),
     groups(services),
     namespaces(services),
     projects(services),

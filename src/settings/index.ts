@@ -8,7 +8,7 @@ export {
 } from './catalogue/index.ts'
 export { branchProtectionOf } from './branch-protection.ts'
 export { acceptedNames, isIncluded } from './change.ts'
-export { flags, type FlagName } from './flags.ts'
+export { flags, stateOf, type FlagName, type Gates, type StoredGates } from './flags.ts'
 export { entriesOf } from './kinds.ts'
 export { BranchProtection, type BranchProtectionDefaults } from './objects.ts'
 export { oldNames } from './old-names.ts'

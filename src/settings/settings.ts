@@ -12,7 +12,17 @@ import {
   type Change,
 } from './change.ts'
 import { Faults } from './faults.ts'
-import { flags, flagsOf, storedName, type FlagName, type Flags } from './flags.ts'
+import {
+  flagsOf,
+  gatesOf,
+  isOn,
+  storedName,
+  type FlagActor,
+  type FlagName,
+  type Flags,
+  type Gates,
+  type StoredGates,
+} from './flags.ts'
 import {
   limitsOf,
   planLimitNames,
@@ -57,7 +67,8 @@ export class Settings implements AsyncDisposable {
   readonly #services: SettingsServices
   readonly #timer: NodeJS.Timeout
   #values: SettingValues = defaults
-  #flags: Flags = flags
+  #flags: Flags = flagsOf([])
+  #gates: readonly StoredGates[] = []
   #limits: PlanLimits = planLimits
 
   constructor(services: SettingsServices) {
@@ -70,8 +81,19 @@ export class Settings implements AsyncDisposable {
     return this.#values
   }
 
+  /** The features that are on for everybody. */
   get flags(): Flags {
     return this.#flags
+  }
+
+  /** What was said of features. */
+  get gates(): readonly StoredGates[] {
+    return this.#gates
+  }
+
+  /** Whether a feature is on for one of these, or for everybody. */
+  isOn(flag: FlagName, ...actors: readonly FlagActor[]): boolean {
+    return isOn(flag, this.#gates.find(({ name }) => name === flag)?.gates, actors)
   }
 
   get limits(): PlanLimits {
@@ -82,7 +104,8 @@ export class Settings implements AsyncDisposable {
     const { db, plan, cipher } = this.#services
     const stored = await store.readStored(db.reader)
     this.#values = valuesOf(stored, plan, cipher)
-    this.#flags = flagsOf(stored)
+    this.#gates = gatesOf(stored)
+    this.#flags = flagsOf(this.#gates)
     this.#limits = limitsOf(stored)
   }
 
@@ -164,10 +187,21 @@ export class Settings implements AsyncDisposable {
 
   /** Switches a feature on or off, in the same way. */
   async switch(flag: FlagName, on: boolean): Promise<void> {
-    await this.#services.db.transaction(async (tx) => {
-      await store.writeOne(tx, storedName(flag), on)
+    await this.changeGates(flag, () => ({ boolean: on }))
+  }
+
+  /** Says something else of a feature; nothing at all forgets it. */
+  async changeGates(flag: string, change: (before: Gates) => Gates): Promise<Gates> {
+    const after = await this.#services.db.transaction(async (tx) => {
+      await store.lock(tx)
+      const before = gatesOf(await store.readStored(tx)).find(({ name }) => name === flag)?.gates ?? {}
+      const gates = change(before)
+      if (Object.keys(gates).length > 0) await store.writeOne(tx, storedName(flag), gates)
+      else await store.removeOne(tx, storedName(flag))
+      return gates
     })
     await this.load()
+    return after
   }
 
   async storedLimits(): Promise<StoredLimits> {

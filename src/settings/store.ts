@@ -74,3 +74,8 @@ export async function writeOne(tx: Tx, name: string, value: unknown): Promise<vo
     on conflict (name) do update set value = excluded.value, updated_at = now()`.execute(tx)
   await sql`select pg_notify(${channel}, '')`.execute(tx)
 }
+
+export async function removeOne(tx: Tx, name: string): Promise<void> {
+  await tx.deleteFrom('application_settings as s').where('s.name', '=', name).execute()
+  await sql`select pg_notify(${channel}, '')`.execute(tx)
+}

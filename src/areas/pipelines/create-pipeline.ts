@@ -131,7 +131,13 @@ export class PipelineCreator {
   async create({ payload, ...given }: PipelineRequest): Promise<PipelineOutcome> {
     const { places, db, refProtection, settings } = this.#services
     const { project, ref, tag, variables = [] } = given
-    const takesInputs = given.fromBridge === true || settings.flags.ci_inputs_for_pipelines
+    const takesInputs =
+      given.fromBridge === true ||
+      settings.isOn(
+        'ci_inputs_for_pipelines',
+        `Project:${project.id}`,
+        ...(given.actor.user === null ? [] : [`User:${given.actor.user.id}` as const]),
+      )
     const request: PipelineRequest = {
       ...given,
       inputs: takesInputs ? given.inputs : undefined,

@@ -37,6 +37,7 @@ let number = 0
 /** The endpoints that are called most. */
 export const hotEndpoints: readonly HotEndpoint[] = [
   get('/user', () => '/user'),
+  get('/application/settings', () => '/application/settings'),
   get('/users/:id', () => '/users/1'),
   get('/projects', () => '/projects?per_page=5'),
   get('/projects/:id', ({ project }) => `/projects/${id(project)}`),

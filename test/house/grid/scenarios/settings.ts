@@ -15,6 +15,14 @@ export const settingScenarios: Scenarios = {
     '': () => ({ body: { first_day_of_week: 1 } }),
     'no known attribute': () => ({ body: { nobody_knows_this: 1 } }),
   },
+  'GET /features': { '': plain },
+  'GET /features/definitions': { '': plain },
+  'POST /features/:name': {
+    '': () => ({ path: { name: 'webui_members_inherited_users' }, body: { value: 'true' } }),
+  },
+  'DELETE /features/:name': { '': () => ({ path: { name: 'webui_members_inherited_users' } }) },
+  'GET /license': { '': plain },
+  'GET /application/statistics': { '': plain },
   'GET /application/settings/history': { '': plain },
   'POST /application/settings/rollback': { '': () => ({ body: { revision: 1, dry_run: true } }) },
 }

@@ -1,0 +1,134 @@
+import { sql } from 'kysely'
+import { endpoint, instance } from '../../access/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
+import {
+  DateOnly,
+  Fields,
+  Flag,
+  Hash,
+  Int,
+  Json,
+  Nullable,
+  OneOf,
+  rows,
+  Text,
+  Timestamp,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
+
+const License = Fields({
+  id: Int(),
+  plan: OneOf('premium', 'ultimate'),
+  created_at: Timestamp(),
+  starts_at: DateOnly(),
+  expires_at: Nullable(DateOnly()),
+  historical_max: Int(),
+  maximum_user_count: Int(),
+  expired: Flag(),
+  overage: Int(),
+  user_limit: Int({ description: '0: any number' }),
+  active_users: Int(),
+  licensee: Hash(Text()),
+  add_ons: Hash(Json()),
+})
+
+const Statistics = Fields(
+  Object.fromEntries(
+    [
+      'forks',
+      'issues',
+      'merge_requests',
+      'notes',
+      'snippets',
+      'ssh_keys',
+      'milestones',
+      'users',
+      'projects',
+      'groups',
+      'active_users',
+    ].map((name) => [name, Text({ description: 'With thousands separators' })]),
+  ),
+)
+
+interface Seats {
+  readonly active_users: number
+  readonly created_at: Date | string
+}
+
+/** What is counted one by one; beyond it the database's own estimate is as good. */
+const countedUpTo = 10_000
+
+const activeUsers = sql`(select count(*) from users u where u.state = 'active' and u.kind = 'human')::int`
+
+/** The rows of a table, exactly where there are few, else as the database last estimated. */
+function about(
+  table:
+    'issues' | 'merge_requests' | 'notes' | 'snippets' | 'ssh_keys' | 'milestones' | 'users' | 'projects',
+) {
+  return sql`(
+    select case when counted.few <= ${countedUpTo} then counted.few
+      else greatest(counted.few, (select c.reltuples::bigint from pg_class c where c.oid = ${table}::regclass)) end
+    from (select count(*) as few from (select from ${sql.table(table)} limit ${countedUpTo + 1}) found) counted)`
+}
+
+/** The plan that the configuration names, as clients know it, and how much there is on the instance. */
+export function license({ plan }: { plan: Plan }): { endpoints: Endpoint[] } {
+  return {
+    endpoints: [
+      endpoint({
+        method: 'GET',
+        path: '/license',
+        summary: 'Get the plan of the instance as a license',
+        description: 'The plan is a part of the configuration (`PLAN`); without a paid one there is `null`.',
+        on: instance,
+        may: 'admin_instance',
+        answers: Nullable(License),
+        read: () =>
+          rows<Seats>(sql`
+            select ${activeUsers} as active_users, (select min(u.created_at) from users u) as created_at`),
+        handle: async ({ rows: [seats] }) => {
+          if (plan === 'free') return null
+          const { active_users, created_at } = seats!
+          return {
+            id: 1,
+            plan,
+            created_at,
+            starts_at: new Date(created_at).toISOString().slice(0, 10),
+            expires_at: null,
+            historical_max: active_users,
+            maximum_user_count: active_users,
+            expired: false,
+            overage: 0,
+            user_limit: 0,
+            active_users,
+            licensee: {},
+            add_ons: {},
+          }
+        },
+      }),
+
+      endpoint({
+        method: 'GET',
+        path: '/application/statistics',
+        summary: 'Get how much there is on the instance',
+        description: 'Large numbers are estimated.',
+        on: instance,
+        may: 'admin_instance',
+        answers: Statistics,
+        read: () =>
+          rows<Record<string, number>>(sql`
+            select
+              (select count(*) from projects p where p.forked_from_id is not null)::int as forks,
+              ${about('issues')} as issues, ${about('merge_requests')} as merge_requests, ${about('notes')} as notes,
+              ${about('snippets')} as snippets, ${about('ssh_keys')} as ssh_keys,
+              ${about('milestones')} as milestones, ${about('users')} as users, ${about('projects')} as projects,
+              (select count(*) from namespaces n where n.kind = 'group')::int as groups,
+              ${activeUsers} as active_users`),
+        handle: async ({ rows: [counts] }) =>
+          Object.fromEntries(
+            Object.entries(counts!).map(([name, count]) => [name, count.toLocaleString('en-US')]),
+          ),
+      }),
+    ],
+  }
+}
