@@ -8,6 +8,7 @@ import {
   ListOf,
   OneOf,
   Optional,
+  Page,
   Text,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
@@ -87,19 +88,22 @@ export function codeOwnerEndpoints(services: CodeOwnerServices): Endpoint[] {
       on: projectKind,
       may: 'push_code',
       plan: 'premium',
+      paged: true,
       params: Fields({ ...ref, paths: ListOf(Text(), { commaSeparated: true }) }),
       answers: ListOf(OwnersOfLine),
       refuses,
-      async handle({ project, params }) {
+      async handle({ project, params, page }) {
         const { repository, commit } = await placeOf(services, project, params.ref)
         const { db, externalUrl } = services
         const owned = await ownersOfPaths({ db: db.reader, repository }, project.id, commit, params.paths)
         if (owned === undefined) throw notFound('File')
-        return owned.map(({ approvalsRequired, owners, ...line }) => ({
+        const shown = owned.slice(page.offset, page.offset + page.limit)
+        const lines = shown.map(({ approvalsRequired, owners, ...line }) => ({
           ...line,
           approvals_required: approvalsRequired,
           owners: owners.map((user) => basicUser(user, externalUrl())),
         }))
+        return new Page(lines, { total: owned.length })
       },
     }),
   ]

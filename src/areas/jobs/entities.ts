@@ -10,7 +10,7 @@ import {
   Text,
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
-import type { Commit } from '../../git/index.ts'
+import type { Commit as GitCommit } from '../../git/index.ts'
 import {
   PipelineReference,
   pipelineSummary,
@@ -18,7 +18,7 @@ import {
   type PipelineSummaryRow,
 } from '../pipelines/index.ts'
 import { BasicUser, basicUser, type BasicUserRow } from '../users/index.ts'
-import { jobCommit, JobCommit } from './commits.ts'
+import { Commit, commitEntity } from '../repository/index.ts'
 import { RunnerManager, runnerManager, RunnerReference, runnerReference } from './runner-entities.ts'
 import type { RunnerManagerRow, RunnerRow } from './runner-entities.ts'
 
@@ -38,7 +38,7 @@ const basics = {
   duration: Nullable(Float({ description: 'Seconds' })),
   queued_duration: Nullable(Float({ description: 'Seconds' })),
   user: Nullable(BasicUser),
-  commit: Nullable(JobCommit),
+  commit: Nullable(Commit),
   pipeline: PipelineReference,
   failure_reason: Optional(Text({ description: 'Of failed jobs' })),
   web_url: Text(),
@@ -106,7 +106,7 @@ export interface JobRow {
 export interface JobSurroundings {
   readonly project: { readonly fullPath: string }
   readonly externalUrl: string
-  readonly commits: ReadonlyMap<string, Commit>
+  readonly commits: ReadonlyMap<string, GitCommit>
   readonly now: Date
   readonly isArchived: (pipeline: { readonly created_at: string }) => boolean
 }
@@ -128,7 +128,7 @@ export function job(
     duration: seconds(row.started_at, ended),
     queued_duration: seconds(row.queued_at, row.started_at === null ? ended : Date.parse(row.started_at)),
     user: row.user === null ? null : basicUser(row.user, externalUrl),
-    commit: commit === undefined ? null : jobCommit(commit, projectUrl),
+    commit: commit === undefined ? null : commitEntity(commit, projectUrl),
     pipeline: pipelineSummary(row.pipeline, project, externalUrl),
     failure_reason: row.status === 'failed' ? (row.failure_reason ?? 'unknown_failure') : undefined,
     web_url: `${projectUrl}/-/jobs/${row.id}`,
