@@ -76,8 +76,7 @@ export class NoteStreams implements AsyncDisposable {
       const changes = await this.#changes(following, noteableId, last)
       if (changes === undefined) return
       for (const { version, type, discussion_id, note_id, row } of changes) {
-        const data =
-          row === null ? { discussion_id, note_id } : { discussion_id, note: written(row, shown) }
+        const data = row === null ? { discussion_id, note_id } : { discussion_id, note: written(row, shown) }
         yield `id: ${version}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
         last = version
       }
