@@ -14,6 +14,7 @@ import { createLogger } from '../src/kernel/log/index.ts'
 import type { BareFiles } from './bare-files.ts'
 import { Child } from './child.ts'
 import { load } from './http-load.ts'
+import { liftLimits } from './limits.ts'
 import { freePort, Service } from './service.ts'
 
 /*
@@ -236,6 +237,7 @@ async function main(): Promise<void> {
     new Service(await freePort(), { directory, environment: { ROOT_TOKEN: token, ROLES: 'web' } }),
   )
   await service.ready()
+  await liftLimits(service, token)
   const created = await fetch(`${service.url}/api/v4/projects`, {
     method: 'POST',
     headers: { 'private-token': token, 'content-type': 'application/json' },

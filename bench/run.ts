@@ -9,6 +9,7 @@ import { endpoints, type Endpoint } from './endpoints.ts'
 import { advertisements, transfers } from './git.ts'
 import { GitClient } from './git-client.ts'
 import { JobLoad } from './job-load.ts'
+import { liftLimits } from './limits.ts'
 import type { LoadHandlers } from './load.ts'
 import { memoryOf } from './machine.ts'
 import { measure, type Bench } from './measure.ts'
@@ -135,6 +136,7 @@ export class Run {
       environment: { ...options.environment, ROLES: 'web,tasks' },
     })
     this.#results.starts = { first: firstIn, stop, again: await service.ready(), memoryIdle }
+    await liftLimits(service, rootToken)
     return service
   }
 

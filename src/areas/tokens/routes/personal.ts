@@ -6,19 +6,7 @@ import {
   userOf,
   type Actor,
 } from '../../../access/index.ts'
-import {
-  DateOnly,
-  DateTime,
-  Fields,
-  Flag,
-  Id,
-  ListOf,
-  Nullable,
-  OneOf,
-  Optional,
-  Text,
-  type Endpoint,
-} from '../../../kernel/endpoint/index.ts'
+import { Fields, Id, ListOf, Optional, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { badRequest, notFound, unauthorized, type ApiError } from '../../../kernel/errors/index.ts'
 import { AccessToken, NewAccessToken } from '../entities.ts'
 import { rotationParams, tokenFilters } from '../params.ts'

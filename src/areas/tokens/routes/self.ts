@@ -1,5 +1,5 @@
 import { endpoint, instance, type Actor } from '../../../access/index.ts'
-import { DateOnly, Fields, Nullable, Optional, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import { Fields, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { badRequest, unauthorized } from '../../../kernel/errors/index.ts'
 import { AccessToken, NewAccessToken } from '../entities.ts'
 import { rotationParams } from '../params.ts'
