@@ -188,6 +188,8 @@ const wholeLists = new Set([
   '/projects/:id/pipelines/:pipeline_id/variables',
   '/projects/:id/variables/explain',
   '/projects/:id/repository/code_owners',
+  '/features',
+  '/features/definitions',
   '/ldap/groups',
   '/ldap/:provider/groups',
   '/groups/:id/ldap_group_links',

@@ -143,9 +143,9 @@ function compileText(schema: Schema): Check {
   }
 }
 
-/** A declared bound says how long it may be. */
-function isLong({ format, maximum = 0 }: Schema): boolean {
-  return format === 'int64' || maximum >= 2 ** 31
+/** What declares a bound of its own is held against that one. */
+function isLong({ format, maximum }: Schema): boolean {
+  return format === 'int64' || maximum !== undefined
 }
 
 function compileNumber(check: Check, { minimum = -Infinity, maximum = Infinity, not }: Schema): Check {

@@ -75,12 +75,11 @@ export function pipelineEndpoints(services: MergeRequestServices): Endpoint[] {
       ...writingOne,
       params: Fields({
         ...iid,
-        async: Flag({ default: false, description: 'Answer at once, with nothing' }),
+        async: Flag({ default: false, description: 'Answer 202 at once, with nothing' }),
       }),
       status: 200,
       answers: PipelineDetail,
       refuses: {
-        202: 'With `async`',
         400: 'The pipeline cannot be created; `base` says why',
         405: 'The configuration has no jobs for merge requests',
       },
