@@ -193,5 +193,5 @@ function revoke({ person }: Scene): Promise<unknown> {
 }
 
 function remove(made: Scene): Promise<unknown> {
-  return world.root.delete(path.project(made))
+  return world.end(made)
 }
