@@ -317,7 +317,7 @@ describe('deploy tokens', () => {
     }
     expect(await lsRemote(project, 'root', named.token)).toMatch(/403|not allowed/)
     expect(await lsRemote(other, 'root', named.token)).toMatch(/not found|could not be found/)
-    const old = (await make(`/projects/${project.id}`, { expires_at: '2020-01-01' }))
+    const old = await make(`/projects/${project.id}`, { expires_at: '2020-01-01' })
     expect(await lsRemote(project, old['username'] as string, old['token'] as string)).toMatch(
       /Authentication failed/,
     )
