@@ -4,7 +4,7 @@ import type { ProjectAbility } from './abilities/project.ts'
 import { anonymous, type Actor } from './actor.ts'
 import type { DeployToken } from './deploy-token.ts'
 import { membershipSource } from './enter.ts'
-import { group, type AccessKind, type GroupSubject, type ProjectSubject } from './subjects.ts'
+import { group, type AccessKind, type GroupSubject, type KindOf, type ProjectSubject } from './subjects.ts'
 import { actorRow } from './visible.ts'
 
 interface FoundRow {
@@ -20,8 +20,7 @@ interface FoundRow {
  */
 export function find<Subject>(
   db: Reader,
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a kind with any abilities
-  kind: AccessKind<string, Subject, any>,
+  kind: KindOf<Subject>,
   actor: Actor,
   id: string,
 ): Promise<Subject | undefined> {
@@ -41,8 +40,7 @@ export function findReached(
 
 async function findWhere<Subject>(
   db: Reader,
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a kind with any abilities
-  kind: AccessKind<string, Subject, any>,
+  kind: KindOf<Subject>,
   actor: Actor,
   id: string,
   condition: RawBuilder<unknown>,

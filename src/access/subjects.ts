@@ -294,3 +294,6 @@ export const job: AccessKind<'job', JobSubject, JobAbility> = {
 export type AnySubject = InstanceSubject | ProjectSubject | GroupSubject | RunnerSubject | JobSubject
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any kind of subject
 export type AnyKind = AccessKind<string, any, any>
+/** Kinds with this subject, whatever can be done to it. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a kind with any abilities
+export type KindOf<Subject> = AccessKind<string, Subject, any>

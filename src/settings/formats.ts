@@ -87,8 +87,7 @@ function isRange(entry: string): boolean {
 /** Of the list of what outgoing requests may reach. */
 export const reachable: Format = (entry) => {
   if (/[<>]/.test(entry)) return 'entries cannot contain HTML tags'
-  // eslint-disable-next-line no-control-regex -- all of ASCII
-  return /[^\x00-\x7f]/.test(entry) ? 'unicode domains should use IDNA encoding' : undefined
+  return /\P{ASCII}/u.test(entry) ? 'unicode domains should use IDNA encoding' : undefined
 }
 
 const locales =

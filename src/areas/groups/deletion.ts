@@ -26,14 +26,14 @@ export async function deleteGroup(
 ): Promise<void> {
   const delayed = plan !== 'free'
   if (permanently === true && delayed) {
-    const marked = await store.isMarked(db.reader, group.id)
+    const marked = await store.groupMark.isSet(db.reader, group.id)
     if (!marked) throw refused(400, 'Group must be marked for deletion first.')
     if (fullPath !== group.fullPath) {
       throw refused(400, '`full_path` is incorrect. You must enter the complete path for the subgroup.')
     }
   }
   await db.transaction(async (tx) => {
-    if (delayed && permanently !== true) await store.mark(tx, group.id, actor.user?.id ?? null)
+    if (delayed && permanently !== true) await store.groupMark.set(tx, group.id, actor.user?.id ?? null)
     else await end(tx, group.id, group.line[0]!)
   })
 }
@@ -46,7 +46,7 @@ async function end(tx: Tx, id: number, root: number): Promise<void> {
 }
 
 export async function restoreGroup({ db }: Pick<DeletionServices, 'db'>, id: number): Promise<void> {
-  const there = await db.transaction((tx) => store.unmark(tx, id))
+  const there = await db.transaction((tx) => store.groupMark.lift(tx, id))
   if (!there) throw refused(400, 'Group has not been marked for deletion')
 }
 

@@ -2,10 +2,12 @@ import { sql, type RawBuilder } from 'kysely'
 import { actorRow, groupLevels, Role, type Actor } from '../../access/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
-import { embeddedProjects, markedOn, unlinkOpenForks } from '../projects/index.ts'
+import { deletionMarkOf, embeddedProjects, markedOn, unlinkOpenForks } from '../projects/index.ts'
 import { sharedWith } from '../shares/index.ts'
 import type { GroupRow } from './entities.ts'
 import type { StoredSettings } from './settings.ts'
+
+export const groupMark = deletionMarkOf('namespaces', 'n')
 
 /** Columns of `GroupRow`, over `namespaces n` joined as `groupLevels` says. */
 export const groupColumns = sql`
@@ -151,30 +153,6 @@ export async function closeRunners(tx: Tx, id: number): Promise<void> {
   await closeRunnersBelow(tx, id)
 }
 
-export async function isMarked(db: Reader, id: number): Promise<boolean> {
-  const { rows: found } = await sql`
-    select from namespaces n where n.id = ${id} and n.marked_for_deletion_at is not null`.execute(db)
-  return found.length > 0
-}
-
-/** A group that is marked already keeps its day. */
-export async function mark(tx: Tx, id: number, userId: number | null): Promise<void> {
-  await sql`
-    update namespaces set marked_for_deletion_at = now(), deleting_user_id = ${userId}
-    where id = ${id} and marked_for_deletion_at is null`.execute(tx)
-}
-
-/** Tells whether it was marked. */
-export async function unmark(tx: Tx, id: number): Promise<boolean> {
-  const { rows: changed } = await sql`
-    update namespaces set marked_for_deletion_at = null, deleting_user_id = null
-    where id = ${id} and marked_for_deletion_at is not null returning 1`.execute(tx)
-  return changed.length > 0
-}
-
-const overdue = (days: number): RawBuilder<unknown> =>
-  sql`n.marked_for_deletion_at < now() - make_interval(days => ${days})`
-
 /** Groups whose days are over, at most `limit`, with the top of their trees. */
 export async function dueGroups(
   db: Reader,
@@ -182,7 +160,7 @@ export async function dueGroups(
   limit: number,
 ): Promise<{ readonly id: number; readonly root: number }[]> {
   const { rows: found } = await sql<{ id: number; root: number }>`
-    select n.id, n.traversal_ids[1] as root from namespaces n where ${overdue(days)}
+    select n.id, n.traversal_ids[1] as root from namespaces n where ${groupMark.overdue(days)}
     order by n.marked_for_deletion_at, n.id limit ${limit}`.execute(db)
   return found
 }
@@ -190,6 +168,6 @@ export async function dueGroups(
 /** Holds the group; tells whether its days are still over. */
 export async function lockDue(tx: Tx, id: number, days: number): Promise<boolean> {
   const { rows: found } = await sql`
-    select from namespaces n where n.id = ${id} and ${overdue(days)} for update`.execute(tx)
+    select from namespaces n where n.id = ${id} and ${groupMark.overdue(days)} for update`.execute(tx)
   return found.length > 0
 }

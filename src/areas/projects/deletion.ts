@@ -6,6 +6,7 @@ import { deleteRepository } from '../../git/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { enqueue, type Schedule, type Task } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
+import { projectMark } from './deletion-mark.ts'
 import * as store from './store.ts'
 
 /** Where the repository of a project lies that is no more. */
@@ -45,14 +46,14 @@ export async function deleteProject(
   if (settings.values.default_project_deletion_protection && !isAdministrator(actor)) throw forbidden()
   const delayed = plan !== 'free' && project.namespaceKind === 'group'
   if (permanently === true && delayed) {
-    const marked = await store.isMarked(db.reader, project.id)
+    const marked = await projectMark.isSet(db.reader, project.id)
     if (!marked) throw refused(400, 'Project must be marked for deletion first.')
     if (fullPath !== project.fullPath) {
       throw refused(400, '`full_path` is incorrect. You must enter the complete path for the project.')
     }
   }
   await db.transaction(async (tx) => {
-    if (delayed && permanently !== true) await store.mark(tx, project.id, actor.user?.id ?? null)
+    if (delayed && permanently !== true) await projectMark.set(tx, project.id, actor.user?.id ?? null)
     else await end(tx, project.id)
   })
 }
@@ -64,7 +65,7 @@ async function end(tx: Tx, id: number): Promise<void> {
 }
 
 export async function restoreProject({ db }: Pick<DeletionServices, 'db'>, id: number): Promise<void> {
-  const there = await db.transaction((tx) => store.unmark(tx, id))
+  const there = await db.transaction((tx) => projectMark.lift(tx, id))
   if (!there) throw refused(400, 'Project has not been marked for deletion')
 }
 

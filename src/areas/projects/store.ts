@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { actorRow, projectVisible, Role, type Actor } from '../../access/index.ts'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
+import { projectMark } from './deletion-mark.ts'
 import { projectColumns, projectJoins, type ProjectRow } from './rows.ts'
 import { nameTaken } from './rules.ts'
 
@@ -207,34 +208,10 @@ export function embeddedProjects(which: 'own' | 'shared'): RawBuilder<unknown> {
       where ${chosen} and ${projectVisible} order by p.created_at desc, p.id desc limit 100) r)`
 }
 
-export async function isMarked(db: Reader, id: number): Promise<boolean> {
-  const { rows: found } = await sql`
-    select from projects p where p.id = ${id} and p.marked_for_deletion_at is not null`.execute(db)
-  return found.length > 0
-}
-
-/** A project that is marked already keeps its day. */
-export async function mark(tx: Tx, id: number, userId: number | null): Promise<void> {
-  await sql`
-    update projects set marked_for_deletion_at = now(), deleting_user_id = ${userId}
-    where id = ${id} and marked_for_deletion_at is null`.execute(tx)
-}
-
-/** Tells whether it was marked. */
-export async function unmark(tx: Tx, id: number): Promise<boolean> {
-  const { rows: changed } = await sql`
-    update projects set marked_for_deletion_at = null, deleting_user_id = null
-    where id = ${id} and marked_for_deletion_at is not null returning 1`.execute(tx)
-  return changed.length > 0
-}
-
-const overdue = (days: number): RawBuilder<unknown> =>
-  sql`p.marked_for_deletion_at < now() - make_interval(days => ${days})`
-
 /** Projects whose days are over, at most `limit`. */
 export async function dueProjects(db: Reader, days: number, limit: number): Promise<number[]> {
   const { rows: found } = await sql<{ id: number }>`
-    select p.id from projects p where ${overdue(days)} order by p.marked_for_deletion_at, p.id limit ${limit}`.execute(
+    select p.id from projects p where ${projectMark.overdue(days)} order by p.marked_for_deletion_at, p.id limit ${limit}`.execute(
     db,
   )
   return found.map(({ id }) => id)
@@ -243,6 +220,6 @@ export async function dueProjects(db: Reader, days: number, limit: number): Prom
 /** Holds the project; tells whether its days are still over. */
 export async function lockDue(tx: Tx, id: number, days: number): Promise<boolean> {
   const { rows: found } = await sql`
-    select from projects p where p.id = ${id} and ${overdue(days)} for update`.execute(tx)
+    select from projects p where p.id = ${id} and ${projectMark.overdue(days)} for update`.execute(tx)
   return found.length > 0
 }
