@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { closedBy } from '../../src/areas/merge-requests/issues.ts'
+import { closedBy } from '../../src/areas/issues/index.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
 import { eventually, MergeProjects, type MergeProject } from '../world/merge-project.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'

@@ -9,6 +9,7 @@ import { listEndpoints } from './routes-lists.ts'
 import { issueEndpoints } from './routes.ts'
 
 export { issue, Issue, relativePath, type IssueRow } from './entities.ts'
+export { closeAs, closedBy, findReferenced, mentionedIn, type IssueReference } from './references.ts'
 export { issueColumns, issueSource } from './rows.ts'
 export { checkTexts } from './rules.ts'
 export { find as findIssue } from './store.ts'

@@ -1,8 +1,14 @@
 import { endpoint } from '../../../access/index.ts'
 import { listCommits, type Oid } from '../../../git/index.ts'
 import { Fields, ListOf, Page, type Endpoint } from '../../../kernel/endpoint/index.ts'
-import { Issue, issue } from '../../issues/index.ts'
-import { closedBy, findIssues, mentionedIn, type IssueReference } from '../issues.ts'
+import {
+  closedBy,
+  findReferenced,
+  Issue,
+  issue,
+  mentionedIn,
+  type IssueReference,
+} from '../../issues/index.ts'
 import { readableOne } from '../reading/one.ts'
 import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
@@ -31,7 +37,7 @@ export function issueEndpoints(services: MergeRequestServices): Endpoint[] {
           const range = { revs: [row.head_sha as Oid], not: [row.start_sha as Oid], limit: mostCommits }
           return (await listCommits(places.of(project), range)).map(({ message }) => message)
         }
-        const found = await findIssues(db.reader, actor, project, await referencesOf(row, messages))
+        const found = await findReferenced(db.reader, actor, project, await referencesOf(row, messages))
         const shown = found
           .slice(offset, offset + limit)
           .map((one) => issue(one, { externalUrl: externalUrl(), from: project.fullPath }))
