@@ -55,6 +55,7 @@ import * as inputsOfSchedules from './0111-inputs-of-schedules.ts'
 import * as milestonesOfReleases from './0112-milestones-of-releases.ts'
 import * as ldap from './0092-ldap.ts'
 import * as languages from './0093-languages.ts'
+import * as mails from './0160-mails.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -114,4 +115,5 @@ export const migrations: MigrationList = {
   '0112-milestones-of-releases': milestonesOfReleases,
   '0092-ldap': ldap,
   '0093-languages': languages,
+  '0160-mails': mails,
 }

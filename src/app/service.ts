@@ -17,6 +17,7 @@ import { makeFolders } from '../kernel/lib/make-folders.ts'
 import { Cipher } from '../kernel/lib/secrets.ts'
 import { Outbound } from '../kernel/outbound/index.ts'
 import type { Logger } from '../kernel/log/index.ts'
+import { Mailer } from '../mail/index.ts'
 import { outboundRules, Settings } from '../settings/index.ts'
 import { Renderer } from '../rendering/index.ts'
 import { Events, migrateTasks, TaskWorker } from '../tasks/index.ts'
@@ -127,6 +128,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     counts,
     throttles,
     events,
+    mail: stack.use(new Mailer({ db, cipher, settings, log, ...config.mail, externalUrl })),
     directory: new Directory(ldapConfig, { db, log, settings }),
     cipher,
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
@@ -143,8 +145,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
   stack.use(notifications)
 
   if (config.roles.has('tasks')) {
-    const tasks = [...built.flatMap((area) => area.tasks ?? []), ...services.events.tasks()]
-    const schedules = built.flatMap((area) => area.schedules ?? [])
+    const tasks = [
+      ...built.flatMap((area) => area.tasks ?? []),
+      ...services.events.tasks(),
+      ...services.mail.tasks(),
+    ]
+    const schedules = [...built.flatMap((area) => area.schedules ?? []), ...services.mail.schedules()]
     stack.use(await TaskWorker.start(connection, tasks, schedules, log))
   }
 

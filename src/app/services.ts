@@ -8,6 +8,7 @@ import type { Database, Notifications, SharedCounts } from '../kernel/db/index.t
 import type { Git } from '../git/index.ts'
 import type { Renderer } from '../rendering/index.ts'
 import type { Cipher } from '../kernel/lib/secrets.ts'
+import type { Mailer } from '../mail/index.ts'
 import type { Outbound } from '../kernel/outbound/index.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import type { Settings } from '../settings/index.ts'
@@ -40,6 +41,8 @@ export interface Services {
   /** How many requests somebody may make. */
   readonly throttles: Throttles
   readonly events: Events
+  /** Sends mails where a server is configured. */
+  readonly mail: Mailer
   /** Where people sign in who have their password elsewhere. */
   readonly directory: Directory
   readonly cipher: Cipher

@@ -83,7 +83,7 @@ describe('a session', () => {
       body: JSON.stringify({ login: who.username, password }),
       headers: { 'content-type': 'application/json' },
     })
-    expect(set.headers.get('set-cookie')).toMatch(
+    expect(set.headers.getSetCookie()[0]).toMatch(
       /^_gitlab_session=[\w-]{20}; Path=\/; HttpOnly; SameSite=Lax$/,
     )
     const seen = bodyOf(await world.root.get(`/users/${who.id}`))

@@ -3,13 +3,12 @@ import { csrfTokenOf, sessionCookie, sessionOf } from '../../access/index.ts'
 import { requestContext } from '../../kernel/log/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import { digestToken } from '../../kernel/lib/secrets.ts'
+import { deviceCookie, deviceLife, deviceOf } from './known-devices.ts'
 import { readForm } from './form.ts'
 import { signIn, type SignInServices } from './sign-in.ts'
 import * as store from './store.ts'
 
-export interface PageServices extends SignInServices {
-  readonly externalUrl: () => string
-}
+export type PageServices = SignInServices
 
 /** Tries of one address in a minute, right and wrong ones. */
 const tries = 60
@@ -32,10 +31,18 @@ export function mountSignIn(server: FastifyInstance, services: PageServices): vo
         code: given(form['otp_attempt']),
         newPassword: given(form['new_password']),
       },
-      { ip: request.ip, userAgent: request.headers['user-agent'] },
+      {
+        ip: request.ip,
+        userAgent: request.headers['user-agent'],
+        device: cookieNamed(deviceCookie, request.headers.cookie),
+      },
     )
     if ('refused' in result) return refuse(reply, 401, result.refused, result.needs)
-    return send(reply.header('set-cookie', cookie(services, result.session)), 200, {
+    const { id } = result.account
+    reply
+      .header('set-cookie', cookie(services, sessionCookie, result.session))
+      .header('set-cookie', cookie(services, deviceCookie, deviceOf(services.cipher, id), deviceLife))
+    return send(reply, 200, {
       username: result.account.username,
       csrf_token: csrfTokenOf(result.session),
       two_factor_setup_required: result.mustEnrol,
@@ -52,7 +59,7 @@ export function mountSignIn(server: FastifyInstance, services: PageServices): vo
       await services.db.transaction((tx) => store.close(tx, digestToken(session)))
     }
     const location = services.settings.values.after_sign_out_path ?? `${services.externalUrl()}/users/sign_in`
-    return send(reply.header('set-cookie', cookie(services, '', 0)), 200, { location })
+    return send(reply.header('set-cookie', cookie(services, sessionCookie, '', 0)), 200, { location })
   }
   server.post('/users/sign_out', signOut)
   server.delete('/users/sign_out', signOut)
@@ -73,10 +80,18 @@ function isOwnPage({ headers, host }: FastifyRequest): boolean {
   return headers.origin === undefined || URL.parse(headers.origin)?.host === host
 }
 
-function cookie({ externalUrl }: PageServices, value: string, seconds?: number): string {
+function cookieNamed(name: string, header: string | undefined): string | undefined {
+  return header
+    ?.split(';')
+    .map((part) => part.trim())
+    .find((part) => part.startsWith(`${name}=`))
+    ?.slice(name.length + 1)
+}
+
+function cookie({ externalUrl }: PageServices, name: string, value: string, seconds?: number): string {
   const secure = externalUrl().startsWith('https:') ? ['Secure'] : []
   const life = seconds === undefined ? [] : [`Max-Age=${seconds}`]
-  return [`${sessionCookie}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax', ...secure, ...life].join('; ')
+  return [`${name}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax', ...secure, ...life].join('; ')
 }
 
 function refuse(reply: FastifyReply, status: number, message: string, needs?: string): FastifyReply {

@@ -1,6 +1,8 @@
 import { accountProblem } from '../../access/index.ts'
 import { digestToken, newToken, type Cipher } from '../../kernel/lib/secrets.ts'
 import { digestPassword, matchesPassword, passwordFaults, passwordRules } from '../users/index.ts'
+import type { Mailer } from '../../mail/index.ts'
+import { warnOfUnknown, type SignInPlace } from './known-devices.ts'
 import { isRight, type PasswordServices } from './passwords.ts'
 import { takeSecondFactor } from './second-factor.ts'
 import * as store from './store.ts'
@@ -8,6 +10,8 @@ import type { Account } from './store.ts'
 
 export interface SignInServices extends PasswordServices {
   readonly cipher: Cipher
+  readonly mail: Mailer
+  readonly externalUrl: () => string
   /** Who else knows people and their passwords, such as a directory: the id of the user. */
   readonly elsewhere?: (login: string, password: string) => Promise<number | undefined>
 }
@@ -19,11 +23,6 @@ export interface SignInForm {
   readonly code: string | undefined
   /** In the place of one that has expired. */
   readonly newPassword: string | undefined
-}
-
-export interface Browser {
-  readonly ip: string
-  readonly userAgent: string | undefined
 }
 
 export type SignedIn =
@@ -39,7 +38,7 @@ const nobodys = digestPassword('nobody')
 export async function signIn(
   services: SignInServices,
   form: SignInForm,
-  browser: Browser,
+  place: SignInPlace,
 ): Promise<SignedIn> {
   const account = await known(services, form)
   if (account === undefined) return wrong
@@ -54,7 +53,7 @@ export async function signIn(
   }
   const renewed = await renew(services, account, form.newPassword)
   if (renewed !== undefined) return { refused: renewed, needs: 'new_password' }
-  return open(services, account, browser)
+  return open(services, account, place)
 }
 
 async function known(
@@ -91,7 +90,8 @@ async function renew(
   return undefined
 }
 
-async function open({ db, settings }: SignInServices, account: Account, browser: Browser): Promise<SignedIn> {
+async function open(services: SignInServices, account: Account, place: SignInPlace): Promise<SignedIn> {
+  const { db, settings } = services
   const { values } = settings
   const required =
     values.require_two_factor_authentication ||
@@ -100,14 +100,17 @@ async function open({ db, settings }: SignInServices, account: Account, browser:
   const askedAt = account.two_factor_asked_at ?? new Date()
   const enrolBy = mustEnrol ? new Date(askedAt.getTime() + values.two_factor_grace_period * 3_600_000) : null
   const session = newToken('')
-  await db.transaction((tx) =>
-    store.open(tx, account.id, {
-      ...browser,
-      digest: digestToken(session),
+  const digest = digestToken(session)
+  await db.transaction(async (tx) => {
+    if (values.notify_on_unknown_sign_in) await warnOfUnknown(services, tx, account, place, digest)
+    await store.open(tx, account.id, {
+      ip: place.ip,
+      userAgent: place.userAgent,
+      digest,
       minutes: values.session_expire_delay,
       enrolBy,
-    }),
-  )
+    })
+  })
   return { session, account, mustEnrol }
 }
 

@@ -65,6 +65,15 @@ export async function open(tx: Tx, userId: number, session: NewSession): Promise
     where id = ${userId}`.execute(tx)
 }
 
+/** Whether somebody signed in from an address before, at the last times or in a session that goes on; or never at all. */
+export async function knowsAddress(tx: Tx, userId: number, ip: string): Promise<boolean> {
+  const { rows } = await sql<{ known: boolean }>`
+    select u.sign_in_count = 0 or ${ip}::inet in (u.current_sign_in_ip, u.last_sign_in_ip)
+      or exists (select from user_sessions s where s.user_id = u.id and s.ip = ${ip}::inet) as known
+    from users u where u.id = ${userId}`.execute(tx)
+  return rows[0]?.known === true
+}
+
 export interface SessionRow {
   readonly id: number
   readonly ip: string | null

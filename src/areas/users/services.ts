@@ -1,10 +1,12 @@
 import type { Database, Tx } from '../../kernel/db/index.ts'
+import type { Mailer } from '../../mail/index.ts'
 import type { Settings } from '../../settings/index.ts'
 
 /** What the area is built from. */
 export interface UserServices {
   readonly db: Database
   readonly settings: Settings
+  readonly mail: Mailer
   readonly externalUrl: () => string
   /** What others must do, in the same transaction, before a personal namespace goes with all that is in it. */
   readonly beforeRemoval: (tx: Tx, namespaceId: number) => Promise<void>

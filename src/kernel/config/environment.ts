@@ -22,6 +22,19 @@ function postgresUrl(value: string): string {
   return value
 }
 
+function smtpUrl(value: string): URL {
+  const url = URL.parse(value)
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '')
+    throw new Unusable('is not a smtp:// or smtps:// address')
+  return url
+}
+
+function sender(value: string): string {
+  if (!/^(?:[^<>\r\n]*<[^<>\s@]+@[^<>\s@]+>|[^<>\s@]+@[^<>\s@]+)$/.test(value.trim()))
+    throw new Unusable('is neither an e-mail address nor a name with one in angle brackets')
+  return value.trim()
+}
+
 function token(value: string): string {
   if (value.length < 20) throw new Unusable('is shorter than 20 characters')
   if (!/^[\x21-\x7e]+$/.test(value)) throw new Unusable('has a character that no HTTP header can carry')
@@ -123,6 +136,14 @@ export const variables = {
     String,
     'File (YAML or JSON) that describes the LDAP servers people sign in with; see docs/ldap.md.',
   ),
+  SMTP_URL: optional(
+    smtpUrl,
+    'Server that mails are sent through, as `smtp://user:password@host:587` (with STARTTLS, which a password needs but on this machine) or `smtps://host:465`; the same on all nodes. Unset: no mail is sent.',
+  ),
+  MAIL_FROM: optional(
+    sender,
+    'Sender of mails, as `Guildhall <git@example.com>`. Unset: `no-reply@` and the host of `EXTERNAL_URL`.',
+  ),
   PLAN: oneOf(plans, 'ultimate', 'Which features are on.'),
   ROLES: {
     ...optional(roleList, 'What this program does, separated by commas: `web`, `tasks`, `runner`.'),
@@ -185,6 +206,11 @@ export interface Config {
     readonly bucket: RegistryBucket | undefined
   }
   readonly ldapConfig: string | undefined
+  readonly mail: {
+    /** Undefined: no mail is sent. */
+    readonly smtp: URL | undefined
+    readonly from: string | undefined
+  }
   readonly plan: Plan
   readonly roles: ReadonlySet<Role>
   readonly runnerConcurrency: number
@@ -236,6 +262,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       bucket: readBucket(read),
     },
     ldapConfig: read('LDAP_CONFIG'),
+    mail: { smtp: read('SMTP_URL'), from: read('MAIL_FROM') },
     plan: read('PLAN'),
     roles: new Set(read('ROLES') ?? roles),
     runnerConcurrency: read('RUNNER_CONCURRENCY'),

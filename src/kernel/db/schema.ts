@@ -689,6 +689,18 @@ export interface LdapSyncs {
   state: Generated<string>;
 }
 
+export interface Mails {
+  address: string;
+  attempts: Generated<number>;
+  created_at: Generated<Timestamp>;
+  ended_at: Timestamp | null;
+  failure: string | null;
+  id: Generated<number>;
+  key: string;
+  sealed: string | null;
+  user_id: number | null;
+}
+
 export interface MemberBlocks {
   block: number;
   namespace_id: number;
@@ -1424,6 +1436,7 @@ export interface DB {
   labels: Labels;
   ldap_group_links: LdapGroupLinks;
   ldap_syncs: LdapSyncs;
+  mails: Mails;
   member_blocks: MemberBlocks;
   member_roles: MemberRoles;
   member_spans: MemberSpans;

@@ -1,10 +1,12 @@
 import { endpoint, instance, userOf } from '../../../access/index.ts'
 import { Fields, Flag, Id, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import { letter, type Mail } from '../../../mail/index.ts'
 import { conflict, notFound } from '../../../kernel/errors/index.ts'
 import { removeUser } from '../remove.ts'
 import { nextState, type StateAct } from '../rules.ts'
 import type { UserServices } from '../services.ts'
 import * as store from '../store.ts'
+import type { UserRow } from '../entities.ts'
 
 const acts: Readonly<Record<StateAct, string>> = {
   block: 'Block a user: no sign-in, no use of tokens',
@@ -17,7 +19,7 @@ const acts: Readonly<Record<StateAct, string>> = {
 
 const Success = Fields({ message: Text() })
 
-export function stateEndpoints({ db, settings, beforeRemoval }: UserServices): Endpoint[] {
+export function stateEndpoints({ db, settings, mail, beforeRemoval }: UserServices): Endpoint[] {
   const changing = (act: StateAct): Endpoint =>
     endpoint({
       method: 'POST',
@@ -42,7 +44,10 @@ export function stateEndpoints({ db, settings, beforeRemoval }: UserServices): E
             },
             { days: settings.values.deactivate_dormant_users_period, today: new Date() },
           )
-          if (state !== user.state) await store.setState(tx, user.id, state)
+          if (state === user.state) return true
+          await store.setState(tx, user.id, state)
+          if (state === 'deactivated' && settings.values.user_deactivation_emails_enabled)
+            await mail.queue(tx, deactivated(user))
           return true
         })
       },
@@ -94,4 +99,23 @@ export function stateEndpoints({ db, settings, beforeRemoval }: UserServices): E
       },
     }),
   ]
+}
+
+function deactivated({
+  id,
+  name,
+  username,
+  email,
+}: Pick<UserRow, 'id' | 'name' | 'username' | 'email'>): Mail {
+  return {
+    key: `deactivated:${id}:${Date.now()}`,
+    to: { name, address: email, userId: id },
+    subject: 'Your account has been deactivated',
+    text: letter({
+      paragraphs: [
+        `Hello ${name},`,
+        `Your account ${username} has been deactivated. To make it active again, sign in; if that does not work, ask an administrator.`,
+      ],
+    }),
+  }
 }

@@ -1,0 +1,146 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { during } from '../settings/effects.ts'
+import { eventually } from '../world/merge-project.ts'
+import { Mailbox } from '../world/mailbox.ts'
+import type { Person } from '../world/client.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
+
+let mailbox: Mailbox
+let world: World
+beforeAll(async () => {
+  mailbox = await Mailbox.open()
+  world = await startWorld({
+    SMTP_URL: mailbox.url,
+    TRUSTED_PROXIES: '127.0.0.1',
+    MAIL_FROM: 'The Guild <guild@example.com>',
+  })
+})
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await mailbox[Symbol.asyncDispose]()
+})
+
+const addressOf = ({ username }: Person): string => `${username}@example.com`
+
+/** Makes the service write one mail to a new user. */
+async function deactivated(fields: Json = {}): Promise<Person> {
+  const person = await world.user(fields)
+  expectStatus(await world.root.post(`/users/${person.id}/deactivate`), 201)
+  return person
+}
+
+/** What is kept of the mails to somebody. */
+async function kept(person: Person): Promise<Json[]> {
+  const { rows } = await sql<Json>`
+    select sealed, attempts, failure, ended_at from mails where address = ${addressOf(person)}`.execute(
+    world.service.services.db.writer,
+  )
+  return rows
+}
+
+describe('delivery', () => {
+  test('a mail goes out once, from the configured sender, and nothing of it is kept', async () => {
+    const person = await deactivated({ name: 'Zoë, “the quick”' })
+    const [mail] = await mailbox.to(addressOf(person))
+    expect(mail).toMatchObject({ from: 'guild@example.com', subject: 'Your account has been deactivated' })
+    expect(mail!.headers).toMatchObject({
+      from: 'The Guild <guild@example.com>',
+      'auto-submitted': 'auto-generated',
+      'message-id': expect.stringMatching(/^<mail-\d+@127\.0\.0\.1>$/) as string,
+    })
+    expect(mail!.text).toContain('Hello Zoë, “the quick”,')
+    const [row] = await eventually(async () => {
+      const rows = await kept(person)
+      return rows[0]?.['ended_at'] !== null && rows
+    })
+    expect(row).toMatchObject({ sealed: null, failure: null })
+    expect(mailbox.received.filter(({ to }) => to.includes(addressOf(person)))).toHaveLength(1)
+  })
+
+  test('a server that is busy is asked again later; one that wants none of it is not', async () => {
+    mailbox.refusals.push({ code: 451, text: 'try again' })
+    const later = await deactivated()
+    const [waiting] = await eventually(async () => {
+      const rows = await kept(later)
+      return rows[0]?.['attempts'] === 1 && rows
+    })
+    expect(waiting).toMatchObject({
+      ended_at: null,
+      sealed: expect.not.stringContaining(later.username) as string,
+    })
+    // The time is the task's: make it now.
+    await sql`select graphile_worker.reschedule_jobs(
+      array(select id from graphile_worker.jobs where task_identifier = 'mail:send'), run_at => now())`.execute(
+      world.service.services.db.writer,
+    )
+    await mailbox.to(addressOf(later))
+
+    mailbox.refusals.push({ code: 550, text: 'no such mailbox' })
+    const refused = await deactivated()
+    const [given] = await eventually(async () => {
+      const rows = await kept(refused)
+      return rows[0]?.['ended_at'] != null && rows
+    })
+    expect(given).toMatchObject({
+      sealed: null,
+      failure: expect.stringContaining('no such mailbox') as string,
+    })
+  })
+})
+
+describe('settings', () => {
+  test('email_additional_text stands below every mail', async () => {
+    await during(world, { email_additional_text: 'Registered in the town of Ghent.' }, async () => {
+      const [mail] = await mailbox.to(addressOf(await deactivated()))
+      expect(mail!.text).toMatch(/\nRegistered in the town of Ghent\.\n$/)
+    })
+    const [mail] = await mailbox.to(addressOf(await deactivated()))
+    expect(mail!.text).not.toContain('Ghent')
+  })
+
+  test('user_deactivation_emails_enabled: nobody is told of his deactivation when it is off', async () => {
+    let quiet: Person | undefined
+    await during(world, { user_deactivation_emails_enabled: false }, async () => {
+      quiet = await deactivated()
+    })
+    await mailbox.to(addressOf(await deactivated()))
+    expect(await kept(quiet!)).toEqual([])
+  })
+
+  test('notify_on_unknown_sign_in tells of a new address on a new device', async () => {
+    const password = 'correct horse battery staple'
+    const person = await world.user({ force_random_password: undefined, password })
+    const enter = async (ip: string, cookie = ''): Promise<string> => {
+      const answer = await fetch(`${world.url}/users/sign_in`, {
+        method: 'POST',
+        body: new URLSearchParams({ 'user[login]': person.username, 'user[password]': password }),
+        headers: { 'sec-fetch-site': 'same-origin', 'x-forwarded-for': ip, 'user-agent': 'Lynx', cookie },
+      })
+      expect(answer.status).toBe(200)
+      return answer.headers
+        .getSetCookie()
+        .map((one) => one.split(';', 1)[0]!)
+        .find((one) => one.startsWith('known_sign_in='))!
+    }
+    const device = await enter('192.0.2.1')
+    await enter('192.0.2.1')
+    await enter('192.0.2.2', device)
+    expect(await kept(person)).toEqual([])
+    await enter('192.0.2.3')
+    const [mail] = await mailbox.to(addressOf(person))
+    expect(mail!.text).toContain('from the address 192.0.2.3 with Lynx')
+    await during(world, { notify_on_unknown_sign_in: false }, async () => {
+      await enter('192.0.2.4')
+    })
+    expect(await kept(person)).toHaveLength(1)
+  })
+})
+
+test('without a server no mail is queued', async () => {
+  await using quiet = await startWorld({ ROLES: 'web' })
+  const person = await quiet.user()
+  expectStatus(await quiet.root.post(`/users/${person.id}/deactivate`), 201)
+  const { rows } = await sql`select from mails`.execute(quiet.service.services.db.writer)
+  expect(rows).toEqual([])
+})
