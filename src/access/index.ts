@@ -87,6 +87,7 @@ export {
 } from './subjects.ts'
 export { discussionVisible, openDiscussion, readsInternalNotes } from './notes.ts'
 export { placeVisible, readsInternalNotesOf, readsNoteable, type Readable } from './readers.ts'
+export { visiblePlaces } from './places.ts'
 export { personalSnippetVisible, projectSnippetVisible } from './snippets.ts'
 export {
   confidentialReader,

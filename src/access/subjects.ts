@@ -199,7 +199,8 @@ function permissionsOf(row: Row): readonly Permission[] {
   return (row['permissions'] as Permission[] | null | undefined) ?? []
 }
 
-const groupColumns = sql`n.id, n.parent_id, n.traversal_ids as line, n.name, n.path, n.full_path, n.visibility, n.settings,
+/** Of namespace `n`, as `groupFromRow` takes them. */
+export const groupColumns = sql`n.id, n.parent_id, n.traversal_ids as line, n.name, n.path, n.full_path, n.visibility, n.settings,
   ${groupMarked} as deleting, n.xmin::text as version`
 
 export const group: AccessKind<'group', GroupSubject, GroupAbility> = {

@@ -29,12 +29,12 @@ export async function draft(input: RenderInput): Promise<Draft> {
   const root = fromParse5(parseFragment(html)) as Root
   alignCells(root)
   if (input.context.wikiLinks === true) wikiLinks(root)
-  return { root, candidates: findReferences(root) }
+  return { root, candidates: findReferences(root, input.context.baseUrl) }
 }
 
 /** From the tree to HTML; the sanitiser has the last word. */
 export function finish({ root }: Draft, { context }: RenderInput, resolved: Resolved): string {
-  linkReferences(root, resolved)
+  linkReferences(root, resolved, context.baseUrl)
   emoji(root)
   headings(root)
   linkAddresses(root, context)

@@ -8,6 +8,8 @@ export interface RenderContext {
   readonly baseUrl: string
   /** Where relative addresses lead; without it they stay. */
   readonly links?: LinkPlaces | undefined
+  /** Addresses of files that were uploaded to the place of the text, written `/uploads/...`, begin with it. */
+  readonly uploads?: string | undefined
   /** `[[Page]]` is a link. */
   readonly wikiLinks?: boolean | undefined
   /** The block of YAML that a text begins with is left out, not shown. */
@@ -62,7 +64,10 @@ export type ReferenceKind = (typeof referenceKinds)[number]
 /** A place in a text that may mean something: `acme/app#7`. */
 export interface Candidate {
   readonly kind: ReferenceKind
-  /** Of the project or group it is said of; undefined: where the text stands. */
+  /**
+   * Of the project or group it is said of, as it was written; with a slash before it where it is surely the whole path.
+   * Undefined: where the text stands.
+   */
   readonly path?: string | undefined
   /** The name, number or SHA. */
   readonly id: string

@@ -3,7 +3,6 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { umlCode } from '../../src/rendering/filters/diagrams.ts'
 import type { Person } from '../world/client.ts'
-import { pushFiles } from '../world/push.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 
 let world: World
@@ -136,43 +135,6 @@ describe('the four languages of pages', () => {
     expect(half).toContain('one part')
     expect(half).not.toContain('other part')
     await settings.change({ asciidoc_max_includes: 32 })
-  })
-})
-
-describe('references', () => {
-  test('lead where the reader may go, and only there', async () => {
-    await pushFiles(world, project, { 'README.md': 'x' })
-    const commits = await world.root.get(`${place}/repository/commits`)
-    const sha = (commits.body as { id: string }[])[0]!.id
-    const hidden = await world.project()
-    const { path_with_namespace: here } = project
-    const text = `@${writer.username} @${here.split('/')[0]!} ${here}> ${hidden.path_with_namespace}> ${sha} ${sha.slice(0, 10)} ${here}@${sha} ${hidden.path_with_namespace}@${sha} @nobody-there \`@${writer.username}\` #1 deadbeef00`
-    const html = await render(text, { gfm: true, project: here })
-    expect(html).toContain(`<a href="${world.url}/${writer.username}" class="gfm gfm-project_member"`)
-    expect(html).toContain(`href="${world.url}/groups/${here.split('/')[0]!}"`)
-    expect(html).toContain(`href="${world.url}/${here}" class="gfm gfm-project"`)
-    expect(html.split(`/${here}/-/commit/${sha}"`)).toHaveLength(4)
-    expect(html).toContain(`>${sha.slice(0, 8)}</a>`)
-    expect(html).toContain(`<code>@${writer.username}</code>`)
-    expect(html).not.toContain(`href="${world.url}/${hidden.path_with_namespace}`)
-    const stranger = await world.user()
-    const unseen = await render(text, { gfm: true }, stranger)
-    expect(unseen).not.toContain(`/${here}`.concat('"'))
-    expect(unseen).not.toContain('/-/commit/')
-    expect(await render(text, { project: here })).not.toContain('class="gfm')
-  })
-
-  test('differ by reader on one page', async () => {
-    const open = await world.project({ visibility: 'public' })
-    const secret = await world.project()
-    const content = `${secret.path_with_namespace}>`
-    expectStatus(await world.root.post(`/projects/${open.id}/wikis`, { title: 'p', content }), 201)
-    const shown = async (by: Person) =>
-      ((await by.get(`/projects/${open.id}/wikis/p?render_html=true`)).body as { content: string }).content
-    for (const _ of [1, 2]) {
-      expect(await shown(world.root)).toContain('<a ')
-      expect(await shown(writer)).not.toContain('<a ')
-    }
   })
 })
 

@@ -35,7 +35,7 @@ export function markdown(services: TextServices): { endpoints: Endpoint[]; texts
             text,
             language: 'markdown',
             reader: gfm ? actor : undefined,
-            project: project?.fullPath,
+            place: project,
             ...(code !== undefined && {
               links: { page: `${code}/blob/${branch}`, file: `${code}/raw/${branch}`, folder: '' },
             }),

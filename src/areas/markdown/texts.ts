@@ -1,7 +1,7 @@
 import type { Actor } from '../../access/index.ts'
 import type { Language, LinkPlaces, Renderer, RenderSettings } from '../../rendering/index.ts'
 import type { Settings, SettingValues } from '../../settings/index.ts'
-import { resolveReferences, type ReferenceServices } from './references.ts'
+import { resolveReferences, type ReferenceServices, type TextPlace } from './references/index.ts'
 
 export interface TextServices extends ReferenceServices {
   readonly renderer: Renderer
@@ -13,8 +13,8 @@ export interface TextToRender {
   readonly language: Language
   /** Who will read it; without one references stay text. */
   readonly reader?: Actor | undefined
-  /** Full path of the project that the text belongs to. */
-  readonly project?: string | undefined
+  /** The project or group that the text belongs to. */
+  readonly place?: TextPlace | undefined
   readonly links?: LinkPlaces | undefined
   /** A page of a wiki. */
   readonly wiki?: boolean
@@ -29,11 +29,12 @@ export class Texts {
     this.#services = services
   }
 
-  render({ text, language, reader, project, links, wiki = false, readFile }: TextToRender): Promise<string> {
+  render({ text, language, reader, place, links, wiki = false, readFile }: TextToRender): Promise<string> {
     const { renderer, settings, externalUrl } = this.#services
     const context = {
       baseUrl: externalUrl(),
       links,
+      uploads: place && `${externalUrl()}/api/v4/${place.kind}s/${place.id}/uploads`,
       wikiLinks: wiki,
       hideFrontMatter: wiki,
       settings: renderSettings(settings.values),
@@ -43,7 +44,7 @@ export class Texts {
       {
         readFile,
         ...(reader !== undefined && {
-          resolve: (candidates) => resolveReferences(this.#services, reader, project, candidates),
+          resolve: (candidates) => resolveReferences(this.#services, reader, place, candidates),
         }),
       },
     )

@@ -27,7 +27,7 @@ export function renderPage(
       ? (page.format as Language)
       : 'plaintext',
     reader,
-    project: kind === 'project' ? fullPath : undefined,
+    place: subject,
     wiki: true,
     links: {
       page: `${site}/${kind === 'group' ? 'groups/' : ''}${fullPath}/-/wikis`,

@@ -5,12 +5,22 @@ import { element, replaceElements, replaceTexts, text, type Node, type Parent } 
 export const idPrefix = 'user-content-'
 
 /** Where relative addresses lead, and what leads away: hosts of others learn not where a reader came from. */
-export function linkAddresses(root: Parent, { links, baseUrl }: RenderContext): void {
+export function linkAddresses(root: Parent, { links, uploads, baseUrl }: RenderContext): void {
   replaceElements(root, (node) => {
+    if (uploads !== undefined) uploadOf(node, uploads)
     if (node.tagName === 'a') linkTo(node, links, baseUrl)
     else if (/^(?:img|video|audio)$/.test(node.tagName)) sourceOf(node, links)
     return undefined
   })
+}
+
+/** What uploading answers for texts: `/uploads/<secret>/<name>`, of the project or group that the text is in. */
+function uploadOf({ tagName, properties }: Element, uploads: string): void {
+  const name = tagName === 'a' ? 'href' : 'src'
+  const address = properties[name]
+  if (typeof address !== 'string') return
+  const rest = /^\/uploads(\/[0-9a-f]{32}\/[^/?#]+)$/.exec(address)?.[1]
+  if (rest !== undefined) properties[name] = `${uploads}${rest}`
 }
 
 function linkTo(node: Element, links: LinkPlaces | undefined, baseUrl: string): void {

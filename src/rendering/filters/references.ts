@@ -1,3 +1,4 @@
+import type { Element } from 'hast'
 import {
   candidateKey,
   type Candidate,
@@ -5,7 +6,16 @@ import {
   type Resolved,
   type ResolvedReference,
 } from '../types.ts'
-import { element, replaceTexts, text, type Node, type Parent } from '../tree.ts'
+import {
+  element,
+  isElement,
+  replaceElements,
+  replaceTexts,
+  text,
+  textOf,
+  type Node,
+  type Parent,
+} from '../tree.ts'
 
 /** Distinct ones of one text that are looked up. */
 const most = 1000
@@ -46,9 +56,40 @@ function candidateOf(found: RegExpExecArray): Candidate | undefined {
   return undefined
 }
 
-/** Everything in the prose of a text that may be a reference, each once. */
-export function findReferences(root: Parent): Candidate[] {
+const pages: Readonly<Record<string, ReferenceKind>> = {
+  issues: 'issue',
+  work_items: 'issue',
+  merge_requests: 'merge_request',
+  snippets: 'snippet',
+  epics: 'epic',
+  milestones: 'milestone',
+  commit: 'commit',
+}
+const address =
+  /^\/(?:groups\/)?([\w./-]{1,1000}?)\/-\/([a-z_]{1,20})\/([0-9a-f]{1,40})\/?(?:\?[^#]*)?(?:#(.*))?$/s
+
+/** What an address of this service names, and what is shown behind that: a comment on it has an address of its own. */
+function addressed(href: unknown, baseUrl: string): { candidate: Candidate; suffix: string } | undefined {
+  if (typeof href !== 'string' || !href.startsWith(`${baseUrl}/`)) return undefined
+  const [, path, page, id, anchor = ''] = address.exec(href.slice(baseUrl.length)) ?? []
+  const kind = Object.hasOwn(pages, page ?? '') ? pages[page!] : undefined
+  if (kind === undefined || (kind === 'commit' ? id!.length < 7 : !/^\d{1,10}$/.test(id!))) return undefined
+  const note = /^note_(\d+)$/.exec(anchor)?.[1]
+  return {
+    candidate: { kind, path: `/${path!}`, id: id! },
+    suffix: note === undefined ? '' : ` (comment ${note})`,
+  }
+}
+
+/** Everything in a text that may be a reference, in its prose or by its address, each once. */
+export function findReferences(root: Parent, baseUrl: string): Candidate[] {
   const found = new Map<string, Candidate>()
+  replaceElements(root, (node) => {
+    if (found.size >= most) return undefined
+    const link = isElement(node, 'a') ? addressed(node.properties['href'], baseUrl) : undefined
+    if (link !== undefined) found.set(candidateKey(link.candidate), link.candidate)
+    return undefined
+  })
   replaceTexts(root, (value) => {
     if (found.size >= most) return undefined
     for (const match of value.matchAll(pattern)) {
@@ -60,9 +101,21 @@ export function findReferences(root: Parent): Candidate[] {
   return [...found.values()].slice(0, most)
 }
 
-/** Links what was resolved; all else stays text. */
-export function linkReferences(root: Parent, resolved: Resolved): void {
+/** Links what was resolved; all else stays as it was written. */
+export function linkReferences(root: Parent, resolved: Resolved, baseUrl: string): void {
   if (Object.keys(resolved).length === 0) return
+  replaceElements(root, (node) => {
+    const found = isElement(node, 'a') ? addressed(node.properties['href'], baseUrl) : undefined
+    const key = found === undefined ? '' : candidateKey(found.candidate)
+    if (found === undefined || !Object.hasOwn(resolved, key)) return undefined
+    const { title, text: shown } = resolved[key]!
+    const { title: given } = node.properties
+    Object.assign(node.properties, about(found.candidate.kind, typeof given === 'string' ? given : title))
+    // A bare address becomes short; what its author calls it stays.
+    if (shown !== undefined && textOf(node).startsWith(`${baseUrl}/`))
+      node.children = [text(`${shown}${found.suffix}`)]
+    return undefined
+  })
   replaceTexts(root, (value) => {
     const nodes: Node[] = []
     let from = 0
@@ -78,14 +131,13 @@ export function linkReferences(root: Parent, resolved: Resolved): void {
 }
 
 function link(kind: ReferenceKind, written: string, { href, title, text: shown }: ResolvedReference): Node {
-  return element(
-    'a',
-    {
-      href,
-      className: ['gfm', kind === 'user' ? 'gfm-project_member' : `gfm-${kind}`],
-      dataReferenceType: kind,
-      ...(title !== undefined && { title }),
-    },
-    [text(shown ?? written)],
-  )
+  return element('a', { href, ...about(kind, title) }, [text(shown ?? written)])
+}
+
+function about(kind: ReferenceKind, title: string | undefined): Element['properties'] {
+  return {
+    className: ['gfm', kind === 'user' ? 'gfm-project_member' : `gfm-${kind}`],
+    dataReferenceType: kind,
+    ...(title !== undefined && { title }),
+  }
 }
