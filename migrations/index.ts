@@ -53,6 +53,7 @@ import * as pipelinesOfMergeRequests from './0042-pipelines-of-merge-requests.ts
 import * as mergeRequestSubscriptions from './0043-merge-request-subscriptions.ts'
 import * as inputsOfSchedules from './0111-inputs-of-schedules.ts'
 import * as milestonesOfReleases from './0112-milestones-of-releases.ts'
+import * as codeOwnerRules from './0150-code-owner-rules.ts'
 import * as ldap from './0092-ldap.ts'
 import * as languages from './0093-languages.ts'
 import * as mails from './0160-mails.ts'
@@ -113,6 +114,7 @@ export const migrations: MigrationList = {
   '0043-merge-request-subscriptions': mergeRequestSubscriptions,
   '0111-inputs-of-schedules': inputsOfSchedules,
   '0112-milestones-of-releases': milestonesOfReleases,
+  '0150-code-owner-rules': codeOwnerRules,
   '0092-ldap': ldap,
   '0093-languages': languages,
   '0160-mails': mails,

@@ -26,17 +26,17 @@ export const unnamedSection = 'codeowners'
 
 /**
  * Who has a say in these paths, by the file of code owners of a commit: for a merge request that of its target branch.
- * One answer for each line that counts; undefined without such a file.
+ * One answer for each line that counts; undefined without such a file, and then the paths are not asked for.
  */
 export async function ownersOfPaths(
   { db, repository }: { readonly db: Reader; readonly repository: Repository },
   projectId: number,
   commit: Oid,
-  paths: readonly string[],
+  pathsOf: () => Promise<readonly string[]>,
 ): Promise<OwnedPaths[] | undefined> {
   const file = await codeOwnersAt(repository, commit)
   if (file === undefined) return undefined
-  const matched = matchedLines(file, paths)
+  const matched = matchedLines(file, await pathsOf())
   const names = matched.flatMap(({ pattern }) => pattern.owners)
   const found = Map.groupBy(await findOwners(db, projectId, names), ({ name }) => name)
   return matched.map(({ section, pattern, paths: owned }) => {

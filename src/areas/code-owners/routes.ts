@@ -95,7 +95,12 @@ export function codeOwnerEndpoints(services: CodeOwnerServices): Endpoint[] {
       async handle({ project, params, page }) {
         const { repository, commit } = await placeOf(services, project, params.ref)
         const { db, externalUrl } = services
-        const owned = await ownersOfPaths({ db: db.reader, repository }, project.id, commit, params.paths)
+        const owned = await ownersOfPaths(
+          { db: db.reader, repository },
+          project.id,
+          commit,
+          async () => params.paths,
+        )
         if (owned === undefined) throw notFound('File')
         const shown = owned.slice(page.offset, page.offset + page.limit)
         const lines = shown.map(({ approvalsRequired, owners, ...line }) => ({

@@ -8,6 +8,8 @@ import {
 } from '../../access/index.ts'
 import { forbidden, invalid, notFound, refused } from '../../kernel/errors/index.ts'
 import { enqueue } from '../../tasks/index.ts'
+import { mayOverrideRules } from './approvals/rules.ts'
+import { askForApprovals } from './approvals/store.ts'
 import { headIn } from './branches.ts'
 import { noteClosing } from './issues.ts'
 import { announce } from './news.ts'
@@ -35,6 +37,8 @@ export interface Wanted {
   readonly allowCollaboration: boolean
   readonly mergeAfter: Date | null
   readonly milestoneId: number | null
+  /** Approvals of anybody, on paid plans where requests may say it. */
+  readonly approvals?: number | undefined
 }
 
 /** The project that a request is made into, and whether the caller may; refused in the words of the API. */
@@ -116,6 +120,9 @@ export async function createMergeRequest(
           milestone_id: wanted.milestoneId ?? undefined,
         },
       )
+      if (wanted.approvals !== undefined && mayOverrideRules(actor, target, services)) {
+        await askForApprovals(tx, { projectId: target.id, mergeRequestId: id }, wanted.approvals)
+      }
       await noteClosing(tx, actor, target, id, wanted.description)
       await enqueue(tx, prepareTask, { id, user: author })
       await announce(services, tx, { id, iid, project_id: target.id }, actor, { action: 'open' })

@@ -181,7 +181,7 @@ export function listedMergeRequest(row: MergeRequestRow, about: Surroundings): R
     task_completion_status: countTasks(row.description),
     has_conflicts: isChecked(row) && row.merge_status === 'cannot_be_merged',
     blocking_discussions_resolved: !row.unresolved_threads,
-    ...(paid && { approvals_before_merge: null }),
+    approvals_before_merge: paid ? row.approvals_before_merge : undefined,
   }
 }
 

@@ -12,7 +12,7 @@ import { onPush } from './on-push.ts'
 import { createForVersion } from './pipelines/create.ts'
 import { afterPush } from './push-options.ts'
 import { findProjects } from './projects.ts'
-import { approvalRuleEndpoints } from './routes/approval-rules.ts'
+import { approvalSettingEndpoints } from './routes/approval-settings.ts'
 import { approvalEndpoints } from './routes/approvals.ts'
 import { attendingEndpoints } from './routes/attending.ts'
 import { codeEndpoints } from './routes/code.ts'
@@ -20,7 +20,9 @@ import { issueEndpoints } from './routes/issues.ts'
 import { listEndpoints } from './routes/lists.ts'
 import { mergingEndpoints } from './routes/merging.ts'
 import { pipelineEndpoints } from './routes/pipelines.ts'
+import { projectRuleEndpoints } from './routes/project-approval-rules.ts'
 import { readingEndpoints } from './routes/reading.ts'
+import { requestRuleEndpoints } from './routes/request-approval-rules.ts'
 import { writingEndpoints } from './routes/writing.ts'
 import type { MergeRequestServices } from './services.ts'
 import {
@@ -65,7 +67,9 @@ export function mergeRequests(services: MergeRequestServices): {
       ...codeEndpoints(services),
       ...mergingEndpoints(services),
       ...approvalEndpoints(services),
-      ...approvalRuleEndpoints(services),
+      ...approvalSettingEndpoints(services),
+      ...projectRuleEndpoints(services),
+      ...requestRuleEndpoints(services),
       ...attendingEndpoints(services),
       ...pipelineEndpoints(services),
       ...issueEndpoints(services),

@@ -58,6 +58,8 @@ export interface MergeRequestRow {
   readonly project_path: string
   readonly project_settings: Readonly<Record<string, unknown>>
   readonly approvals_missing: boolean
+  /** Of anybody, as the request itself asks for them. */
+  readonly approvals_before_merge: number | null
   readonly changes_requested: boolean
   readonly unresolved_threads: boolean
   readonly comments: number
@@ -110,6 +112,8 @@ export const mergeRequestColumns = sql`
   ${people('merge_request_assignees')} as assignees, ${people('merge_request_reviewers')} as reviewers,
   target.full_path as project_path, target.settings as project_settings,
   m.state = 'opened' and ${approvalsMissing} as approvals_missing,
+  (select r.approvals_required from approval_rules r
+    where r.merge_request_id = m.id and r.rule_type = 'any_approver') as approvals_before_merge,
   m.state = 'opened' and ${changesRequested} as changes_requested, ${hasUnresolvedThreads} as unresolved_threads,
   ${commentCount} as comments, ${reactionCounts} as reactions,
   case when m.state = 'opened' and (target.settings ->> 'only_allow_merge_if_pipeline_succeeds')::boolean

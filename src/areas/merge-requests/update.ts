@@ -3,6 +3,8 @@ import { userOf } from '../../access/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import { invalid, refused } from '../../kernel/errors/index.ts'
 import { enqueue } from '../../tasks/index.ts'
+import { mayOverrideRules } from './approvals/rules.ts'
+import { askForApprovals } from './approvals/store.ts'
 import { headIn } from './branches.ts'
 import { alreadyOpen } from './create.ts'
 import { noteClosing } from './issues.ts'
@@ -34,6 +36,7 @@ export interface Update {
   readonly allow_collaboration?: boolean | undefined
   readonly allow_maintainer_to_push?: boolean | undefined
   readonly merge_after?: Date | null | undefined
+  readonly approvals_before_merge?: number | undefined
 }
 
 /** Changes what is given. A new target branch makes a new version at once. */
@@ -125,6 +128,10 @@ async function write(
   }
   if (update.description !== undefined) {
     await noteClosing(tx, actor, writing.project, before.id, update.description)
+  }
+  const approvals = update.approvals_before_merge
+  if (approvals !== undefined && mayOverrideRules(actor, writing.project, services)) {
+    await askForApprovals(tx, { projectId: before.project_id, mergeRequestId: before.id }, approvals)
   }
   const plan = { id: before.id, milestone_id: before.milestone?.id ?? null, state: before.state }
   Object.assign(changes, await planRequest(tx, writing, plan, update))

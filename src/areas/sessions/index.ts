@@ -5,7 +5,7 @@ import { mountSignIn, type PageServices } from './page-routes.ts'
 import { sessionEndpoints } from './routes.ts'
 import { removeEnded } from './store.ts'
 
-export { passwordsForGit } from './passwords.ts'
+export { confirmsPassword, passwordsForGit } from './passwords.ts'
 
 const forgetting = 'forget-ended-sessions'
 

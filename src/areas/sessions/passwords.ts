@@ -40,6 +40,20 @@ function matchesForGit(services: PasswordServices): PasswordProof {
   }
 }
 
+/** Whether this is the password of somebody who is signed in already. */
+export async function confirmsPassword(
+  services: PasswordServices,
+  userId: number,
+  password: string,
+): Promise<boolean> {
+  const known = await standing(services, userId)
+  if (known === undefined || known.locked) return false
+  const { rows } = await sql<{ digest: string | null }>`
+    select u.password_digest as digest from users u where u.id = ${userId}`.execute(services.db.reader)
+  const digest = rows[0]?.digest ?? ''
+  return isRight(services, userId, known, () => matchesPassword(password, digest))
+}
+
 async function standing({ db }: Pick<PasswordServices, 'db'>, userId: number): Promise<Standing | undefined> {
   const { rows } = await sql<Standing>`
     select coalesce(u.locked_until > now(), false) as locked, u.two_factor_at is not null as two_factor, u.failed_attempts

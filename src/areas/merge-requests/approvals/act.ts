@@ -3,6 +3,7 @@ import { userOf, type Actor, type ProjectSubject } from '../../../access/index.t
 import { listCommits, type Oid } from '../../../git/index.ts'
 import { conflict, recordNotFound, unauthorized } from '../../../kernel/errors/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
+import { confirmsPassword } from '../../sessions/index.ts'
 import { announce } from '../news.ts'
 import type { MergeRequestServices } from '../services.ts'
 import { autoMergeTask } from '../tasks.ts'
@@ -34,15 +35,20 @@ export async function factsFor(
   }
 }
 
-/** `sha`: what the caller has looked at. */
+/** `sha`: what the caller has looked at; `password`: his own, where the project wants it shown once more. */
 export async function approve(
   services: MergeRequestServices,
   actor: Actor,
   project: ProjectSubject,
   row: RequestWithApprovals,
-  sha: string | undefined,
+  { sha, password }: { readonly sha?: string | undefined; readonly password?: string | undefined },
 ): Promise<void> {
-  if (!mayApprove(actor, project, row, await factsFor(services, project, row))) throw unauthorized()
+  const facts = await factsFor(services, project, row)
+  if (!mayApprove(actor, project, row, facts)) throw unauthorized()
+  if (facts.paid && facts.settings.require_password_to_approve) {
+    const { id } = userOf(actor)
+    if (password === undefined || !(await confirmsPassword(services, id, password))) throw unauthorized()
+  }
   if (sha !== undefined && sha !== row.head_sha) {
     throw conflict(`SHA does not match HEAD of source branch: ${row.head_sha}`)
   }

@@ -5,10 +5,14 @@ import { sql } from 'kysely'
  * write rules, so without a plan there are none.
  */
 
-/** The rules that hold for `m`: its own, and those of its project that none of its own stands in for. */
+/**
+ * The rules that hold for `m`: its own, and those of its project that none of its own stands in for. Code owners are
+ * told of everywhere; they have to approve only where a rule of the target branch asks for that.
+ */
 export const rulesOfRequest = sql`
-  select r.id, r.name, r.rule_type, r.approvals_required, r.section, r.source_rule_id,
-    r.all_protected_branches, r.merge_request_id is not null as own
+  select r.id, r.rule_type,
+    case when r.rule_type = 'code_owner' and not requires_code_owners(m.project_id, m.target_branch) then 0
+      else r.approvals_required end as approvals_required
   from approval_rules r
   where r.merge_request_id = m.id
     or (r.project_id = m.project_id and r.merge_request_id is null
@@ -32,8 +36,19 @@ const given = sql`(
   select count(*) from merge_request_approvals a
   where a.merge_request_id = m.id and (r.rule_type = 'any_approver' or a.user_id in (${approversOfRule})))`
 
-export const approvalsMissing = sql`exists (
-  select from (${rulesOfRequest}) r where r.approvals_required > 0 and r.approvals_required > ${given})`
+/** What the project wants of every request, where no rule for all members says something else. */
+export const approvalsOfProject = sql`(
+  select case when exists (
+      select from approval_rules any_rule where any_rule.rule_type = 'any_approver' and any_rule.project_id = m.project_id
+        and (any_rule.merge_request_id is null or any_rule.merge_request_id = m.id)) then 0
+    else coalesce((p.settings ->> 'approvals_before_merge')::int, 0) end
+  from projects p where p.id = m.project_id)`
+
+export const approvalsMissing = sql`(
+  exists (
+    select from (${rulesOfRequest}) r where r.approvals_required > 0 and r.approvals_required > ${given})
+  or ${approvalsOfProject} > (
+    select count(*) from merge_request_approvals a where a.merge_request_id = m.id))`
 
 export const changesRequested = sql`exists (
   select from merge_request_reviewers rv where rv.merge_request_id = m.id and rv.state = 'requested_changes')`

@@ -3,7 +3,7 @@ import { subjectRequestsReadable } from '../../../access/index.ts'
 import { rows, type Read } from '../../../kernel/endpoint/index.ts'
 import { basicUserJson, type BasicUserRow } from '../../users/index.ts'
 import { mergeRequestColumns, mergeRequestSource, type MergeRequestRow } from '../rows.ts'
-import { approversOfRule, rulesOfRequest } from './missing.ts'
+import { approvalsOfProject, approversOfRule, rulesOfRequest } from './missing.ts'
 
 export interface GroupRow {
   readonly id: number
@@ -39,11 +39,13 @@ export interface ApprovalRow {
 export type RequestWithApprovals = MergeRequestRow & {
   readonly approvals: readonly ApprovalRow[]
   readonly rules: readonly RuleRow[]
+  /** Approvals by anybody that the project wants of each request, beside the rules. */
+  readonly wanted: number
 }
 
-/** Of a rule `r`. */
-const ruleColumns = sql`
-  r.id, r.name, r.rule_type, r.approvals_required, r.section, r.source_rule_id, r.all_protected_branches,
+/** Of a rule `r`, which asks for so many approvals. */
+const ruleColumns = (required: RawBuilder<unknown> = sql`r.approvals_required`): RawBuilder<unknown> => sql`
+  r.id, r.name, r.rule_type, ${required} as approvals_required, r.section, r.source_rule_id, r.all_protected_branches,
   r.merge_request_id is not null as own,
   coalesce((
     select json_agg(${basicUserJson('u')} order by u.id) from approval_rule_users x join users u on u.id = x.user_id
@@ -71,35 +73,35 @@ const approvalsColumn = sql`
 const rulesColumn = sql`
   coalesce((
     select json_agg(found order by found.id) from (
-      select ${ruleColumns} from (${rulesOfRequest}) held join approval_rules r on r.id = held.id) found), '[]') as rules`
+      select ${ruleColumns(sql`held.approvals_required`)} from (${rulesOfRequest}) held join approval_rules r on r.id = held.id) found), '[]') as rules`
 
 export function readableWithApprovals(iid: number): Read<RequestWithApprovals> {
   return rows(sql`
-    select ${mergeRequestColumns}, ${approvalsColumn}, ${rulesColumn} from ${mergeRequestSource}
+    select ${mergeRequestColumns}, ${approvalsColumn}, ${rulesColumn}, ${approvalsOfProject} as wanted from ${mergeRequestSource}
     where m.project_id = subject.id and m.iid = ${iid} and ${subjectRequestsReadable}`)
 }
 
 export function withApprovals(id: number): RawBuilder<{ row: RequestWithApprovals }> {
   return sql<{ row: RequestWithApprovals }>`
     select to_json(r) as row from (
-      select ${mergeRequestColumns}, ${approvalsColumn}, ${rulesColumn} from ${mergeRequestSource}
+      select ${mergeRequestColumns}, ${approvalsColumn}, ${rulesColumn}, ${approvalsOfProject} as wanted from ${mergeRequestSource}
       where m.id = ${id}) r`
 }
 
 /** The rules of the project that is the subject. */
 export function projectRules(): Read<RuleRow> {
   return rows(sql`
-    select ${ruleColumns} from approval_rules r
+    select ${ruleColumns()} from approval_rules r
     where r.project_id = subject.id and r.merge_request_id is null order by r.id`)
 }
 
 export function projectRule(id: number): Read<RuleRow> {
   return rows(sql`
-    select ${ruleColumns} from approval_rules r
+    select ${ruleColumns()} from approval_rules r
     where r.project_id = subject.id and r.merge_request_id is null and r.id = ${id}`)
 }
 
 export function ruleOf(id: number): RawBuilder<{ row: RuleRow }> {
   return sql<{ row: RuleRow }>`
-    select to_json(x) as row from (select ${ruleColumns} from approval_rules r where r.id = ${id}) x`
+    select to_json(x) as row from (select ${ruleColumns()} from approval_rules r where r.id = ${id}) x`
 }

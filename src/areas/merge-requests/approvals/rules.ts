@@ -1,5 +1,6 @@
-import { may, userOf, type Actor, type ProjectSubject } from '../../../access/index.ts'
+import { isAdministrator, may, userOf, type Actor, type ProjectSubject } from '../../../access/index.ts'
 import type { SettingValues } from '../../../settings/index.ts'
+import type { MergeRequestServices } from '../services.ts'
 import type { RequestWithApprovals, RuleRow } from './rows.ts'
 import { approvalSettings, type ApprovalSettings } from './settings.ts'
 
@@ -26,6 +27,25 @@ export function effectiveSettings(
   }
 }
 
+/** An instance may leave the rules of all projects and requests to its administrators. */
+export function mayEditRules(actor: Actor, { settings }: Pick<MergeRequestServices, 'settings'>): boolean {
+  return !settings.values.disable_overriding_approvers_per_merge_request || isAdministrator(actor)
+}
+
+/** Whether requests may say for themselves who has to approve them. */
+export function mayOverrideRules(
+  actor: Actor,
+  project: ProjectSubject,
+  services: Pick<MergeRequestServices, 'settings' | 'plan'>,
+): boolean {
+  const own = approvalSettings(project.settings)
+  return (
+    services.plan !== 'free' &&
+    !own.disable_overriding_approvers_per_merge_request &&
+    mayEditRules(actor, services)
+  )
+}
+
 /** Approvals that count for a rule. */
 export function approvedBy(rule: RuleRow, row: RequestWithApprovals): RequestWithApprovals['approvals'] {
   if (rule.rule_type === 'any_approver') return row.approvals
@@ -39,9 +59,9 @@ export function isFulfilled(rule: RuleRow, row: RequestWithApprovals): boolean {
 
 /** How many approvals are needed in all, and how many of them are missing. */
 export function approvalCounts(row: RequestWithApprovals): { required: number; left: number } {
-  const required = Math.max(0, ...row.rules.map((rule) => rule.approvals_required))
+  const required = Math.max(row.wanted, ...row.rules.map((rule) => rule.approvals_required))
   const missing = row.rules.map((rule) => rule.approvals_required - approvedBy(rule, row).length)
-  return { required, left: Math.max(0, ...missing) }
+  return { required, left: Math.max(0, row.wanted - row.approvals.length, ...missing) }
 }
 
 export interface ApprovalFacts {

@@ -96,3 +96,35 @@ export async function findRule(db: Reader, id: number): Promise<RuleRow> {
 export async function removeRule(tx: Tx, id: number): Promise<void> {
   await sql`delete from approval_rules r where r.id = ${id}`.execute(tx)
 }
+
+/** Changes settings of a project that are kept among its others; gives all of them as they are then. */
+export async function changeProjectSettings(
+  tx: Tx,
+  projectId: number,
+  changes: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { rows } = await sql<{ settings: Record<string, unknown> }>`
+    update projects set settings = settings || ${JSON.stringify(changes)}::jsonb
+    where id = ${projectId} returning settings`.execute(tx)
+  return rows[0]!.settings
+}
+
+const anybodysRule = 'All Members'
+
+/** Lets a request ask for so many approvals of anybody, in place of what its project asks for. */
+export async function askForApprovals(
+  tx: Tx,
+  { projectId, mergeRequestId }: { readonly projectId: number; readonly mergeRequestId: number },
+  approvals: number,
+): Promise<void> {
+  await sql`
+    with changed as (
+      update approval_rules set approvals_required = ${approvals}, updated_at = now()
+      where merge_request_id = ${mergeRequestId} and rule_type = 'any_approver' returning id)
+    insert into approval_rules (project_id, merge_request_id, source_rule_id, name, rule_type, approvals_required)
+    select ${projectId}, ${mergeRequestId}, (
+        select o.id from approval_rules o
+        where o.project_id = ${projectId} and o.merge_request_id is null and o.rule_type = 'any_approver'),
+      ${anybodysRule}, 'any_approver', ${approvals}
+    where not exists (select from changed)`.execute(tx)
+}

@@ -1,5 +1,7 @@
 import { isAncestor, MergeProblem, tryMerge, type Oid } from '../../../git/index.ts'
 import { sql } from 'kysely'
+import { approvalsMissing } from '../approvals/missing.ts'
+import { syncCodeOwners } from '../approvals/owners.ts'
 import { headOf } from '../branches.ts'
 import type { RequestProject } from '../projects.ts'
 import type { MergeRequestRow } from '../rows.ts'
@@ -10,24 +12,33 @@ type Checked = Pick<
   | 'id'
   | 'state'
   | 'target_branch'
+  | 'author_id'
   | 'head_sha'
+  | 'base_sha'
+  | 'start_sha'
+  | 'approvals_missing'
   | 'merge_status'
   | 'checked_head'
   | 'checked_target'
   | 'diverged'
 >
 
-type Outcome = Pick<MergeRequestRow, 'merge_status' | 'diverged' | 'checked_head' | 'checked_target'>
+type Outcome = Pick<
+  MergeRequestRow,
+  'merge_status' | 'diverged' | 'checked_head' | 'checked_target' | 'approvals_missing'
+>
 
 /**
  * Whether the head of a request merges into its target as that is now, found out by a merge that nobody sees, and
- * remembered for these two heads. Where both are as they were when it was last found out nothing is done.
+ * remembered for these two heads, with what their code owners have to approve. Where both are as they were when it was
+ * last found out nothing is done.
  */
 export async function checkMergeability(
-  { db, places }: Pick<MergeRequestServices, 'db' | 'places'>,
+  services: Pick<MergeRequestServices, 'db' | 'places' | 'plan'>,
   target: Pick<RequestProject, 'id' | 'storage'>,
   request: Checked,
 ): Promise<Outcome> {
+  const { db, places } = services
   if (request.state !== 'opened') return request
   const repository = places.of(target)
   const head = request.head_sha as Oid
@@ -35,17 +46,19 @@ export async function checkMergeability(
   const known = request.merge_status === 'can_be_merged' || request.merge_status === 'cannot_be_merged'
   if (known && request.checked_head === head && request.checked_target === (into ?? null)) return request
   const outcome = into === undefined ? { merges: false, diverged: false } : await look(repository, into, head)
-  const found: Outcome = {
+  if (into !== undefined) await syncCodeOwners(services, target, request, into)
+  const found = {
     merge_status: outcome.merges ? 'can_be_merged' : 'cannot_be_merged',
     diverged: outcome.diverged,
     checked_head: head,
     checked_target: into ?? null,
-  }
-  await sql`
-    update merge_requests set merge_status = ${found.merge_status}, diverged = ${found.diverged},
+  } as const
+  const { rows } = await sql<Pick<Outcome, 'approvals_missing'>>`
+    update merge_requests m set merge_status = ${found.merge_status}, diverged = ${found.diverged},
       checked_head = ${head}, checked_target = ${found.checked_target}
-    where id = ${request.id} and state = 'opened' and head_sha = ${head}`.execute(db.writer)
-  return found
+    where m.id = ${request.id} and m.state = 'opened' and m.head_sha = ${head}
+    returning ${approvalsMissing} as approvals_missing`.execute(db.writer)
+  return { ...found, approvals_missing: rows[0]?.approvals_missing ?? request.approvals_missing }
 }
 
 async function look(

@@ -9,6 +9,7 @@ import { Fields, Optional, Text, type Endpoint } from '../../../kernel/endpoint/
 import { unauthorized } from '../../../kernel/errors/index.ts'
 import { approve, factsFor, findWithApprovals, unapprove } from '../approvals/act.ts'
 import { approvals, Approvals, ApprovalState, approvalState } from '../approvals/entities.ts'
+import { presentApprovals } from '../approvals/present.ts'
 import { resetApprovals } from '../approvals/reset.ts'
 import { readableWithApprovals, type RequestWithApprovals } from '../approvals/rows.ts'
 import { mayApprove } from '../approvals/rules.ts'
@@ -39,7 +40,8 @@ export function approvalEndpoints(services: MergeRequestServices): Endpoint[] {
       params: Fields(iid),
       answers: Approvals,
       read: ({ params }) => readableWithApprovals(params.merge_request_iid),
-      handle: ({ actor, project, rows }) => show(actor, project, rows[0]!),
+      handle: async ({ actor, project, rows }) =>
+        show(actor, project, await presentApprovals(services, project, rows[0]!)),
     }),
 
     endpoint({
@@ -52,13 +54,15 @@ export function approvalEndpoints(services: MergeRequestServices): Endpoint[] {
       params: Fields({
         ...iid,
         sha: Optional(Text({ description: 'Approve only if this still is the head of the source branch' })),
-        approval_password: Optional(Text()),
+        approval_password: Optional(Text({ description: 'Of the caller, where the project asks for it' })),
       }),
       answers: Approvals,
       refuses: { 401: 'The caller may not approve it, or has', 409: '`sha` is not the head any more' },
       read: ({ params }) => readableWithApprovals(params.merge_request_iid),
       async handle({ actor, project, params, rows }) {
-        await approve(services, actor, project, rows[0]!, params.sha)
+        const { sha, approval_password: password } = params
+        const row = await presentApprovals(services, project, rows[0]!)
+        await approve(services, actor, project, row, { sha, password })
         return show(actor, project, await findWithApprovals(services, rows[0]!.id))
       },
     }),
@@ -110,7 +114,8 @@ export function approvalEndpoints(services: MergeRequestServices): Endpoint[] {
       params: Fields(iid),
       answers: ApprovalState,
       read: ({ params }) => readableWithApprovals(params.merge_request_iid),
-      handle: async ({ rows }) => approvalState(rows[0]!, externalUrl()),
+      handle: async ({ project, rows }) =>
+        approvalState(await presentApprovals(services, project, rows[0]!), externalUrl()),
     }),
   ]
 }

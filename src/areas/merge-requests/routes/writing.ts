@@ -39,7 +39,10 @@ const settable = {
     Flag({ description: 'Whoever may merge may push to the branch in the fork' }),
   ),
   allow_maintainer_to_push: Optional(Flag({ deprecated: true, description: 'Use `allow_collaboration`' })),
-  merge_after: Optional(Nullable(DateTime())),
+  merge_after: Optional(Nullable(DateTime({ description: 'It is not merged before' }))),
+  approvals_before_merge: Optional(
+    Int({ minimum: 0, maximum: 100, deprecated: true, description: 'Use approval rules' }),
+  ),
 }
 
 export function writingEndpoints(services: MergeRequestServices): Endpoint[] {
@@ -57,7 +60,6 @@ export function writingEndpoints(services: MergeRequestServices): Endpoint[] {
         target_branch: Text({ blank: false }),
         title: Text({ blank: false }),
         target_project_id: Optional(Id()),
-        approvals_before_merge: Optional(Int({ deprecated: true })),
         ...settable,
       }),
       rules: { mutuallyExclusive: [['assignee_id', 'assignee_ids']] },
@@ -85,6 +87,7 @@ export function writingEndpoints(services: MergeRequestServices): Endpoint[] {
           allowCollaboration: params.allow_collaboration ?? params.allow_maintainer_to_push ?? false,
           mergeAfter: params.merge_after ?? null,
           milestoneId: params.milestone_id ?? null,
+          approvals: params.approvals_before_merge,
         })
         return showAgain(services, actor, target, id)
       },
@@ -127,6 +130,7 @@ export function writingEndpoints(services: MergeRequestServices): Endpoint[] {
             'title',
             'state_event',
             'merge_after',
+            'approvals_before_merge',
           ],
         ],
       },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Oid } from '../../../git/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
-import { resetAfterPush } from '../approvals/reset.ts'
+import { lapsingApprovals, resetAfterPush } from '../approvals/reset.ts'
 import { headIn } from '../branches.ts'
 import { announce } from '../news.ts'
 import { findProjects } from '../projects.ts'
@@ -51,6 +51,7 @@ export async function refreshMergeRequest(
   await bringCommits(services, source, target, head)
   const version = await computeVersion(places.of(target), { head, start }, settings.values.diff_max_files)
   await keepCommits(services, target, [version.head, version.base, version.start])
+  const lapsing = await lapsingApprovals(services, target, row, head)
   await db.transaction(async (tx) => {
     const now = await store.lock(tx, id)
     // Somebody else was faster.
@@ -60,7 +61,7 @@ export async function refreshMergeRequest(
       await announce(services, tx, now, by, { action: 'retarget' })
       return
     }
-    await resetAfterPush(services, tx, now, target)
+    await resetAfterPush(tx, now, lapsing)
     const commits = version.commitsCount
     await announce(services, tx, now, by, { action: 'push', oldHead: now.head_sha, commits })
     await enqueue(tx, pipelineTask, { id, user: by })

@@ -190,6 +190,8 @@ export const mergeRequestScenarios: Scenarios = {
   },
   [`PUT ${one}/approval_rules/:approval_rule_id`]: { '': onRule('request', { approvals_required: 0 }) },
   [`DELETE ${one}/approval_rules/:approval_rule_id`]: { '': onRule('request') },
+  'GET /projects/:id/approvals': { '': onCode() },
+  'POST /projects/:id/approvals': { '': onCode(() => ({ body: { reset_approvals_on_push: true } })) },
   'GET /projects/:id/approval_rules': { '': onCode() },
   'GET /projects/:id/approval_rules/:approval_rule_id': { '': onRule('project') },
   'POST /projects/:id/approval_rules': {

@@ -1,0 +1,273 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Person, Reply } from '../world/client.ts'
+import { eventually, MergeProjects, type MergeProject } from '../world/merge-project.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
+
+let world: World
+let projects: MergeProjects
+beforeAll(async () => {
+  world = await startWorld()
+  projects = new MergeProjects(world)
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const answer = ({ status, body }: Reply): [number, unknown] => [status, body]
+const statusOf = async (at: MergeProject, iid = 1): Promise<unknown> =>
+  expectStatus(await at.developer.get(at.one(iid)), 200)['detailed_merge_status']
+
+test('are given once and taken back', async () => {
+  const at = await projects.make()
+  const { sha } = await at.request({ 'a.txt': 'a\n' }, { reviewer_ids: [at.maintainer.id] })
+  const path = at.one(1)
+  expect(expectStatus(await at.maintainer.get(`${path}/approvals`), 200)).toMatchObject({
+    approved: true,
+    approvals_required: 0,
+    approvals_left: 0,
+    approved_by: [],
+    user_has_approved: false,
+    user_can_approve: true,
+  })
+  expect((await at.maintainer.post(`${path}/approve`, { sha: '0'.repeat(40) })).status).toBe(409)
+  expect(expectStatus(await at.maintainer.post(`${path}/approve`, { sha }), 201)).toMatchObject({
+    approved_by: [{ user: { id: at.maintainer.id } }],
+    user_has_approved: true,
+    user_can_approve: false,
+  })
+  expect((await at.maintainer.post(`${path}/approve`)).status).toBe(401)
+  expect((await at.developer.post(`${path}/approve`)).status).toBe(401)
+  expect(expectStatus(await at.developer.get(`${path}/reviewers`), 200)).toMatchObject([
+    { state: 'approved' },
+  ])
+  const ids = (
+    (await at.developer.get(`${at.path}?approved_by_ids[]=${at.maintainer.id}`)).body as Json[]
+  ).map(({ iid }) => iid as number)
+  expect(ids).toEqual([1])
+  expect(expectStatus(await at.maintainer.post(`${path}/unapprove`), 201)).toMatchObject({
+    approved_by: [],
+  })
+  expect((await at.maintainer.post(`${path}/unapprove`)).status).toBe(404)
+})
+
+test('are asked for by rules, and lost by a push', async () => {
+  const at = await projects.make()
+  const rules = `${at.base}/approval_rules`
+  const rule = expectStatus(
+    await at.maintainer.post(rules, {
+      name: 'Security',
+      approvals_required: 1,
+      user_ids: [at.maintainer.id],
+    }),
+    201,
+  )
+  expect(rule).toMatchObject({ rule_type: 'regular', eligible_approvers: [{ id: at.maintainer.id }] })
+  expect(answer(await at.maintainer.post(rules, { name: 'Security', approvals_required: 1 }))).toEqual([
+    400,
+    { message: { name: ['has already been taken'] } },
+  ])
+  expect((await at.developer.post(rules, { name: 'x', approvals_required: 1 })).status).toBe(403)
+  const made = await at.request({ 'a.txt': 'a\n' }, { source_branch: 'a' })
+  expect(made['detailed_merge_status']).toBe('not_approved')
+  expect((await at.merge(1)).status).toBe(405)
+  const path = at.one(1)
+  expect(expectStatus(await at.maintainer.get(`${path}/approvals`), 200)).toMatchObject({
+    approved: false,
+    approvals_required: 1,
+    approvals_left: 1,
+    approval_rules_left: [{ name: 'Security' }],
+    suggested_approvers: [{ id: at.maintainer.id }],
+  })
+  const other = await world.member(at, 'developer')
+  expectStatus(await other.post(`${path}/approve`), 201)
+  expect(expectStatus(await at.developer.get(path), 200)['detailed_merge_status']).toBe('not_approved')
+  expectStatus(await at.maintainer.post(`${path}/approve`), 201)
+  expect(expectStatus(await at.developer.get(path), 200)['detailed_merge_status']).toBe('mergeable')
+  expect(expectStatus(await at.developer.get(`${path}/approval_state`), 200)).toMatchObject({
+    rules: [{ name: 'Security', approved: true, approved_by: [{ id: at.maintainer.id }] }],
+  })
+  await at.commit('a', { 'a.txt': 'more\n' })
+  await eventually(
+    async () => ((await at.developer.get(path)).body as Json)['detailed_merge_status'] === 'not_approved',
+  )
+  const own = expectStatus(
+    await at.developer.post(`${path}/approval_rules`, {
+      name: 'Security',
+      approvals_required: 0,
+      approval_project_rule_id: rule['id'],
+    }),
+    201,
+  )
+  expect(own).toMatchObject({ source_rule: { id: rule['id'] }, overridden: true })
+  expect(expectStatus(await at.developer.get(path), 200)['detailed_merge_status']).toBe('mergeable')
+  expect((await at.developer.delete(`${path}/approval_rules/${own['id'] as number}`)).status).toBe(204)
+  expect((await at.maintainer.delete(`${rules}/${rule['id'] as number}`)).status).toBe(204)
+  expectStatus(await at.merge(1), 200)
+})
+
+test('work as the project says', async () => {
+  const at = await projects.make()
+  const path = `${at.base}/approvals`
+  expect(expectStatus(await at.developer.get(path), 200)).toEqual({
+    approvers: [],
+    approver_groups: [],
+    approvals_before_merge: 0,
+    reset_approvals_on_push: true,
+    selective_code_owner_removals: false,
+    disable_overriding_approvers_per_merge_request: false,
+    merge_requests_author_approval: false,
+    merge_requests_disable_committers_approval: false,
+    require_password_to_approve: false,
+    require_reauthentication_to_approve: false,
+  })
+  await at.request({ 'a.txt': 'a\n' })
+  expect((await at.developer.post(`${at.one(1)}/approve`)).status).toBe(401)
+  const changed = { approvals_before_merge: 1, merge_requests_author_approval: true }
+  expect(expectStatus(await at.maintainer.post(path, changed), 201)).toMatchObject(changed)
+  expect(await statusOf(at)).toBe('not_approved')
+  expect(expectStatus(await at.developer.get(`${at.one(1)}/approvals`), 200)).toMatchObject({
+    approvals_required: 1,
+    approvals_left: 1,
+  })
+  expectStatus(await at.developer.post(`${at.one(1)}/approve`), 201)
+  expect(await statusOf(at)).toBe('mergeable')
+  expect(answer(await at.maintainer.post(path, { selective_code_owner_removals: true }))).toEqual([
+    400,
+    { message: { selective_code_owner_removals: ['only works without reset_approvals_on_push'] } },
+  ])
+  // Not to be changed by what other settings change.
+  expectStatus(await world.root.put(at.base, { description: 'x' }), 200)
+  expect(expectStatus(await at.developer.get(path), 200)).toMatchObject(changed)
+})
+
+test('may ask for the password once more', async () => {
+  const at = await projects.make()
+  expectStatus(await at.maintainer.post(`${at.base}/approvals`, { require_password_to_approve: true }), 201)
+  await at.request({ 'a.txt': 'a\n' })
+  const password = 'correct horse battery staple'
+  const approver = await world.user({ password, force_random_password: false })
+  const member = { user_id: approver.id, access_level: 30 }
+  expectStatus(await world.root.post(`${at.base}/members`, member), 201)
+  const approve = async (body: Json = {}) => (await approver.post(`${at.one(1)}/approve`, body)).status
+  expect(await approve()).toBe(401)
+  expect(await approve({ approval_password: 'wrong' })).toBe(401)
+  expect(await approve({ approval_password: password })).toBe(201)
+})
+
+test('a request may ask for more than its project', async () => {
+  const at = await projects.make()
+  const made = await at.request({ 'a.txt': 'a\n' }, { approvals_before_merge: 1 })
+  expect(made).toMatchObject({ approvals_before_merge: 1, detailed_merge_status: 'not_approved' })
+  expectStatus(await at.maintainer.post(`${at.one(1)}/approve`), 201)
+  expect(await statusOf(at)).toBe('mergeable')
+})
+
+test('of code owners are needed where the branch asks for them', async () => {
+  const at = await projects.make()
+  const owner = await world.member(at, 'developer')
+  const guide = await world.member(at, 'developer')
+  const rules = `/src/ @${owner.username}\n\n^[Docs]\n*.md @${guide.username}\n\n[Web]\n/src/ @${owner.username} @${guide.username}\n`
+  await at.commit('main', { CODEOWNERS: rules })
+  await at.request({ 'src/a.txt': 'a\n', 'read.md': 'a\n' }, { source_branch: 'a' })
+  await at.request({ 'other.txt': 'a\n' })
+  expect(await statusOf(at, 1)).toBe('mergeable')
+  expectStatus(
+    await at.maintainer.patch(`${at.base}/protected_branches/main`, { code_owner_approval_required: true }),
+    200,
+  )
+  expect(await statusOf(at, 1)).toBe('not_approved')
+  expect(await statusOf(at, 2)).toBe('mergeable')
+  expect((await at.merge(1)).status).toBe(405)
+  const state = expectStatus(await at.developer.get(`${at.one(1)}/approval_state`), 200) as {
+    rules: Json[]
+  }
+  const shown = state.rules.map(
+    ({ name, section, rule_type, approvals_required, approved, eligible_approvers }) => [
+      name,
+      section,
+      rule_type,
+      approvals_required,
+      approved,
+      (eligible_approvers as Json[]).map(({ id }) => id),
+    ],
+  )
+  expect(shown).toEqual([
+    ['/src/', 'codeowners', 'code_owner', 1, false, [owner.id]],
+    ['*.md', 'Docs', 'code_owner', 0, true, [guide.id]],
+    ['/src/', 'Web', 'code_owner', 1, false, [owner.id, guide.id]],
+  ])
+  expectStatus(await at.maintainer.post(`${at.one(1)}/approve`), 201)
+  expect(await statusOf(at)).toBe('not_approved')
+  expectStatus(await owner.post(`${at.one(1)}/approve`), 201)
+  expect(await statusOf(at)).toBe('mergeable')
+  // Another file at the head of the target: another say.
+  await at.commit('main', { CODEOWNERS: `/src/ @${guide.username}\n` })
+  expect(await statusOf(at)).toBe('not_approved')
+  expectStatus(await guide.post(`${at.one(1)}/approve`), 201)
+  expectStatus(await at.merge(1), 200)
+})
+
+test('of code owners lapse with their files alone, where the project wants that', async () => {
+  const at = await projects.make()
+  const owner = await world.member(at, 'developer')
+  await at.commit('main', { CODEOWNERS: `/src/ @${owner.username}\n` })
+  await at.request({ 'src/a.txt': 'a\n', 'b.txt': 'b\n' }, { source_branch: 'a' })
+  const settings = { reset_approvals_on_push: false, selective_code_owner_removals: true }
+  expectStatus(await at.maintainer.post(`${at.base}/approvals`, settings), 201)
+  for (const one of [at.maintainer, owner]) expectStatus(await one.post(`${at.one(1)}/approve`), 201)
+  const approvers = async (sha: string): Promise<unknown> => {
+    await eventually(async () => ((await at.developer.get(at.one(1))).body as Json)['sha'] === sha)
+    const { approved_by } = expectStatus(await at.developer.get(`${at.one(1)}/approvals`), 200) as {
+      approved_by: { user: Json }[]
+    }
+    return approved_by.map(({ user }) => user['id'])
+  }
+  expect(await approvers(await at.commit('a', { 'b.txt': 'more\n' }))).toEqual([at.maintainer.id, owner.id])
+  expect(await approvers(await at.commit('a', { 'src/a.txt': 'more\n' }))).toEqual([at.maintainer.id])
+})
+
+/** With a setting of the instance, and again without. */
+async function settingTo(values: Json, look: () => Promise<void>): Promise<void> {
+  expectStatus(await world.root.put('/application/settings', values), 200)
+  await look()
+  const before = Object.fromEntries(Object.keys(values).map((name) => [name, false]))
+  expectStatus(await world.root.put('/application/settings', before), 200)
+}
+
+test('the instance can keep authors and committers from approving, whatever a project says', async () => {
+  const at = await projects.make()
+  const path = `${at.base}/approvals`
+  expectStatus(await at.maintainer.post(path, { merge_requests_author_approval: true }), 201)
+  const mayApprove = async (who: Person, iid: number): Promise<unknown> =>
+    expectStatus(await who.get(`${at.one(iid)}/approvals`), 200)['user_can_approve']
+  await at.request({ 'a.txt': 'a\n' })
+  await settingTo({ prevent_merge_requests_author_approval: true }, async () => {
+    expect(await mayApprove(at.developer, 1)).toBe(false)
+    expect((await at.developer.post(`${at.one(1)}/approve`)).status).toBe(401)
+    expect(expectStatus(await at.maintainer.get(path), 200)['merge_requests_author_approval']).toBe(false)
+    expectStatus(await at.maintainer.post(path, { merge_requests_author_approval: true }), 201)
+    expect(await mayApprove(at.developer, 1)).toBe(false)
+  })
+  expectStatus(await at.developer.post(`${at.one(1)}/approve`), 201)
+
+  // The commits of the world are made by the administrator.
+  await at.request({ 'b.txt': 'b\n' })
+  await settingTo({ prevent_merge_requests_committers_approval: true }, async () => {
+    expect(await mayApprove(world.root, 2)).toBe(false)
+    expect((await world.root.post(`${at.one(2)}/approve`)).status).toBe(401)
+    expect(await mayApprove(at.maintainer, 2)).toBe(true)
+  })
+  expectStatus(await world.root.post(`${at.one(2)}/approve`), 201)
+})
+
+test('the instance can leave all rules to its administrators', async () => {
+  const at = await projects.make()
+  await at.request({ 'a.txt': 'a\n' })
+  const place = [`${at.base}/approval_rules`, `${at.one(1)}/approval_rules`]
+  const rule = (name: string) => ({ name, approvals_required: 0, user_ids: [at.maintainer.id] })
+  const make = async (who: Person, name: string) =>
+    Promise.all(place.map(async (path) => (await who.post(path, rule(name))).status))
+  await settingTo({ disable_overriding_approvers_per_merge_request: true }, async () => {
+    expect(await make(at.maintainer, 'kept')).toEqual([403, 403])
+    expect(await make(world.root, 'given')).toEqual([201, 201])
+  })
+  expect(await make(at.maintainer, 'free')).toEqual([201, 201])
+})
