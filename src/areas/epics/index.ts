@@ -2,7 +2,13 @@ import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { epicEndpoints } from './routes.ts'
-import { treeEndpoints } from './tree.ts'
+import { epicLinkEndpoints } from './links.ts'
+import { childEpicEndpoints } from './tree-epics.ts'
+import { epicIssueEndpoints } from './tree-issues.ts'
+
+export { changeEpic, createEpic, type EpicChange, type NewEpic } from './write.ts'
+export { find as findEpic } from './store.ts'
+export { epicTarget } from './system-notes.ts'
 
 export interface EpicServices {
   readonly db: Database
@@ -12,5 +18,12 @@ export interface EpicServices {
 
 /** Epics of groups: what issues and other epics are gathered in. */
 export function epics(services: EpicServices): { endpoints: Endpoint[] } {
-  return { endpoints: [...epicEndpoints(services), ...treeEndpoints(services)] }
+  return {
+    endpoints: [
+      ...epicEndpoints(services),
+      ...epicIssueEndpoints(services),
+      ...childEpicEndpoints(services),
+      ...epicLinkEndpoints(services),
+    ],
+  }
 }

@@ -1,5 +1,4 @@
-import { endpoint, group, may, userOf, type Actor, type GroupSubject } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { endpoint, group, type Actor } from '../../access/index.ts'
 import {
   DateOnly,
   DateTime,
@@ -14,13 +13,11 @@ import {
   Text,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
-import { invalid, notFound, recordNotFound } from '../../kernel/errors/index.ts'
-import { checkTexts } from '../issues/index.ts'
-import { changeLabels, labelsNamed, parseColor, type LabelChange } from '../labels/index.ts'
-import { recordState } from '../noteables/index.ts'
+import { recordNotFound } from '../../kernel/errors/index.ts'
 import { epic, Epic } from './entities.ts'
 import type { EpicServices } from './index.ts'
 import * as store from './store.ts'
+import { changeEpic, createEpic, removeEpic } from './write.ts'
 
 const titles = () => ListOf(Text(), { commaSeparated: true, single: true })
 
@@ -42,12 +39,6 @@ const changing = {
   remove_labels: Optional(titles()),
   state_event: Optional(OneOf('close', 'reopen')),
 }
-type Settable = {
-  readonly labels?: readonly string[] | null
-  readonly add_labels?: readonly string[]
-  readonly remove_labels?: readonly string[]
-}
-
 const negated = Fields({
   labels: Optional(titles()),
   author_id: Optional(Id()),
@@ -55,51 +46,8 @@ const negated = Fields({
   my_reaction_emoji: Optional(Text()),
 })
 
-function colorOf(text: string | undefined): string | undefined {
-  const parsed = text === undefined ? undefined : parseColor(text)
-  if (text !== undefined && parsed === undefined) throw invalid({ color: ['must be a valid color code'] })
-  return parsed
-}
-
-/** Labels of the groups; new ones become labels of the epic's own. */
-async function label(
-  tx: Tx,
-  actor: Actor,
-  of: GroupSubject,
-  id: number,
-  { labels, add_labels: add = [], remove_labels: remove = [] }: Settable,
-): Promise<void> {
-  if (labels === undefined && add.length === 0 && remove.length === 0) return
-  const place = { projectId: null, line: of.line }
-  const create = may(actor, 'admin_label', of)
-  const change: LabelChange =
-    labels === undefined
-      ? {
-          add: await labelsNamed(tx, place, add, create),
-          remove: await labelsNamed(tx, place, remove, false),
-        }
-      : { set: await labelsNamed(tx, place, [...(labels ?? []), ...add], create) }
-  await changeLabels(tx, { type: 'Epic', id }, change, userOf(actor).id)
-}
-
-/** The epic that another one is to come below: one that the caller sees, and with room for it. */
-export async function parentOf(
-  { db }: EpicServices,
-  tx: Tx,
-  actor: Actor,
-  id: number | null,
-  parentId: number,
-): Promise<number> {
-  const row = await store.find(db.reader, actor, parentId)
-  if (row === undefined) throw notFound('Epic')
-  if (!(await store.fitsBelow(tx, id, parentId))) {
-    throw invalid({ parent: ["can't be added as it is below the epic, or the tree would become too deep"] })
-  }
-  return row.id
-}
-
 export function epicEndpoints(services: EpicServices): Endpoint[] {
-  const { db, externalUrl, events } = services
+  const { db, externalUrl } = services
   const path = '/groups/:id/epics'
   const epic_iid = Id()
   const about = { on: group, plan: 'ultimate' } as const
@@ -113,12 +61,6 @@ export function epicEndpoints(services: EpicServices): Endpoint[] {
     if (row === undefined) throw recordNotFound()
     return epic(row, { externalUrl: externalUrl(), from })
   }
-  const announce = (tx: Tx, actor: Actor, groupId: number, epicId: number, action: string): Promise<void> =>
-    events.announce(tx, 'epic', {
-      userId: userOf(actor).id,
-      payload: { action, epic_id: epicId, group_id: groupId },
-    })
-
   return [
     endpoint({
       ...about,
@@ -181,31 +123,9 @@ export function epicEndpoints(services: EpicServices): Endpoint[] {
       answers: Epic,
       refuses: { 404: 'No such parent: `404 Epic Not Found`' },
       async handle({ actor, group: of, params }) {
-        const { title, parent_id, start_date_is_fixed, start_date_fixed, due_date_is_fixed, due_date_fixed } =
-          params
-        checkTexts(params)
-        const color = colorOf(params.color)
-        const id = await db.transaction(async (tx) => {
-          const made = await store.create(tx, {
-            groupId: of.id,
-            authorId: userOf(actor).id,
-            title: title.trim(),
-            description: params.description ?? null,
-            confidential: params.confidential ?? false,
-            color: color ?? null,
-            parentId: parent_id ? await parentOf(services, tx, actor, null, parent_id) : null,
-            createdAt: may(actor, 'admin_group', of) ? (params.created_at ?? null) : null,
-          })
-          await store.update(tx, made, {
-            start_date_is_fixed,
-            start_date_fixed,
-            due_date_is_fixed,
-            due_date_fixed,
-          })
-          await label(tx, actor, of, made, params)
-          await announce(tx, actor, of.id, made, 'open')
-          return made
-        })
+        const id = await db.transaction((tx) =>
+          createEpic(services, tx, { actor, group: of }, { ...params, title: params.title.trim() }),
+        )
         return shown(actor, id, of.fullPath)
       },
     }),
@@ -222,45 +142,8 @@ export function epicEndpoints(services: EpicServices): Endpoint[] {
       refuses: { 404: 'No such epic, or no such parent' },
       async handle({ actor, group: of, params, rows }) {
         const { id } = rows[0]!
-        const { labels, add_labels, remove_labels, state_event, parent_id } = params
-        checkTexts(params)
-        const color = colorOf(params.color)
-        await db.transaction(async (tx) => {
-          const before = await store.lock(tx, id)
-          if (before === undefined) throw recordNotFound()
-          const wanted =
-            state_event === undefined ? before.state : state_event === 'close' ? 'closed' : 'opened'
-          const state = wanted === before.state ? undefined : wanted
-          const user = userOf(actor).id
-          await store.update(tx, id, {
-            title: params.title?.trim(),
-            description: params.description,
-            confidential: params.confidential,
-            color,
-            start_date_is_fixed: params.start_date_is_fixed,
-            start_date_fixed: params.start_date_fixed,
-            due_date_is_fixed: params.due_date_is_fixed,
-            due_date_fixed: params.due_date_fixed,
-            parent_id: parent_id
-              ? await parentOf(services, tx, actor, id, parent_id)
-              : parent_id === undefined
-                ? undefined
-                : null,
-            state,
-            closed_by_id: state === undefined ? undefined : state === 'closed' ? user : null,
-          })
-          await label(tx, actor, of, id, {
-            ...(labels !== undefined && { labels }),
-            ...(add_labels !== undefined && { add_labels }),
-            ...(remove_labels !== undefined && { remove_labels }),
-          })
-          if (state !== undefined) {
-            await recordState(tx, { type: 'Epic', id }, user, {
-              state: state === 'closed' ? 'closed' : 'reopened',
-            })
-          }
-          await announce(tx, actor, of.id, id, state === undefined ? 'update' : state_event!)
-        })
+        const change = { ...params, title: params.title?.trim() }
+        await db.transaction((tx) => changeEpic(services, tx, { actor, group: of }, id, change))
         return shown(actor, id, of.fullPath)
       },
     }),
@@ -277,10 +160,7 @@ export function epicEndpoints(services: EpicServices): Endpoint[] {
       async handle({ actor, group: of, rows, request }) {
         const { id, updated_at } = rows[0]!
         requireUnmodified(request, new Date(updated_at))
-        await db.transaction(async (tx) => {
-          await store.remove(tx, id)
-          await announce(tx, actor, of.id, id, 'delete')
-        })
+        await db.transaction((tx) => removeEpic(services, tx, { actor, group: of }, id))
       },
     }),
   ]

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { actorRow, epicVisible, epicVisibleAnywhere, type Actor } from '../../access/index.ts'
 import { nextIid, plannedByValues, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { recordNotFound } from '../../kernel/errors/index.ts'
 import { labelRows, labelTitles, withLabels, withoutLabels } from '../labels/index.ts'
 import { matching, reactedTo, subscribedTo } from '../noteables/index.ts'
 import { basicUserJson } from '../users/index.ts'
@@ -155,6 +156,15 @@ export async function find(db: Reader, actor: Actor, id: number): Promise<EpicRo
   return found[0]?.row
 }
 
+/** The id of an epic by its number; 404 where the caller sees none of that number. */
+export async function visibleId(db: Reader, actor: Actor, groupId: number, iid: number): Promise<number> {
+  const { rows: found } = await sql<{ id: number }>`
+    select e.id from ${actorRow(actor)} cross join ${source}
+    where e.namespace_id = ${groupId} and e.iid = ${iid} and ${epicVisibleAnywhere}`.execute(db)
+  if (found[0] === undefined) throw recordNotFound()
+  return found[0].id
+}
+
 export interface NewEpic {
   readonly groupId: number
   readonly authorId: number
@@ -179,6 +189,7 @@ export async function create(tx: Tx, values: NewEpic): Promise<number> {
   return made[0]!.id
 }
 
+/** The columns that a change writes. */
 export interface EpicColumns {
   readonly title?: string | undefined
   readonly description?: string | null | undefined
@@ -206,12 +217,27 @@ export async function update(tx: Tx, id: number, values: EpicColumns): Promise<v
   await sql`update epics e set ${sql.join([...sets, sql`updated_at = now()`])} where e.id = ${id}`.execute(tx)
 }
 
-export async function lock(
-  tx: Tx,
-  id: number,
-): Promise<{ readonly state: 'opened' | 'closed'; readonly parent_id: number | null } | undefined> {
-  const { rows: found } = await sql<{ state: 'opened' | 'closed'; parent_id: number | null }>`
-    select e.state, e.parent_id from epics e where e.id = ${id} for update`.execute(tx)
+/** An epic as it is stored, locked until the transaction ends; undefined when it is gone. */
+export interface StoredEpic {
+  readonly id: number
+  readonly namespace_id: number
+  readonly title: string
+  readonly description: string | null
+  readonly state: 'opened' | 'closed'
+  readonly confidential: boolean
+  readonly color: string
+  readonly parent_id: number | null
+  readonly start_date_is_fixed: boolean
+  readonly start_date_fixed: string | null
+  readonly due_date_is_fixed: boolean
+  readonly due_date_fixed: string | null
+}
+
+export async function lock(tx: Tx, id: number): Promise<StoredEpic | undefined> {
+  const { rows: found } = await sql<StoredEpic>`
+    select e.id, e.namespace_id, e.title, e.description, e.state, e.confidential, e.color, e.parent_id,
+      e.start_date_is_fixed, e.start_date_fixed, e.due_date_is_fixed, e.due_date_fixed
+    from epics e where e.id = ${id} for update`.execute(tx)
   return found[0]
 }
 

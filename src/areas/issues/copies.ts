@@ -3,8 +3,9 @@ import { may, userOf, type Actor, type ProjectSubject } from '../../access/index
 import type { Tx } from '../../kernel/db/index.ts'
 import { recordNotFound, refused } from '../../kernel/errors/index.ts'
 import { changeLabels, labelsNamed } from '../labels/index.ts'
+import { copyDiscussions, copyRecords } from './copied-history.ts'
 import * as store from './store.ts'
-import { tell } from './system-notes.ts'
+import { issueTarget, tell } from './system-notes.ts'
 import { changeIssue, type IssueServices } from './write.ts'
 
 export type Verb = 'move' | 'clone'
@@ -20,16 +21,23 @@ export function checkCopy(verb: Verb, actor: Actor, from: ProjectSubject, to: Pr
 
 /**
  * Makes the issue anew in another project: its texts, and of labels, milestone and assignees those that are known
- * there. A clone is the caller's. An issue that is moved keeps its author, its logged time, its links and who is
- * subscribed to it, and leaves a closed one behind that names the new one.
+ * there. A clone is the caller's. An issue that is moved keeps its author, what was said about it and became of it, its
+ * logged time, its links and who is subscribed to it, and leaves a closed one behind that names the new one.
  */
 export async function copyIssue(
   services: IssueServices,
   tx: Tx,
   verb: Verb,
   id: number,
-  { actor, from, to }: { readonly actor: Actor; readonly from: ProjectSubject; readonly to: ProjectSubject },
+  copy: {
+    readonly actor: Actor
+    readonly from: ProjectSubject
+    readonly to: ProjectSubject
+    /** Of a clone: with what was said about the issue. A moved one takes it along. */
+    readonly withNotes?: boolean | undefined
+  },
 ): Promise<number> {
+  const { actor, from, to } = copy
   const user = userOf(actor).id
   const before = await store.lock(tx, id)
   if (before === undefined) throw recordNotFound()
@@ -62,8 +70,18 @@ export async function copyIssue(
     titles.map(({ title }) => title),
     false,
   )
-  await changeLabels(tx, { type: 'Issue', id: made.id }, { set: known }, user)
+  // What moves has its record with it.
+  if (verb === 'clone') await changeLabels(tx, { type: 'Issue', id: made.id }, { set: known }, user)
+  if (verb === 'move' || copy.withNotes === true) {
+    await copyDiscussions(tx, id, { id: made.id, projectId: to.id })
+  }
   if (verb === 'move') {
+    await copyRecords(tx, id, made.id)
+    await sql`
+      insert into noteable_labels (noteable_type, noteable_id, label_id)
+      select 'Issue', ${made.id}::bigint, l.id from unnest(${known.map((label) => label.id)}::bigint[]) l (id)`.execute(
+      tx,
+    )
     await takeAlong(tx, id, made.id)
     await changeIssue(services, tx, { actor, project: from }, id, {
       state_event: 'close',
@@ -72,11 +90,11 @@ export async function copyIssue(
   }
   const done = verb === 'move' ? 'moved' : 'cloned'
   const name = (project: ProjectSubject, iid: number): string => `${project.fullPath}#${iid}`
-  await tell(tx, { id, projectId: from.id }, user, [
-    { action: done, body: `${done} to ${name(to, made.iid)}`, of: { id: made.id, projectId: to.id } },
+  await tell(tx, issueTarget(id, from.id), user, [
+    { action: done, body: `${done} to ${name(to, made.iid)}`, of: issueTarget(made.id, to.id) },
   ])
-  await tell(tx, { id: made.id, projectId: to.id }, user, [
-    { action: done, body: `${done} from ${name(from, before.iid)}`, of: { id, projectId: from.id } },
+  await tell(tx, issueTarget(made.id, to.id), user, [
+    { action: done, body: `${done} from ${name(from, before.iid)}`, of: issueTarget(id, from.id) },
   ])
   await services.events.announce(tx, 'issue', {
     projectId: to.id,

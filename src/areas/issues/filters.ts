@@ -15,6 +15,7 @@ export function conditionsOf(filter: IssueFilter, known: Condition | undefined):
   all.push(...withLabels('Issue', sql`i.id`, filter.labels ?? [], known))
   add(filter.state === 'all' ? undefined : filter.state, (state) => sql`i.state = ${state}`)
   add(filter.scope, scoped)
+  add(filter.planned_for, (id) => sql`i.milestone_id = ${id}`)
   const columns = searchedFields(filter).map((field) => sql.ref(`i.${field}`))
   add(filter.search?.trim() || undefined, (text) => matching(columns, text))
   add(filter.assignee_id, (value) => orWord(value, anyAssignee, (id) => assigned(sql`a.user_id = ${id}`)))

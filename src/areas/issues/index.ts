@@ -4,15 +4,18 @@ import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { linkEndpoints } from './links.ts'
+import { milestoneEndpoints } from './of-milestones.ts'
 import { actingEndpoints } from './routes-acting.ts'
 import { listEndpoints } from './routes-lists.ts'
 import { issueEndpoints } from './routes.ts'
 
+export { tellOfEpic } from './epic-notes.ts'
 export { issue, Issue, relativePath, type IssueRow } from './entities.ts'
 export { closeAs, closedBy, findReferenced, mentionedIn, type IssueReference } from './references.ts'
 export { issueColumns, issueSource } from './rows.ts'
 export { checkTexts } from './rules.ts'
-export { find as findIssue } from './store.ts'
+export { find as findIssue, visibleId as visibleIssueId } from './store.ts'
+export { issueTarget, tell, toldOfDay, toldOfTexts, type Target, type Told } from './system-notes.ts'
 export { changeIssue, createIssue, type IssueChange, type NewIssue } from './write.ts'
 
 export interface IssueAreaServices {
@@ -37,6 +40,7 @@ export function issues(given: Omit<IssueAreaServices, 'creation'> & { readonly s
       ...issueEndpoints(services),
       ...actingEndpoints(services),
       ...linkEndpoints(services),
+      ...milestoneEndpoints(services),
     ],
   }
 }

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import {
-  actorRow,
   endpoint,
   find,
   issueVisible,
@@ -29,7 +28,7 @@ import type { IssueAreaServices } from './index.ts'
 import * as listing from './listing.ts'
 import { issueColumns, issueSource } from './rows.ts'
 import * as store from './store.ts'
-import { tell } from './system-notes.ts'
+import { issueTarget, tell } from './system-notes.ts'
 
 const LinkedIssue = Fields({
   ...Issue.properties,
@@ -103,11 +102,11 @@ async function toldOfLink(tx: Tx, userId: number, link: LinkRow, change: 'add' |
       change === 'remove'
         ? `removed the relation with ${name}`
         : `${verbs[own.id] ?? 'marked this issue as related to'} ${name}`
-    await tell(tx, { id: own.id, projectId: own.project_id }, userId, [
+    await tell(tx, issueTarget(own.id, own.project_id), userId, [
       {
         action: change === 'add' ? 'relate' : 'unrelate',
         body,
-        of: { id: other.id, projectId: other.project_id },
+        of: issueTarget(other.id, other.project_id),
       },
     ])
   }
@@ -156,12 +155,7 @@ export function linkEndpoints(services: IssueAreaServices): Endpoint[] {
       async handle({ actor, rows, project, params, page: input }) {
         // An issue that is not there has no links either.
         if (rows.length === 0 && input.page === 1) {
-          const { rows: found } = await sql`
-            select from ${actorRow(actor)} cross join issues i join projects p on p.id = i.project_id
-            where i.project_id = ${project.id} and i.iid = ${params.issue_iid} and ${issueVisibleAnywhere}`.execute(
-            db.reader,
-          )
-          if (found.length === 0) throw recordNotFound()
+          await store.visibleId(db.reader, actor, project.id, params.issue_iid)
         }
         return rows.map((row) => ({
           ...row,
@@ -188,13 +182,7 @@ export function linkEndpoints(services: IssueAreaServices): Endpoint[] {
       async handle({ actor, params, rows, project }) {
         const target = await find(db.reader, projectKind, actor, params.target_project_id)
         if (target === undefined) throw notFound('Project')
-        const { rows: found } = await sql<{ id: number }>`
-          select i.id from ${actorRow(actor)} cross join issues i join projects p on p.id = i.project_id
-          where i.project_id = ${target.id} and i.iid = ${params.target_issue_iid} and ${issueVisibleAnywhere}`.execute(
-          db.reader,
-        )
-        const other = found[0]?.id
-        if (other === undefined) throw recordNotFound()
+        const other = await store.visibleId(db.reader, actor, target.id, params.target_issue_iid)
         if (!may(actor, 'admin_issue', target)) throw forbidden()
         const own = rows[0]!.id
         if (own === other) throw conflict('Issue cannot be related to itself')

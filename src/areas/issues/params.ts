@@ -132,6 +132,8 @@ export interface IssueFilter extends CommonFilter {
     | undefined
   readonly scope?: string | undefined
   readonly non_archived?: boolean | undefined
+  /** Of one milestone, by its id. */
+  readonly planned_for?: number | undefined
 }
 
 /** The fields that are searched in. */

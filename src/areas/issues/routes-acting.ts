@@ -37,7 +37,7 @@ import * as listing from './listing.ts'
 import { place } from './positions.ts'
 import { isSubscribed, issueColumns } from './rows.ts'
 import * as store from './store.ts'
-import { tell, toldOfEstimate, toldOfSpent, type Told } from './system-notes.ts'
+import { issueTarget, tell, toldOfEstimate, toldOfSpent, type Told } from './system-notes.ts'
 
 /** What is done with an issue besides changing it. */
 export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
@@ -58,7 +58,7 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
     return parsed
   }
   const told = (tx: Tx, actor: Actor, row: IssueRow, what: Told): Promise<void> =>
-    tell(tx, { id: row.id, projectId: row.project_id }, userOf(actor).id, [what])
+    tell(tx, issueTarget(row.id, row.project_id), userOf(actor).id, [what])
   const estimated = (actor: Actor, row: IssueRow, estimate: number): Promise<void> =>
     db.transaction(async (tx) => {
       await setTimeEstimate(tx, noteable(row), estimate)
@@ -97,8 +97,9 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
         const to = await find(db.reader, projectKind, actor, String(params.to_project_id))
         if (to === undefined) throw notFound('Project')
         checkCopy(verb, actor, project, to)
+        const { with_notes: withNotes } = params as { with_notes?: boolean }
         const id = await db.transaction((tx) =>
-          copyIssue(services, tx, verb, rows[0]!.id, { actor, from: project, to }),
+          copyIssue(services, tx, verb, rows[0]!.id, { actor, from: project, to, withNotes }),
         )
         const row = await store.find(db.reader, actor, id)
         return issue(row!, { externalUrl: externalUrl(), from: to.fullPath })

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { actorRow, issueVisibleAnywhere, type Actor } from '../../access/index.ts'
 import { chosenIid, nextIid, onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { recordNotFound } from '../../kernel/errors/index.ts'
 import type { IssueRow } from './entities.ts'
 import { isSubscribed, issueColumns, issueSource } from './rows.ts'
 import { iidTaken } from './rules.ts'
@@ -178,6 +179,15 @@ export async function find(
     db,
   )
   return rows[0]?.row
+}
+
+/** The id of an issue by its number; 404 where the caller sees none of that number. */
+export async function visibleId(db: Reader, actor: Actor, projectId: number, iid: number): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    select i.id from ${actorRow(actor)} cross join issues i join projects p on p.id = i.project_id
+    where i.project_id = ${projectId} and i.iid = ${iid} and ${issueVisibleAnywhere}`.execute(db)
+  if (rows[0] === undefined) throw recordNotFound()
+  return rows[0].id
 }
 
 export async function remove(tx: Tx, id: number): Promise<void> {

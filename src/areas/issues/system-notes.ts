@@ -1,63 +1,92 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../kernel/db/index.ts'
-import { writeDuration } from '../noteables/index.ts'
-import { addSystemNotes, type SystemAction } from '../notes/index.ts'
+import { changedTasks, writeDuration } from '../noteables/index.ts'
+import { addSystemNotes, type SystemAction, type SystemNote } from '../notes/index.ts'
 import type { IssueColumns, StoredIssue } from './store.ts'
 
-/** What the service writes down on an issue; of labels, states and milestones there are records of another kind. */
+export type Target = SystemNote['on']
+
+/** What the service writes down; of labels, states and milestones there are records of another kind. */
 export interface Told {
   readonly action: SystemAction
   readonly body: string
-  /** Another issue that is named: who may not see it does not see the note. */
-  readonly of?: { readonly id: number; readonly projectId: number }
+  /** Something else that is named: who may not see it does not see the note. */
+  readonly of?: Target | undefined
 }
 
-export async function tell(
-  tx: Tx,
-  { id, projectId }: { readonly id: number; readonly projectId: number },
-  authorId: number,
-  told: readonly Told[],
-): Promise<void> {
+export function issueTarget(id: number, projectId: number): Target {
+  return { kind: 'Issue', id, projectId, namespaceId: null }
+}
+
+/** Notes of the service on an issue or an epic. */
+export async function tell(tx: Tx, on: Target, authorId: number, told: readonly Told[]): Promise<void> {
   await addSystemNotes(
     tx,
     told.map(({ action, body, of }) => ({
-      on: { kind: 'Issue', id, projectId, namespaceId: null },
+      on,
       action,
       body,
       authorId,
-      ...(of !== undefined && {
-        reference: { kind: 'Issue', id: of.id, projectId: of.projectId, namespaceId: null },
-      }),
+      ...(of !== undefined && { reference: of }),
     })),
   )
 }
 
 /** `June 1, 2025` */
-function writeDay(day: string): string {
+export function writeDay(day: string): string {
   return new Date(`${day}T00:00:00Z`).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' })
 }
 
-/** What a change of columns tells. */
-export function toldOfChange(before: StoredIssue, now: IssueColumns): Told[] {
+/** Texts and secrecy, which issues and epics have alike. `called`: `issue`, `epic`. */
+export function toldOfTexts(
+  before: { readonly title: string; readonly description: string | null },
+  now: {
+    readonly title?: string | undefined
+    readonly description?: string | null | undefined
+    readonly confidential?: boolean | undefined
+  },
+  called: string,
+): Told[] {
   const told: Told[] = []
   if (now.title !== undefined) {
     told.push({ action: 'title', body: `changed title from **{-${before.title}-}** to **{+${now.title}+}**` })
   }
-  if (now.description !== undefined) told.push({ action: 'description', body: 'changed the description' })
-  if (now.due_date !== undefined) {
-    const body =
-      now.due_date === null
-        ? `removed due date ${writeDay(before.due_date!)}`
-        : `changed due date to ${writeDay(now.due_date)}`
-    told.push({ action: 'start_date_or_due_date', body })
-  }
+  if (now.description !== undefined) told.push(...toldOfDescription(before.description, now.description))
   if (now.confidential !== undefined) {
     told.push(
       now.confidential
-        ? { action: 'confidential', body: 'made the issue confidential' }
-        : { action: 'visible', body: 'made the issue visible to everyone' },
+        ? { action: 'confidential', body: `made the ${called} confidential` }
+        : { action: 'visible', body: `made the ${called} visible to everyone` },
     )
   }
+  return told
+}
+
+/** Who only ticks items of a checklist has not changed the text. */
+function toldOfDescription(before: string | null, now: string | null): Told[] {
+  const ticked = changedTasks(before, now)
+  if (ticked.length === 0) return [{ action: 'description', body: 'changed the description' }]
+  return ticked.map(({ text, done }) => ({
+    action: 'task',
+    body: `marked the checklist item **${text}** as ${done ? 'completed' : 'incomplete'}`,
+  }))
+}
+
+/** `changed due date to June 1, 2025` */
+export function toldOfDay(called: string, before: string | null, now: string | null): Told {
+  return {
+    action: 'start_date_or_due_date',
+    body:
+      now === null
+        ? `removed ${called} ${before === null ? '' : writeDay(before)}`.trimEnd()
+        : `changed ${called} to ${writeDay(now)}`,
+  }
+}
+
+/** What a change of columns tells. */
+export function toldOfChange(before: StoredIssue, now: IssueColumns): Told[] {
+  const told = toldOfTexts(before, now, 'issue')
+  if (now.due_date !== undefined) told.push(toldOfDay('due date', before.due_date, now.due_date))
   if (
     now.discussion_locked !== undefined &&
     (now.discussion_locked ?? false) !== (before.discussion_locked ?? false)

@@ -4,9 +4,10 @@ import { recordNotFound } from '../../kernel/errors/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { changeLabels, labelsNamed, type LabelChange } from '../labels/index.ts'
 import { recordMilestone, recordState, recordWeight } from '../noteables/index.ts'
+import { tellOfEpic } from './epic-notes.ts'
 import { checkAssignees, checkTexts } from './rules.ts'
 import * as store from './store.ts'
-import { tell, toldOfAssignees, toldOfChange } from './system-notes.ts'
+import { issueTarget, tell, toldOfAssignees, toldOfChange } from './system-notes.ts'
 
 export interface IssueServices {
   readonly events: Events
@@ -102,11 +103,12 @@ export async function createIssue(
   const assignees = await assigned(tx, project.id, fields.assignee_ids)
   if (assignees !== undefined && assignees.length > 0) {
     await store.setAssignees(tx, made.id, assignees)
-    await tell(tx, { id: made.id, projectId: project.id }, author, await toldOfAssignees(tx, [], assignees))
+    await tell(tx, issueTarget(made.id, project.id), author, await toldOfAssignees(tx, [], assignees))
   }
   await label(tx, { actor, project }, made.id, {
     labels: [...(fields.labels ?? []), ...(fields.add_labels ?? [])],
   })
+  await tellOfEpic(tx, author, made.id, { from: null, to: fields.epic_id || null })
   await recordMilestone(tx, noteable, author, { from: null, to: milestoneId, state: 'opened' })
   if (fields.weight != null) await recordWeight(tx, noteable, author, fields.weight)
   await events.announce(tx, 'issue', {
@@ -195,10 +197,13 @@ export async function changeIssue(
   }
   await recordMilestone(tx, noteable, user, { from: before.milestone_id, to: milestoneId, state })
   if (columns.weight !== undefined) await recordWeight(tx, noteable, user, columns.weight)
-  await tell(tx, { id, projectId: before.project_id }, user, [
+  await tell(tx, issueTarget(id, before.project_id), user, [
     ...toldOfChange(before, columns),
     ...(reassigned ? await toldOfAssignees(tx, before.assignee_ids, assignees) : []),
   ])
+  if (columns.epic_id !== undefined) {
+    await tellOfEpic(tx, user, id, { from: before.epic_id, to: columns.epic_id })
+  }
   const was = Object.fromEntries(
     Object.keys(columns).map((key) => [key, before[key as keyof store.StoredIssue]]),
   )

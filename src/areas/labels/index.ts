@@ -1,7 +1,9 @@
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Events } from '../../tasks/index.ts'
 import { groupPlace, projectPlace } from './places.ts'
 import { labelEndpoints, promotionEndpoint } from './routes.ts'
+import { mendLabelsAfterTransfers } from './transfers.ts'
 
 export {
   changeLabels,
@@ -18,7 +20,8 @@ export { labelDetails, LabelDetails, type LabelDetailsRow } from './entities.ts'
 export { labelled, withLabels, withoutLabels } from './filter.ts'
 
 /** Labels of projects and groups, and how they are attached to issues, merge requests and epics. */
-export function labels(services: { db: Database }): { endpoints: Endpoint[] } {
+export function labels(services: { db: Database; events: Events }): { endpoints: Endpoint[] } {
+  mendLabelsAfterTransfers(services)
   return {
     endpoints: [
       ...labelEndpoints(services, projectPlace),

@@ -1,59 +1,34 @@
 import { sql, type RawBuilder } from 'kysely'
 import {
   featureOpen,
-  group,
+  type group,
   groupVisible,
   issueVisible,
   issueVisibleAnywhere,
   memberProjects,
-  project,
+  type project,
   projectVisible,
   Role,
   subjectRequestsReadable,
 } from '../../access/index.ts'
-import type { AbilityOf, SubjectKind, SubjectOf } from '../../kernel/endpoint/index.ts'
+import type { AbilityOf, SubjectKind } from '../../kernel/endpoint/index.ts'
+import { inGroup, inProject, type Place as PlaceOf, type PlaceKind } from '../noteables/index.ts'
 
-export type PlaceKind = 'project' | 'group'
-
-/** Whose labels are meant. */
-export interface Owner {
-  readonly kind: PlaceKind
-  readonly id: number
-  /** Ids of the groups whose labels are known here, from the top one down. */
-  readonly line: readonly number[]
-}
-
-/** Projects and groups have labels, and how their endpoints are declared. */
-export interface Place<Kind extends SubjectKind> {
-  readonly kind: PlaceKind
-  readonly on: Kind
-  readonly path: string
-  /** As in `List the labels of a project`. */
-  readonly called: string
+/** Projects and groups have labels, and what their endpoints ask for. */
+export interface Place<Kind extends SubjectKind> extends PlaceOf<Kind> {
   readonly reading: AbilityOf<Kind>
   readonly writing: AbilityOf<Kind>
-  readonly owner: (call: { readonly [Name in Kind['name']]: SubjectOf<Kind> }) => Owner
 }
+
+const abilities = { reading: 'read_label', writing: 'admin_label' } as const
 
 export const projectPlace: Place<typeof project> = {
-  kind: 'project',
-  on: project,
-  path: '/projects/:id/labels',
-  called: 'a project',
-  reading: 'read_label',
-  writing: 'admin_label',
-  owner: (call) => ({ kind: 'project', id: call.project.id, line: call.project.line }),
+  ...inProject,
+  ...abilities,
+  path: `${inProject.path}/labels`,
 }
 
-export const groupPlace: Place<typeof group> = {
-  kind: 'group',
-  on: group,
-  path: '/groups/:id/labels',
-  called: 'a group',
-  reading: 'read_label',
-  writing: 'admin_label',
-  owner: (call) => ({ kind: 'group', id: call.group.id, line: call.group.line }),
-}
+export const groupPlace: Place<typeof group> = { ...inGroup, ...abilities, path: `${inGroup.path}/labels` }
 
 export interface Reach {
   readonly include_ancestor_groups?: boolean

@@ -14,9 +14,9 @@ import {
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
 import { badRequest } from '../../kernel/errors/index.ts'
-import { setSubscription } from '../noteables/index.ts'
+import { setSubscription, type Owner } from '../noteables/index.ts'
 import { GroupLabel, label, ProjectLabel, type LabelRow } from './entities.ts'
-import { projectPlace, type Owner, type Place } from './places.ts'
+import { projectPlace, type Place } from './places.ts'
 import { checkLabel, missing } from './rules.ts'
 import * as store from './store.ts'
 

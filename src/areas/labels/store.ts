@@ -2,7 +2,8 @@ import { sql, type RawBuilder } from 'kysely'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { LabelRow } from './entities.ts'
-import { issuesOf, requestsOf, within, type Owner, type PlaceKind, type Reach } from './places.ts'
+import type { Owner, PlaceKind } from '../noteables/index.ts'
+import { issuesOf, requestsOf, within, type Reach } from './places.ts'
 import { taken } from './rules.ts'
 
 function columns(kind: PlaceKind, counted: boolean): RawBuilder<unknown> {

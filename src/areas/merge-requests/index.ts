@@ -18,6 +18,7 @@ import { attendingEndpoints } from './routes/attending.ts'
 import { codeEndpoints } from './routes/code.ts'
 import { issueEndpoints } from './routes/issues.ts'
 import { listEndpoints } from './routes/lists.ts'
+import { planningEndpoints } from './routes/planning.ts'
 import { mergingEndpoints } from './routes/merging.ts'
 import { pipelineEndpoints } from './routes/pipelines.ts'
 import { projectRuleEndpoints } from './routes/project-approval-rules.ts'
@@ -73,6 +74,7 @@ export function mergeRequests(services: MergeRequestServices): {
       ...attendingEndpoints(services),
       ...pipelineEndpoints(services),
       ...issueEndpoints(services),
+      ...planningEndpoints(services),
     ],
     tasks: tasksOf(services),
     schedules: [{ task: settleTask, pattern: '* * * * *' }],

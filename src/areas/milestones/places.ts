@@ -1,50 +1,31 @@
 import { sql, type RawBuilder } from 'kysely'
-import { group, groupVisible, project, projectVisible } from '../../access/index.ts'
-import type { AbilityOf, SubjectKind, SubjectOf } from '../../kernel/endpoint/index.ts'
+import { groupVisible, projectVisible, type group, type project } from '../../access/index.ts'
+import type { AbilityOf, SubjectKind } from '../../kernel/endpoint/index.ts'
+import { inGroup, inProject, type Place as PlaceOf, type PlaceKind } from '../noteables/index.ts'
 
-export type PlaceKind = 'project' | 'group'
-
-/** Whose milestones are meant. */
-export interface Owner {
-  readonly kind: PlaceKind
-  readonly id: number
-  /** Ids of the groups above, and of the group itself, from the top one down. */
-  readonly line: readonly number[]
-}
-
-/** Projects and groups have milestones, and how their endpoints are declared. */
-export interface Place<Kind extends SubjectKind> {
-  readonly kind: PlaceKind
-  readonly on: Kind
-  readonly path: string
-  /** As in `List the milestones of a project`. */
-  readonly called: string
+/** Projects and groups have milestones, and what their endpoints ask for. */
+export interface Place<Kind extends SubjectKind> extends PlaceOf<Kind> {
   readonly reading: AbilityOf<Kind>
   readonly writing: AbilityOf<Kind>
   readonly removing: AbilityOf<Kind>
-  readonly owner: (call: { readonly [Name in Kind['name']]: SubjectOf<Kind> }) => Owner
 }
 
-export const projectPlace: Place<typeof project> = {
-  kind: 'project',
-  on: project,
-  path: '/projects/:id/milestones',
-  called: 'a project',
+const abilities = {
   reading: 'read_milestone',
   writing: 'admin_milestone',
   removing: 'destroy_milestone',
-  owner: (call) => ({ kind: 'project', id: call.project.id, line: call.project.line }),
+} as const
+
+export const projectPlace: Place<typeof project> = {
+  ...inProject,
+  ...abilities,
+  path: `${inProject.path}/milestones`,
 }
 
 export const groupPlace: Place<typeof group> = {
-  kind: 'group',
-  on: group,
-  path: '/groups/:id/milestones',
-  called: 'a group',
-  reading: 'read_milestone',
-  writing: 'admin_milestone',
-  removing: 'destroy_milestone',
-  owner: (call) => ({ kind: 'group', id: call.group.id, line: call.group.line }),
+  ...inGroup,
+  ...abilities,
+  path: `${inGroup.path}/milestones`,
 }
 
 /** The condition on the milestones `m` of the place that the request is about. */

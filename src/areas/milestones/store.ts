@@ -1,8 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
 import { nextIid, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { recordNotFound } from '../../kernel/errors/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { milestoneColumns, milestoneSource, type MilestoneRow } from './entities.ts'
-import { within, type Owner, type PlaceKind } from './places.ts'
+import type { Owner, PlaceKind } from '../noteables/index.ts'
+import { within } from './places.ts'
 import { titleTaken, type MilestoneValues } from './rules.ts'
 
 export interface MilestoneFilter {
@@ -59,6 +61,21 @@ export function list(kind: PlaceKind, filter: MilestoneFilter, input: PageInput)
 
 export function one(kind: PlaceKind, id: number): Read<MilestoneRow> {
   return rows(sql`select ${milestoneColumns} from ${milestoneSource} where ${within(kind)} and m.id = ${id}`)
+}
+
+/** 404 where the place has no such milestone of its own; else the full path of the place. */
+export async function requireMilestone(
+  db: Reader,
+  { kind, id }: Owner,
+  milestoneId: number,
+): Promise<{ readonly fullPath: string }> {
+  const { rows: found } = await sql<{ full_path: string }>`
+    select coalesce(mp.full_path, mn.full_path) as full_path from ${milestoneSource}
+    where m.id = ${milestoneId} and ${kind === 'project' ? sql`m.project_id` : sql`m.namespace_id`} = ${id}`.execute(
+    db,
+  )
+  if (found[0] === undefined) throw recordNotFound()
+  return { fullPath: found[0].full_path }
 }
 
 async function find(db: Reader, id: number): Promise<MilestoneRow> {

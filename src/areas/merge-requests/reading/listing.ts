@@ -47,6 +47,12 @@ export function everywhere(params: Wanted, input: PageInput): Read<ListedRow> {
   return read({ given, parts: [sql`${mine} and (${sql.join(parts, sql` or `)})`] }, params, input)
 }
 
+/** Of all projects those that a condition on `m` picks, as far as the caller sees them; oldest first. */
+export function picked(condition: Condition, input: PageInput): Read<ListedRow> {
+  const { given, parts } = visibleRequestParts()
+  return read({ given, parts: parts.map((part) => sql`${condition} and ${part}`) }, defaults, input)
+}
+
 /** Requests that are about the caller in one way. */
 function concerning(scope: MergeRequestFilter['scope']): Condition | undefined {
   switch (scope.replaceAll('-', '_')) {
@@ -85,6 +91,14 @@ function read(
   if (keyset) return mergedRows(source, input)
   refuseDeepOffset(input, 'MergeRequest')
   return mergedPage(source, input)
+}
+
+const defaults: Wanted = {
+  state: 'all',
+  scope: 'all',
+  order_by: 'created_at',
+  sort: 'asc',
+  pagination: 'legacy',
 }
 
 const keysetOrders: ReadonlySet<string> = new Set(['created_at', 'updated_at'])
