@@ -39,6 +39,15 @@ const withChildren: Prepare = async (stage) => {
   }
 }
 
+const linkedEpics: Prepare = async (stage) => {
+  const [one, other] = [await epic(stage), await epic(stage)]
+  const link = await stage.make(`${stage.groupPath}/epics/${iidOf(one)}/related_epics`, {
+    target_group_id: idOf(stage.group),
+    target_epic_iid: iidOf(other),
+  })
+  return { path: { epic_iid: iidOf(one), related_epic_link_id: idOf(link) } }
+}
+
 const at = '/groups/:id/epics/:epic_iid'
 
 export const epicScenarios: Scenarios = {
@@ -64,6 +73,14 @@ export const epicScenarios: Scenarios = {
   },
   [`PUT ${at}/epics/:child_epic_id`]: { '': withChildren },
   [`DELETE ${at}/epics/:child_epic_id`]: { '': withChildren },
+  [`GET ${at}/related_epics`]: { '': ofEpic() },
+  [`POST ${at}/related_epics`]: {
+    '': async (stage) => ({
+      path: { epic_iid: iidOf(await epic(stage)) },
+      body: { target_group_id: idOf(stage.group), target_epic_iid: iidOf(await epic(stage)) },
+    }),
+  },
+  [`DELETE ${at}/related_epics/:related_epic_link_id`]: { '': linkedEpics },
 }
 
 const changed = {

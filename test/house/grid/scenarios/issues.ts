@@ -75,6 +75,12 @@ export const issueScenarios: Scenarios = {
     },
   },
   [`DELETE ${ofIssue('links/:issue_link_id')}`]: { '': linked },
+  ...Object.fromEntries(
+    ['related_merge_requests', 'closed_by'].map((list) => [
+      `GET ${ofIssue(list)}`,
+      { '': foreign(), 'confidential issue of another user': foreign(undefined, { confidential: true }) },
+    ]),
+  ),
   [`GET ${ofIssue('participants')}`]: { '': foreign() },
   [`GET ${ofIssue('time_stats')}`]: { '': foreign() },
   [`POST ${ofIssue('time_estimate')}`]: { '': foreign({ duration: '1h' }) },

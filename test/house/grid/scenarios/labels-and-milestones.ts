@@ -52,6 +52,9 @@ const milestonesOf = (of: 'projects' | 'groups', where: Where): Scenarios => ({
   [`POST /${of}/:id/milestones`]: { '': (stage) => ({ body: newMilestone(stage) }) },
   [`PUT /${of}/:id/milestones/:milestone_id`]: { '': ofMilestone(where, { state_event: 'close' }) },
   [`DELETE /${of}/:id/milestones/:milestone_id`]: { '': ofMilestone(where) },
+  [`GET /${of}/:id/milestones/:milestone_id/issues`]: { '': ofMilestone(where) },
+  [`GET /${of}/:id/milestones/:milestone_id/burndown_events`]: { '': ofMilestone(where) },
+  [`GET /${of}/:id/milestones/:milestone_id/merge_requests`]: { '': ofMilestone(where) },
 })
 
 export const labelScenarios: Scenarios = {
