@@ -57,6 +57,7 @@ import * as codeOwnerRules from './0150-code-owner-rules.ts'
 import * as ldap from './0092-ldap.ts'
 import * as languages from './0093-languages.ts'
 import * as mails from './0160-mails.ts'
+import * as signUp from './0190-sign-up.ts'
 
 /** In the order they run. A released migration is never edited. */
 export const migrations: MigrationList = {
@@ -118,4 +119,5 @@ export const migrations: MigrationList = {
   '0092-ldap': ldap,
   '0093-languages': languages,
   '0160-mails': mails,
+  '0190-sign-up': signUp,
 }

@@ -1,7 +1,7 @@
 import type { SettingValues } from '../settings/index.ts'
 import type { DeployKey } from './deploy-key.ts'
 import type { DeployToken } from './deploy-token.ts'
-import { forbidden, insufficientScope, invalidToken, unauthorized } from '../kernel/errors/index.ts'
+import { insufficientScope, invalidToken, unauthorized } from '../kernel/errors/index.ts'
 
 export interface User {
   readonly id: number
@@ -19,6 +19,10 @@ export interface User {
   readonly lockedUntil: Date | null
   /** Somebody else chose it; the user has to choose another one. */
   readonly passwordExpired: boolean
+  /** The address is not known to be the user's own; since when. */
+  readonly unconfirmedSince: Date | null
+  /** Digest of the terms that the user accepted last. */
+  readonly acceptedTerms: string | null
 }
 
 /** Who asks. Without a user it is somebody unknown. */
@@ -99,9 +103,4 @@ export function isTokenUsable({ revoked, expiresAt }: TokenFacts, now: Date): bo
 /** Refuses a token none of whose scopes the endpoint takes. */
 export function checkScopes(held: readonly string[], acceptable: readonly string[]): void {
   if (!acceptable.some((scope) => held.includes(scope))) throw insufficientScope(acceptable)
-}
-
-export function checkAccount(user: User): void {
-  const problem = accountProblem(user)
-  if (problem !== undefined) throw forbidden(problem)
 }

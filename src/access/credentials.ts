@@ -10,6 +10,10 @@ export interface Credentials {
   readonly sudo: string | undefined
   /** Administrators are so only with a token of the scope `admin_mode`. */
   readonly adminMode?: boolean
+  /** Sessions that are to be remembered are. */
+  readonly remembers?: boolean
+  /** Sent by one of our pages, which know the CSRF token of the session. */
+  readonly fromPage?: boolean
 }
 
 type Bag = Readonly<Record<string, unknown>>
@@ -39,11 +43,11 @@ export function readCredentials(headers: IncomingHttpHeaders, bag: Bag, method: 
   const job = text(headers['job-token']) ?? text(bag['job_token'])
   if (job !== undefined) return { kind: 'job', digest: digestToken(job), sudo }
   const session = sessionOf(headers)
-  if (
-    session !== undefined &&
-    (method === 'GET' || method === 'HEAD' || carriesCsrfToken(headers, session))
-  ) {
-    return { kind: 'session', digest: digestToken(session), sudo }
+  if (session !== undefined) {
+    const fromPage = carriesCsrfToken(headers, session)
+    if (fromPage || method === 'GET' || method === 'HEAD') {
+      return { kind: 'session', digest: digestToken(session), sudo, fromPage }
+    }
   }
   return { kind: 'none', digest: undefined, sudo }
 }

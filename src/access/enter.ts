@@ -25,7 +25,8 @@ const userColumns = userColumnsWith(sql`u.admin`)
 function userColumnsWith(admin: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     u.id, u.username, u.name, u.email, u.public_email, u.state, u.kind, ${admin}, u.external, u.can_create_group,
-    u.locked_until, u.password_expired`
+    u.locked_until, u.password_expired, u.accepted_terms,
+    case when u.confirmed_at is null then u.created_at end as unconfirmed_since`
 }
 
 const inAdminMode = userColumnsWith(sql`u.admin and 'admin_mode' = any (t.scopes) as admin`)
@@ -34,7 +35,7 @@ const none = sql`null::text as version, null::bigint as token_id, null::text[] a
   null::timestamptz as last_used_at, null::bigint as job_id, null::bigint as job_project_id,
   null::bigint as job_pipeline_id`
 
-function actorSource({ kind, digest, adminMode }: Credentials): RawBuilder<unknown> {
+function actorSource({ kind, digest, adminMode, remembers }: Credentials): RawBuilder<unknown> {
   switch (kind) {
     case 'token':
       return sql`
@@ -57,10 +58,15 @@ function actorSource({ kind, digest, adminMode }: Credentials): RawBuilder<unkno
           null::boolean as revoked, null::date as token_expires_at, null::timestamptz as last_used_at,
           null::bigint as job_id, null::bigint as job_project_id, null::bigint as job_pipeline_id
         from user_sessions s join users u on u.id = s.user_id
-        where s.digest = ${digest} and s.expires_at > now() and (s.enrol_by is null or s.enrol_by > now())`
+        where s.digest = ${digest} and ${sessionLives(remembers === true)} and (s.enrol_by is null or s.enrol_by > now())`
     case 'none':
       return sql`select ${userColumns}, ${none} from users u where false`
   }
+}
+
+/** Whether a session `s` counts; one that outlives a closed browser does for longer, where the instance allows it. */
+export function sessionLives(remembers: boolean): RawBuilder<unknown> {
+  return remembers ? sql`greatest(s.expires_at, s.remembered_until) > now()` : sql`s.expires_at > now()`
 }
 
 /** The role of the caller, the highest of all memberships that reach the subject, and the custom roles among them. */
@@ -334,6 +340,8 @@ function userFromRow(row: Record<string, unknown>): User {
     canCreateGroup: row['can_create_group'] as boolean,
     lockedUntil: row['locked_until'] === null ? null : new Date(row['locked_until'] as string),
     passwordExpired: row['password_expired'] as boolean,
+    unconfirmedSince: row['unconfirmed_since'] === null ? null : new Date(row['unconfirmed_since'] as string),
+    acceptedTerms: row['accepted_terms'] as string | null,
   }
 }
 

@@ -20,7 +20,8 @@ import {
 import { includesPlan, type Plan } from '../kernel/config/index.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import type { Settings } from '../settings/index.ts'
-import { checkAccount, checkScopes, checkToken, isDisabledToken, type Actor } from './actor.ts'
+import { entryProblem } from './admission.ts'
+import { accountProblem, checkScopes, checkToken, isDisabledToken, type Actor, type User } from './actor.ts'
 import { machineSecret, readCredentials, type Credentials } from './credentials.ts'
 import { decide } from './decide.ts'
 import { enterInNameOf, findUser, type Entrance } from './enter.ts'
@@ -28,7 +29,7 @@ import { EndpointLimits } from './endpoint-limits.ts'
 import { Entrances } from './remembered.ts'
 import type { AnyKind, AnySubject } from './subjects.ts'
 import { noteTokenUse, SessionUse } from './token-use.ts'
-import type { Throttles } from './throttles.ts'
+import type { Caller, Throttles } from './throttles.ts'
 import { UniqueAddresses } from './unique-addresses.ts'
 import { LruMap } from '../kernel/lib/lru.ts'
 
@@ -59,6 +60,7 @@ export interface GateServices {
   readonly counts: SharedCounts
   readonly throttles: Throttles
   readonly log: Logger
+  readonly externalUrl: () => string
 }
 
 /**
@@ -73,13 +75,15 @@ export class Gate {
   readonly #settings: Pick<Settings, 'values'>
   readonly #limits: EndpointLimits
   readonly #throttles: Throttles
+  readonly #externalUrl: () => string
   readonly #addresses: UniqueAddresses
   readonly #sessions: SessionUse
   /** Whose token it was, so that one too many is refused without asking the database. */
   readonly #users = new LruMap<string, number>(10_000)
 
-  constructor({ db, plan, settings, counts, throttles, log }: GateServices) {
+  constructor({ db, plan, settings, counts, throttles, log, externalUrl }: GateServices) {
     this.#db = db
+    this.#externalUrl = externalUrl
     this.#settings = settings
     this.#limits = new EndpointLimits(settings, counts)
     this.#throttles = throttles
@@ -103,16 +107,17 @@ export class Gate {
         ? {
             ...readCredentials(request.headers, call.bag, request.method),
             adminMode: this.#settings.values.admin_mode,
+            remembers: this.#settings.values.remember_me_enabled,
           }
         : { kind: 'none', digest: undefined, sudo: undefined }
     // Runners and jobs ask as often as they have to.
     if (machine === undefined && credentials.kind === 'none') {
-      const throttled = this.#throttles.ofEndpoint(endpoint, { address: request.ip }, call.bag)
+      const throttled = this.#throttled(call, credentials, { address: request.ip })
       if (throttled !== undefined) return throttled
     }
     const before = credentials.digest === undefined ? undefined : this.#users.get(credentials.digest)
     if (before !== undefined) {
-      const throttled = this.#throttles.ofEndpoint(endpoint, { user: before }, call.bag)
+      const throttled = this.#throttled(call, credentials, { user: before })
       if (throttled !== undefined) return throttled
     }
     if (checks[0] === 'credentials') needsCredentials(credentials, endpoint, machine !== undefined)
@@ -134,7 +139,7 @@ export class Gate {
       const user = actor?.user ?? null
       if (user !== null) this.#users.set(credentials.digest, user.id)
       const caller = user === null ? { address: request.ip } : { user: user.id }
-      const throttled = this.#throttles.ofEndpoint(endpoint, caller, call.bag)
+      const throttled = this.#throttled(call, credentials, caller)
       if (throttled !== undefined) return throttled
     }
     const limited = { endpoint, user: actor?.user ?? null, address: request.ip }
@@ -194,11 +199,24 @@ export class Gate {
       checkToken(token, new Date())
       noteTokenUse({ db: this.#db, log: this.#log }, token)
     }
-    if (actor.user !== null) checkAccount(actor.user)
+    if (actor.user !== null) this.#checkAccount(actor.user, endpoint)
     if (credentials.kind === 'session') this.#sessions.note(credentials.digest!)
     if (actor.job !== null && endpoint.jobToken !== true) throw unauthorized()
     if (actor.token !== null) checkScopes(actor.token.scopes, scopesOf(endpoint))
     return credentials.sudo === undefined ? actor : this.#actAs(actor, credentials.sudo)
+  }
+
+  #checkAccount(user: User, { beforeTerms }: Endpoint): void {
+    const house = { values: this.#settings.values, externalUrl: this.#externalUrl() }
+    const problem = beforeTerms === true ? accountProblem(user) : entryProblem(user, house)
+    if (problem !== undefined) throw forbidden(problem)
+  }
+
+  /** What our own pages send counts as one of them. */
+  #throttled({ endpoint, bag }: GateCall, { fromPage }: Credentials, caller: Caller): Answer | undefined {
+    return fromPage === true && 'user' in caller
+      ? this.#throttles.count('web', caller)
+      : this.#throttles.ofEndpoint(endpoint, caller, bag)
   }
 
   async #actAs(actor: Actor, name: string): Promise<Actor> {

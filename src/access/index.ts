@@ -7,7 +7,6 @@ export const endpoint = endpointFor<Actor>()
 export {
   accountProblem,
   anonymous,
-  checkAccount,
   checkScopes,
   checkToken,
   isAdministrator,
@@ -98,6 +97,8 @@ export {
   issueVisibleAnywhere,
 } from './noteables.ts'
 export { Throttles, type Caller, type Family } from './throttles.ts'
+export { confirmationProblem, entryProblem, owesTerms, type House } from './admission.ts'
+export { PageVisitors, type Visitor } from './page-visitors.ts'
 export { standingOf, type Bearer } from './standing.ts'
 export { noteTokenUse } from './token-use.ts'
 export {

@@ -52,6 +52,12 @@ export class Throttles {
     return this.count(asked, caller)
   }
 
+  /** Whether pages are counted at all. */
+  countsPages(): boolean {
+    const { values } = this.#settings
+    return values.throttle_unauthenticated_web_enabled || values.throttle_authenticated_web_enabled
+  }
+
   /** Counts a request of a family; where that has no throttle of its own, one of the API. */
   count(family: Family, caller: Caller): Answer | undefined {
     const own = this.#throttle(family, caller)

@@ -51,7 +51,7 @@ export class SessionUse {
       with used as (
         update user_sessions set last_seen_at = now(),
           expires_at = case when ${fixed} then expires_at else now() + make_interval(mins => ${minutes}::int) end
-        where digest = ${digest} and expires_at > now() returning user_id)
+        where digest = ${digest} and greatest(expires_at, remembered_until) > now() returning user_id)
       update users u set last_activity_on = (now() at time zone 'utc')::date from used
       where u.id = used.user_id and u.last_activity_on is distinct from (now() at time zone 'utc')::date`
       .execute(this.#db.writer)

@@ -53,6 +53,7 @@ import { lastPipelineOf, pipelines, RemoteFiles } from '../areas/pipelines/index
 import { runners } from '../areas/runners/index.ts'
 import { notes } from '../areas/notes/index.ts'
 import { uploads } from '../areas/uploads/index.ts'
+import { signUp } from '../areas/sign-up/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
 import { shares } from '../areas/shares/index.ts'
 import { features } from '../areas/features/index.ts'
@@ -96,6 +97,7 @@ export function areas(services: Services): Area[] {
     users({ ...services, beforeRemoval: removeRepositoriesBelow }),
     tokens(services),
     sessions({ ...services, elsewhere }),
+    signUp({ ...services, texts: markdownArea.texts, beforeRemoval: removeRepositoriesBelow }),
     members(services),
     ldap(services),
     memberRoles(services),

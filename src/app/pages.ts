@@ -1,8 +1,25 @@
+import { owesTerms, type PageVisitors } from '../access/index.ts'
 import type { Settings } from '../settings/index.ts'
 import type { PageOptions } from '../web/index.ts'
 
+/** What the sign-in page tells people who were sent there. */
+const notices: Readonly<Record<string, string>> = {
+  sign_ups_disabled:
+    'Sign-ups are currently disabled. Please contact a Guildhall administrator if you need an account.',
+  waits_for_approval:
+    'You have signed up. You cannot sign in before an administrator has approved your account.',
+  waits_for_confirmation: 'You have signed up. Please open the address in the mail that was sent to you.',
+  confirmation_sent: 'If somebody waits for a confirmation at this address, a mail is on its way.',
+  confirmed: 'Your e-mail address has been confirmed.',
+  terms_declined: 'You have declined the Terms of Service, and were signed out.',
+}
+
 /** What the settings say of the pages. */
-export function pageOptions(settings: Pick<Settings, 'values'>, externalUrl: () => string): PageOptions {
+export function pageOptions(
+  settings: Pick<Settings, 'values'>,
+  externalUrl: () => string,
+  visitors: PageVisitors,
+): PageOptions {
   return {
     home() {
       const { home_page_url: address, sign_in_restrictions } = settings.values
@@ -10,6 +27,14 @@ export function pageOptions(settings: Pick<Settings, 'values'>, externalUrl: () 
       if (address === null || isSame(address, externalUrl())) return undefined
       return { address, forGood: sign_in_restrictions.root_moved_permanently_redirection === true }
     },
+    async detour(headers) {
+      if (!settings.values.enforce_terms) return undefined
+      const visitor = await visitors.of(headers)
+      return visitor !== undefined && owesTerms(visitor, settings.values)
+        ? `${externalUrl()}/-/users/terms`
+        : undefined
+    },
+    notice: (name) => notices[name],
     securityText: () => settings.values.security_txt_content,
     joinsCohorts: () => settings.values.floc_enabled,
   }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { migrations } from '../../migrations/index.ts'
-import { Gate, Throttles, type ProjectSubject } from '../access/index.ts'
+import { Gate, PageVisitors, Throttles, type ProjectSubject } from '../access/index.ts'
 import { refRules } from './ref-rules.ts'
 import { Directory, readLdapConfig } from '../areas/ldap/index.ts'
 import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
@@ -163,7 +163,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
     observe: metrics.observe.bind(metrics),
   })
   mountMaintenance(server, settings)
-  mountThrottles(server, throttles)
+  const visitors = new PageVisitors(db, settings)
+  mountThrottles(server, throttles, visitors)
   mountHealth(server, {
     db,
     metrics,
@@ -178,11 +179,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
   mountEndpoints(
     server,
     registry,
-    new Gate({ db, plan: config.plan, settings, counts, throttles, log }),
+    new Gate({ db, plan: config.plan, settings, counts, throttles, log, externalUrl }),
     externalUrl,
   )
   for (const area of built) area.mount?.(server)
-  mountPages(server, pageOptions(settings, externalUrl))
+  mountPages(server, pageOptions(settings, externalUrl, visitors))
   stack.defer(() => close(server, config.shutdownTimeout))
   await server.listen({ port: config.port, host: config.host })
   bound = listeningAt(server, config.host)

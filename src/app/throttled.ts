@@ -1,5 +1,5 @@
-import type { FastifyInstance } from 'fastify'
-import type { Throttles } from '../access/index.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller, PageVisitors, Throttles } from '../access/index.ts'
 import { send } from '../kernel/endpoint/index.ts'
 
 /** What has a gate of its own, or is not throttled: the API, git, health, and the registry with its tokens. */
@@ -7,13 +7,25 @@ const elsewhere =
   /^\/(?:api\/|oauth\/|-\/(?:health|liveness|readiness|metrics)\b|v2\b|jwt\b)|\.git\/|\.wiki\.git\//
 
 /** Counts requests for pages, and those for protected paths, before anything else is done about them. */
-export function mountThrottles(server: FastifyInstance, throttles: Throttles): void {
+export function mountThrottles(server: FastifyInstance, throttles: Throttles, visitors: PageVisitors): void {
+  const callerOf = async (request: FastifyRequest): Promise<Caller> => {
+    const visitor = await visitors.of(request.headers)
+    return visitor === undefined ? { address: request.ip } : { user: visitor.id }
+  }
+
   server.addHook('onRequest', (request, reply, done) => {
     const [path = ''] = request.url.split('?', 1)
-    const refusal =
-      throttles.countProtected(request.method, path, request.ip) ??
-      (elsewhere.test(path) ? undefined : throttles.count('web', { address: request.ip }))
-    if (refusal === undefined) done()
-    else void send(reply, refusal)
+    const refusal = throttles.countProtected(request.method, path, request.ip)
+    if (refusal !== undefined) {
+      void send(reply, refusal)
+    } else if (elsewhere.test(path) || !throttles.countsPages()) {
+      done()
+    } else {
+      callerOf(request).then((caller) => {
+        const tooMany = throttles.count('web', caller)
+        if (tooMany === undefined) done()
+        else void send(reply, tooMany)
+      }, done)
+    }
   })
 }

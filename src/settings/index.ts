@@ -22,5 +22,6 @@ export {
   type PlanLimits,
   type StoredLimits,
 } from './plan-limits.ts'
+export { enforcedTerms, type Terms } from './terms.ts'
 export { signInSwitches } from './sign-in-switches.ts'
 export { isSecret } from './stored-values.ts'

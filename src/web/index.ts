@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../kernel/endpoint/headers.ts'
+import { html, pageHeaders } from '../kernel/pages/index.ts'
 
 const contentTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -10,18 +12,6 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
 }
-
-/** The pages load nothing from elsewhere, run no script but their own, and cannot be framed. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 interface StaticFile {
   readonly body: Buffer
@@ -32,6 +22,10 @@ interface StaticFile {
 export interface PageOptions {
   /** Where visitors of the first page are sent; `forGood`: browsers may remember it. */
   readonly home: () => { readonly address: string; readonly forGood: boolean } | undefined
+  /** Where somebody has to go first, by the headers of the request. */
+  readonly detour: (headers: IncomingHttpHeaders) => Promise<string | undefined>
+  /** What the sign-in page tells somebody who was sent there for this reason. */
+  readonly notice: (name: string) => string | undefined
   /** Of `/.well-known/security.txt`, if there is one. */
   readonly securityText: () => string | null
   /** Whether browsers may count visits in with groups of interests. */
@@ -46,23 +40,48 @@ export function mountPages(server: FastifyInstance, options: PageOptions): void 
     if (!options.joinsCohorts()) void reply.header('permissions-policy', 'interest-cohort=()')
     return sendFile(request, reply, pages.get(name)!)
   }
-  server.get('/', (request, reply) => {
+  server.get('/', async (request, reply) => {
+    const detour = await options.detour(request.headers)
+    if (detour !== undefined) return reply.redirect(detour, 302)
     const home = options.home()
     if (home === undefined) return sendPage(request, reply, 'home.html')
     return reply.redirect(home.address, home.forGood ? 301 : 302)
   })
-  server.get('/-/api', (request, reply) => sendPage(request, reply, 'api.html'))
+  server.get('/-/api', async (request, reply) => {
+    const detour = await options.detour(request.headers)
+    return detour === undefined ? sendPage(request, reply, 'api.html') : reply.redirect(detour, 302)
+  })
   server.get('/.well-known/security.txt', (_request, reply) => {
     const text = options.securityText()
     if (text === null) reply.callNotFound()
     else void reply.header('content-type', 'text/plain; charset=utf-8').send(text)
   })
-  server.get('/users/sign_in', (request, reply) => sendPage(request, reply, 'sign-in.html'))
+  server.get<{ Querystring: { notice?: unknown } }>('/users/sign_in', (request, reply) => {
+    const { notice: name } = request.query
+    const notice = typeof name === 'string' ? options.notice(name) : undefined
+    return notice === undefined
+      ? sendPage(request, reply, 'sign-in.html')
+      : sendNotice(reply, pages.get('sign-in.html')!, notice)
+  })
   server.get<{ Params: { name: string } }>('/-/assets/:name', (request, reply) => {
     const file = assets.get(request.params.name)
     if (file === undefined) reply.callNotFound()
     else void sendFile(request, reply, file)
   })
+}
+
+/** The page with a notice in it, which is not kept. */
+function sendNotice(reply: FastifyReply, { body, headers }: StaticFile, notice: string): FastifyReply {
+  const text = body
+    .toString('utf8')
+    .replace(
+      '<p id="notice" role="status" hidden></p>',
+      () => html`<p id="notice" role="status">${notice}</p>`.text,
+    )
+  return reply
+    .headers({ ...headers, 'cache-control': 'no-store' })
+    .removeHeader('etag')
+    .send(text)
 }
 
 function readFolder(name: string): ReadonlyMap<string, StaticFile> {
@@ -76,10 +95,7 @@ function readStatic(file: string): StaticFile {
     body,
     headers: {
       'content-type': contentTypes[path.extname(file)] ?? 'application/octet-stream',
-      'content-security-policy': policy,
-      'cross-origin-opener-policy': 'same-origin',
-      'referrer-policy': 'no-referrer',
-      'x-frame-options': 'DENY',
+      ...pageHeaders("'none'"),
       'cache-control': 'no-cache',
       etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
     },

@@ -1,15 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, type Person } from '../world/client.ts'
 import { startWorld, type Made, type World } from '../world/world.ts'
+import { Browser } from './browser.ts'
 import { during, set } from './effects.ts'
 
 let world: World
 let user: Person
 let project: Made
+let cookie: string
 beforeAll(async () => {
   world = await startWorld({ ROLES: 'web', TRUSTED_PROXIES: '127.0.0.1,::1' })
   user = await world.user()
   project = await world.project({ visibility: 'public' })
+  const password = 'correct horse battery staple'
+  const { username } = await world.user({ force_random_password: undefined, password })
+  const browser = new Browser(world)
+  await browser.signIn(username, password)
+  cookie = browser.cookie
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
@@ -31,6 +38,7 @@ describe('throttles', () => {
     ['unauthenticated_api', () => '/api/v4/projects', address],
     ['authenticated_api', () => '/api/v4/user', () => ({ 'private-token': user.token })],
     ['unauthenticated_web', () => '/', address],
+    ['authenticated_web', () => '/users/sign_in', () => ({ cookie })],
     ['unauthenticated_files_api', files, address],
     ['authenticated_files_api', files, () => ({ 'private-token': user.token })],
     ['unauthenticated_deprecated_api', () => '/api/v4/groups/1', address],

@@ -51,6 +51,7 @@ export function historyEndpoints(services: SettingAreaServices): Endpoint[] {
       summary: 'Bring all settings back to an earlier state',
       on: instance,
       may: 'admin_instance',
+      beforeTerms: true,
       status: 200,
       params: Fields({
         revision: Id({ description: 'The revision, as the history shows it, after which they were so' }),

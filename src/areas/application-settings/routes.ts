@@ -40,6 +40,7 @@ export function settingEndpoints(services: SettingAreaServices): Endpoint[] {
       summary: 'Get the settings of the instance',
       on: instance,
       may: 'admin_instance',
+      beforeTerms: true,
       answers: ApplicationSettings,
       read: () => store.readRecord(),
       handle: async ({ rows: [record] }) => entityOf(record!),
@@ -53,6 +54,7 @@ export function settingEndpoints(services: SettingAreaServices): Endpoint[] {
         'Only what is sent changes, all of it or nothing. What the plan does not include, and what is not known, is ignored.',
       on: instance,
       may: 'admin_instance',
+      beforeTerms: true,
       params: Fields({
         ...settingParams,
         dry_run: Optional(Flag({ description: 'Checks everything and answers what would change' })),

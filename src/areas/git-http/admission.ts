@@ -1,7 +1,7 @@
 import {
-  accountProblem,
   enter,
   enterByAnyLogin,
+  entryProblem,
   isDisabledToken,
   isTokenUsable,
   noteTokenUse,
@@ -89,7 +89,8 @@ function checkActor(services: AdmissionServices, { actor, token }: Found, servic
     throw denied(services)
   if (token !== undefined && isDisabledToken(actor, services.settings.values)) throw denied(services)
   if (token !== undefined) noteTokenUse(services, token)
-  const problem = actor.user === null ? undefined : accountProblem(actor.user)
+  const house = { values: services.settings.values, externalUrl: services.externalUrl() }
+  const problem = actor.user === null ? undefined : entryProblem(actor.user, house)
   if (problem !== undefined) throw new GitRefusal(403, problem)
   if (actor.token !== null) {
     const held = new Set(actor.token.scopes)

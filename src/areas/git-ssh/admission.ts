@@ -1,10 +1,10 @@
 import {
-  accountProblem,
   anonymous,
   deployKeyMayDownload,
   deployKeyMayUpload,
   enter,
   enterById,
+  entryProblem,
   isWriter,
   project as projectKind,
   type Actor,
@@ -78,7 +78,8 @@ async function admitUser(
     enterById(services.db, kind, userId, { id: path, secretDigest: undefined }),
   )
   if (actor?.user == null) throw new GitRefusal(404, projectMissing)
-  const problem = accountProblem(actor.user)
+  const house = { values: services.settings.values, externalUrl: services.externalUrl() }
+  const problem = entryProblem(actor.user, house)
   if (problem !== undefined) throw new GitRefusal(403, problem)
   if (wanted === undefined) throw new GitRefusal(404, projectMissing)
   return { actor, target: await openTarget(actor, wanted, service), moved: redirect }

@@ -1,7 +1,7 @@
 import {
-  accountProblem,
   anonymous,
   enterByAnyLogin,
+  entryProblem,
   instance,
   isTokenUsable,
   noteTokenUse,
@@ -12,6 +12,7 @@ import {
 } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import { denied, RegistryError } from './errors.ts'
 import type { Holder, MachineLogin, Power } from './grant.ts'
 
@@ -19,6 +20,7 @@ export interface SignInServices {
   readonly db: Database
   readonly log: Logger
   readonly externalUrl: () => string
+  readonly settings: Pick<Settings, 'values'>
   readonly passwords: Passwords
   /** Credentials that stand for no user, asked for where no user's fits. */
   readonly machineLogin?: (login: Login) => Promise<MachineLogin | undefined>
@@ -58,7 +60,8 @@ export async function signIn(
     throw wrongCredentials(services)
   }
   if (token !== undefined) noteTokenUse(services, token)
-  if (actor.user !== null && accountProblem(actor.user) !== undefined) throw denied('access forbidden')
+  const house = { values: services.settings.values, externalUrl: services.externalUrl() }
+  if (actor.user !== null && entryProblem(actor.user, house) !== undefined) throw denied('access forbidden')
   const powers = powersOf(actor)
   if (powers.size === 0) throw denied('access forbidden')
   return { kind: 'actor', actor, powers }

@@ -1,16 +1,23 @@
 import type { FastifyInstance } from 'fastify'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
-import { mountSignIn, type PageServices } from './page-routes.ts'
+import { mountSignIn } from './page-routes.ts'
+import type { SignInServices } from './sign-in.ts'
 import { sessionEndpoints } from './routes.ts'
 import { removeEnded } from './store.ts'
 
+export { cookiesOf, endedCookie } from './cookie.ts'
+export { deviceOf } from './known-devices.ts'
+export { readForm } from './form.ts'
+export { isOwnPage } from './own-page.ts'
 export { confirmsPassword, passwordsForGit } from './passwords.ts'
+export { openSession } from './sign-in.ts'
+export { byLogin as accountByLogin, close as closeSession } from './store.ts'
 
 const forgetting = 'forget-ended-sessions'
 
 /** Sign-in of browsers by password and second factor, and the sessions that come of it. */
-export function sessions(services: PageServices): {
+export function sessions(services: SignInServices): {
   endpoints: Endpoint[]
   mount: (server: FastifyInstance) => void
   tasks: Task[]

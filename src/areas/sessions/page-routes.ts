@@ -1,20 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { csrfTokenOf, sessionCookie, sessionOf } from '../../access/index.ts'
+import { csrfTokenOf, sessionOf } from '../../access/index.ts'
 import { requestContext } from '../../kernel/log/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import { digestToken } from '../../kernel/lib/secrets.ts'
-import { deviceCookie, deviceLife, deviceOf } from './known-devices.ts'
+import { cookiesOf, endedCookie } from './cookie.ts'
+import { deviceCookie } from './known-devices.ts'
 import { readForm } from './form.ts'
+import { isOwnPage } from './own-page.ts'
 import { signIn, type SignInServices } from './sign-in.ts'
 import * as store from './store.ts'
-
-export type PageServices = SignInServices
 
 /** Tries of one address in a minute, right and wrong ones. */
 const tries = 60
 
 /** What the sign-in page sends to. Not of the REST API, which makes no sessions. */
-export function mountSignIn(server: FastifyInstance, services: PageServices): void {
+export function mountSignIn(server: FastifyInstance, services: SignInServices): void {
   const attempts = new RateLimit(tries, 60)
 
   server.post('/users/sign_in', async (request, reply) => {
@@ -30,6 +30,7 @@ export function mountSignIn(server: FastifyInstance, services: PageServices): vo
         password: form['password'] ?? '',
         code: given(form['otp_attempt']),
         newPassword: given(form['new_password']),
+        remember: ['1', 'on', 'true'].includes(form['remember_me'] ?? ''),
       },
       {
         ip: request.ip,
@@ -38,14 +39,11 @@ export function mountSignIn(server: FastifyInstance, services: PageServices): vo
       },
     )
     if ('refused' in result) return refuse(reply, 401, result.refused, result.needs)
-    const { id } = result.account
-    reply
-      .header('set-cookie', cookie(services, sessionCookie, result.session))
-      .header('set-cookie', cookie(services, deviceCookie, deviceOf(services.cipher, id), deviceLife))
-    return send(reply, 200, {
+    return send(reply.header('set-cookie', cookiesOf(services, result)), 200, {
       username: result.account.username,
       csrf_token: csrfTokenOf(result.session),
       two_factor_setup_required: result.mustEnrol,
+      must_accept_terms: result.mustAcceptTerms,
     })
   })
 
@@ -59,7 +57,7 @@ export function mountSignIn(server: FastifyInstance, services: PageServices): vo
       await services.db.transaction((tx) => store.close(tx, digestToken(session)))
     }
     const location = services.settings.values.after_sign_out_path ?? `${services.externalUrl()}/users/sign_in`
-    return send(reply.header('set-cookie', cookie(services, sessionCookie, '', 0)), 200, { location })
+    return send(reply.header('set-cookie', endedCookie(services)), 200, { location })
   }
   server.post('/users/sign_out', signOut)
   server.delete('/users/sign_out', signOut)
@@ -72,26 +70,12 @@ function named(endpoint: string): void {
 
 const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text)
 
-/** Browsers say from whose page a request comes. */
-function isOwnPage({ headers, host }: FastifyRequest): boolean {
-  if (headers['sec-fetch-site'] !== undefined && headers['sec-fetch-site'] !== 'same-origin') {
-    return headers['sec-fetch-site'] === 'none'
-  }
-  return headers.origin === undefined || URL.parse(headers.origin)?.host === host
-}
-
 function cookieNamed(name: string, header: string | undefined): string | undefined {
   return header
     ?.split(';')
     .map((part) => part.trim())
     .find((part) => part.startsWith(`${name}=`))
     ?.slice(name.length + 1)
-}
-
-function cookie({ externalUrl }: PageServices, name: string, value: string, seconds?: number): string {
-  const secure = externalUrl().startsWith('https:') ? ['Secure'] : []
-  const life = seconds === undefined ? [] : [`Max-Age=${seconds}`]
-  return [`${name}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax', ...secure, ...life].join('; ')
 }
 
 function refuse(reply: FastifyReply, status: number, message: string, needs?: string): FastifyReply {

@@ -73,7 +73,7 @@ export function sessionEndpoints(services: SignInServices): Endpoint[] {
       summary: 'List the own sessions of browsers',
       paged: true,
       answers: ListOf(Session),
-      read: ({ page }) => store.list(page),
+      read: ({ page }) => store.list(page, settings.values.remember_me_enabled),
       async handle({ actor, rows, request }) {
         const digest = digestOf(request)
         const current = digest === null ? undefined : await store.idOf(db.reader, userOf(actor).id, digest)

@@ -1,4 +1,4 @@
-import { accountProblem } from '../../access/index.ts'
+import { accountProblem, confirmationProblem, owesTerms } from '../../access/index.ts'
 import { digestToken, newToken, type Cipher } from '../../kernel/lib/secrets.ts'
 import { digestPassword, matchesPassword, passwordFaults, passwordRules } from '../users/index.ts'
 import type { Mailer } from '../../mail/index.ts'
@@ -23,11 +23,24 @@ export interface SignInForm {
   readonly code: string | undefined
   /** In the place of one that has expired. */
   readonly newPassword: string | undefined
+  /** The session is to outlive the browser. */
+  readonly remember: boolean
 }
 
-export type SignedIn =
-  | { readonly session: string; readonly account: Account; readonly mustEnrol: boolean }
-  | { readonly refused: string; readonly needs?: 'code' | 'new_password' }
+export interface OpenSession {
+  readonly session: string
+  readonly account: Account
+  /** A second factor is to be set up. */
+  readonly mustEnrol: boolean
+  readonly mustAcceptTerms: boolean
+  /** Seconds that the browser keeps it when it is closed; undefined: not at all. */
+  readonly rememberedFor: number | undefined
+}
+
+/** Days that somebody is remembered who wants to be. */
+const rememberedDays = 14
+
+export type SignedIn = OpenSession | { readonly refused: string; readonly needs?: 'code' | 'new_password' }
 
 const wrong = { refused: 'Invalid login or password.' }
 
@@ -42,7 +55,10 @@ export async function signIn(
 ): Promise<SignedIn> {
   const account = await known(services, form)
   if (account === undefined) return wrong
-  const problem = account.state === 'deactivated' ? undefined : accountProblem(standingOf(account))
+  const house = { values: services.settings.values, externalUrl: services.externalUrl() }
+  const problem =
+    (account.state === 'deactivated' ? undefined : accountProblem(standingOf(account))) ??
+    confirmationProblem({ unconfirmedSince: account.unconfirmed_since }, house)
   if (problem !== undefined) return { refused: problem }
   if (account.two_factor) {
     if (form.code === undefined) return { refused: 'A code of the second factor is needed.', needs: 'code' }
@@ -53,7 +69,7 @@ export async function signIn(
   }
   const renewed = await renew(services, account, form.newPassword)
   if (renewed !== undefined) return { refused: renewed, needs: 'new_password' }
-  return open(services, account, place)
+  return openSession(services, account, place, form.remember)
 }
 
 async function known(
@@ -90,7 +106,13 @@ async function renew(
   return undefined
 }
 
-async function open(services: SignInServices, account: Account, place: SignInPlace): Promise<SignedIn> {
+/** A session of somebody who has shown who he is. */
+export async function openSession(
+  services: Pick<SignInServices, 'db' | 'settings' | 'mail' | 'cipher' | 'externalUrl'>,
+  account: Account,
+  place: SignInPlace,
+  remember = false,
+): Promise<OpenSession> {
   const { db, settings } = services
   const { values } = settings
   const required =
@@ -101,6 +123,7 @@ async function open(services: SignInServices, account: Account, place: SignInPla
   const enrolBy = mustEnrol ? new Date(askedAt.getTime() + values.two_factor_grace_period * 3_600_000) : null
   const session = newToken('')
   const digest = digestToken(session)
+  const remembered = remember && values.remember_me_enabled
   await db.transaction(async (tx) => {
     if (values.notify_on_unknown_sign_in) await warnOfUnknown(services, tx, account, place, digest)
     await store.open(tx, account.id, {
@@ -109,9 +132,16 @@ async function open(services: SignInServices, account: Account, place: SignInPla
       digest,
       minutes: values.session_expire_delay,
       enrolBy,
+      rememberedDays: remembered ? rememberedDays : null,
     })
   })
-  return { session, account, mustEnrol }
+  return {
+    session,
+    account,
+    mustEnrol,
+    mustAcceptTerms: owesTerms({ kind: account.kind, acceptedTerms: account.accepted_terms }, values),
+    rememberedFor: remembered ? rememberedDays * 86_400 : undefined,
+  }
 }
 
 /** As access looks at it; an expired password is looked at later. */
@@ -129,5 +159,7 @@ function standingOf(account: Account) {
     canCreateGroup: false,
     lockedUntil: null,
     passwordExpired: false,
+    unconfirmedSince: null,
+    acceptedTerms: null,
   }
 }

@@ -18,12 +18,15 @@ export interface Account {
   readonly otp_step: number | null
   readonly two_factor: boolean
   readonly two_factor_asked_at: Date | null
+  readonly unconfirmed_since: Date | null
+  readonly accepted_terms: string | null
 }
 
 const columns = sql`
   u.id, u.username, u.name, u.email, u.state, u.kind, u.admin, u.password_digest, u.password_expired,
   coalesce(u.locked_until > now(), false) as locked, u.failed_attempts, u.otp_secret, u.otp_step,
-  u.two_factor_at is not null as two_factor, u.two_factor_asked_at`
+  u.two_factor_at is not null as two_factor, u.two_factor_asked_at,
+  case when u.confirmed_at is null then u.created_at end as unconfirmed_since, u.accepted_terms`
 
 /** Somebody by his name or address, as he signs in. */
 export async function byLogin(db: Reader, login: string): Promise<Account | undefined> {
@@ -48,13 +51,16 @@ export interface NewSession {
   readonly minutes: number
   /** Until when the user may do without a second factor; null: for ever. */
   readonly enrolBy: Date | null
+  /** Null: the session ends with the browser. */
+  readonly rememberedDays: number | null
 }
 
 export async function open(tx: Tx, userId: number, session: NewSession): Promise<void> {
   await sql`
-    insert into user_sessions (user_id, digest, ip, user_agent, expires_at, enrol_by)
+    insert into user_sessions (user_id, digest, ip, user_agent, expires_at, enrol_by, remembered_until)
     values (${userId}, ${session.digest}, ${session.ip}::inet, ${session.userAgent?.slice(0, 255) ?? null},
-      now() + make_interval(mins => ${session.minutes}::int), ${session.enrolBy})`.execute(tx)
+      now() + make_interval(mins => ${session.minutes}::int), ${session.enrolBy},
+      now() + make_interval(days => ${session.rememberedDays}::int))`.execute(tx)
   // Who was put to rest for being away is back.
   await sql`
     update users set last_sign_in_at = coalesce(current_sign_in_at, now()), last_sign_in_ip = current_sign_in_ip,
@@ -84,12 +90,13 @@ export interface SessionRow {
 }
 
 /** The caller's own. */
-export function list(input: PageInput): Read<SessionRow> {
+export function list(input: PageInput, remembers: boolean): Read<SessionRow> {
+  const until = remembers ? sql`greatest(s.expires_at, s.remembered_until)` : sql`s.expires_at`
   return page(
     {
       columns: sql`
-        s.id, host(s.ip) as ip, s.user_agent, s.created_at, s.last_seen_at, s.expires_at`,
-      from: sql`from user_sessions s where s.user_id = actor.id and s.expires_at > now()`,
+        s.id, host(s.ip) as ip, s.user_agent, s.created_at, s.last_seen_at, ${until} as expires_at`,
+      from: sql`from user_sessions s where s.user_id = actor.id and ${until} > now()`,
       order: sql`s.id`,
     },
     input,
@@ -119,7 +126,7 @@ export async function end(
 }
 
 export async function removeEnded(tx: Tx): Promise<void> {
-  await sql`delete from user_sessions s where s.expires_at <= now()`.execute(tx)
+  await sql`delete from user_sessions s where greatest(s.expires_at, s.remembered_until) <= now()`.execute(tx)
 }
 
 export async function setPassword(tx: Tx, userId: number, digest: string): Promise<void> {

@@ -20,6 +20,10 @@ export interface NewUser {
   /** Profile fields as the API names them. */
   readonly profile?: Readonly<Record<string, unknown>>
   readonly note?: string | null
+  /** Waits until an administrator approves. */
+  readonly unapproved?: boolean
+  /** The address is not known to be the user's own yet: no invitation to it is taken up. */
+  readonly unconfirmed?: boolean
 }
 
 /** A user that access tokens of a project or group stand for: a member there, and nobody elsewhere. */
@@ -48,8 +52,13 @@ export async function createUser(tx: Tx, user: NewUser): Promise<{ id: number; n
     returning id`.execute(tx)
   const namespaceId = rows[0]!.id
   await claimPath(tx, user.username, { namespaceId }).catch(whenTaken)
-  await sql`select accept_invitations(${id}, ${user.email})`.execute(tx)
+  if (user.unconfirmed !== true) await acceptInvitations(tx, id, user.email)
   return { id, namespaceId }
+}
+
+/** Takes up what a confirmed address was invited to. */
+export async function acceptInvitations(tx: Tx, userId: number, email: string): Promise<void> {
+  await sql`select accept_invitations(${userId}, ${email})`.execute(tx)
 }
 
 /** A group has the name. */
@@ -76,7 +85,8 @@ async function insertUser(tx: Tx, user: NewUser): Promise<number> {
       created_by_id: user.createdById ?? null,
       profile: JSON.stringify(user.profile ?? {}),
       note: user.note ?? null,
-      confirmed_at: new Date(),
+      state: user.unapproved === true ? 'blocked_pending_approval' : 'active',
+      confirmed_at: user.unconfirmed === true ? null : new Date(),
     })
     .returning('id')
     .executeTakeFirstOrThrow()

@@ -6,9 +6,11 @@ import { writingEndpoints } from './routes/writing.ts'
 import type { UserServices } from './services.ts'
 
 export { basicUser, BasicUser, basicUserJson, type BasicUserEntity, type BasicUserRow } from './basic.ts'
-export { createBot, createUser, type NewUser } from './create.ts'
+export { acceptInvitations, createBot, createUser, type NewUser } from './create.ts'
 export { digestPassword, matchesPassword } from './password.ts'
-export { passwordFaults, passwordRules } from './rules.ts'
+export { removeUserById } from './remove.ts'
+export { faultsOf, passwordFaults, passwordRules, startsExternal } from './rules.ts'
+export { taken } from './store.ts'
 export { reservedTopLevel } from './reserved.ts'
 
 /** People and their accounts. */

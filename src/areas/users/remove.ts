@@ -3,6 +3,16 @@ import { lockTree } from '../namespaces/index.ts'
 import type { UserRow } from './entities.ts'
 import * as store from './store.ts'
 
+/** As `removeUser`, where there still is one with this id. */
+export async function removeUserById(
+  tx: Tx,
+  id: number,
+  beforeRemoval: (tx: Tx, namespaceId: number) => Promise<void>,
+): Promise<void> {
+  const user = await store.lock(tx, id)
+  if (user !== undefined) await removeUser(tx, user, beforeRemoval)
+}
+
 /** Removes a user with tokens, memberships and personal namespace. What he did elsewhere stays, without a name. */
 export async function removeUser(
   tx: Tx,

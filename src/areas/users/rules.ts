@@ -41,8 +41,18 @@ export function passwordRules(values: SettingValues): PasswordRules {
   return { minimumLength: values.minimum_password_length, kinds }
 }
 
-/** Refuses, with the texts of the supporting resources (3.1), what breaks a rule; all faults at once. */
+/** Refuses what breaks a rule; all faults at once. */
 export function check(state: UserState, password: string | undefined, passwords: PasswordRules): void {
+  const faults = faultsOf(state, password, passwords)
+  if (Object.keys(faults).length > 0) throw invalid(faults)
+}
+
+/** What is wrong with a user by field, in the texts of the supporting resources (3.1). */
+export function faultsOf(
+  state: UserState,
+  password: string | undefined,
+  passwords: PasswordRules,
+): Record<string, string[]> {
   const faults: Record<string, string[]> = {}
   const fault = (attribute: string, text: string): void => {
     faults[attribute] = [...(faults[attribute] ?? []), text]
@@ -67,7 +77,7 @@ export function check(state: UserState, password: string | undefined, passwords:
   ) {
     fault('website_url', 'is not a valid URL')
   }
-  if (Object.keys(faults).length > 0) throw invalid(faults)
+  return faults
 }
 
 type Fault = (attribute: string, text: string) => void

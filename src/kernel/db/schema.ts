@@ -1246,6 +1246,21 @@ export interface Subscriptions {
   user_id: number;
 }
 
+export interface Terms {
+  created_at: Generated<Timestamp>;
+  digest: string;
+  id: Generated<number>;
+  text: string;
+}
+
+export interface TermsAgreements {
+  accepted: boolean;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  terms_id: number;
+  user_id: number;
+}
+
 export interface Timelogs {
   created_at: Generated<Timestamp>;
   id: Generated<number>;
@@ -1306,9 +1321,12 @@ export interface UserRecoveryCodes {
 }
 
 export interface Users {
+  accepted_terms: string | null;
   admin: Generated<boolean>;
   can_create_group: Generated<boolean>;
   commit_email: string | null;
+  confirmation_digest: string | null;
+  confirmation_sent_at: Timestamp | null;
   confirmed_at: Timestamp | null;
   created_at: Generated<Timestamp>;
   created_by_id: number | null;
@@ -1349,6 +1367,7 @@ export interface UserSessions {
   id: Generated<number>;
   ip: string | null;
   last_seen_at: Generated<Timestamp>;
+  remembered_until: Timestamp | null;
   user_agent: string | null;
   user_id: number;
 }
@@ -1487,6 +1506,8 @@ export interface DB {
   ssh_host_keys: SshHostKeys;
   ssh_keys: SshKeys;
   subscriptions: Subscriptions;
+  terms: Terms;
+  terms_agreements: TermsAgreements;
   timelogs: Timelogs;
   todos: Todos;
   uploads: Uploads;

@@ -135,6 +135,8 @@ interface Declaration<Kind extends SubjectKind, Path extends string, Params exte
   /** Takes the token of a running CI job. */
   readonly jobToken?: boolean
   readonly plan?: Plan
+  /** Also for who has not confirmed his address or accepted the terms: nobody is to lock everybody out. */
+  readonly beforeTerms?: boolean
   /** All parameters: of the path (text unless declared), of the query and of the body. */
   readonly params?: Params
   readonly rules?: ParamRules

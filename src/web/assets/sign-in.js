@@ -16,6 +16,10 @@ form.addEventListener('submit', async (event) => {
   // Pages that write send it along; the tab forgets it when it is closed.
   sessionStorage.setItem('csrf', body.csrf_token)
   form.reset()
+  if (body.must_accept_terms) {
+    location.assign(new URL('../-/users/terms', location.href))
+    return
+  }
   if (body.two_factor_setup_required) {
     message.textContent = 'You have to set up a second factor.'
   }

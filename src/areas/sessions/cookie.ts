@@ -1,0 +1,32 @@
+import { sessionCookie } from '../../access/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
+import { deviceCookie, deviceLife, deviceOf } from './known-devices.ts'
+import type { OpenSession } from './sign-in.ts'
+
+interface CookieServices {
+  readonly externalUrl: () => string
+  readonly cipher: Cipher
+}
+
+/** What a browser is to keep; without `seconds` until it is closed, with 0 no longer. */
+function cookieFor({ externalUrl }: CookieServices, name: string, value: string, seconds?: number): string {
+  const secure = externalUrl().startsWith('https:') ? ['Secure'] : []
+  const life = seconds === undefined ? [] : [`Max-Age=${seconds}`]
+  return [`${name}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax', ...secure, ...life].join('; ')
+}
+
+/** The session, and by what the browser is known next time. */
+export function cookiesOf(
+  services: CookieServices,
+  { session, rememberedFor, account }: OpenSession,
+): string[] {
+  return [
+    cookieFor(services, sessionCookie, session, rememberedFor),
+    cookieFor(services, deviceCookie, deviceOf(services.cipher, account.id), deviceLife),
+  ]
+}
+
+/** Has the browser forget the session. */
+export function endedCookie(services: CookieServices): string {
+  return cookieFor(services, sessionCookie, '', 0)
+}

@@ -1,0 +1,59 @@
+import type { FastifyReply } from 'fastify'
+import { html, type Html } from './html.ts'
+
+/** The pages load nothing from elsewhere, run no script but their own, and cannot be framed. */
+export function pageHeaders(forms: "'none'" | "'self'"): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    `form-action ${forms}`,
+    "frame-ancestors 'none'",
+  ].join('; ')
+  return {
+    'content-security-policy': policy,
+    'cross-origin-opener-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+  }
+}
+
+export interface FormPage {
+  readonly title: string
+  /** From the address of the page to that of the service: `..` for `/users/sign_up`. */
+  readonly root: string
+  readonly body: Html
+}
+
+/** Sends a small page with a form. It is made for one reader, and kept by nobody. */
+export function sendFormPage(
+  reply: FastifyReply,
+  status: number,
+  { title, root, body }: FormPage,
+): FastifyReply {
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} · Guildhall</title>
+        <link rel="icon" href="${root}/-/assets/icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="${root}/-/assets/style.css" />
+      </head>
+      <body>
+        <main class="home sign-in">
+          <h1><img src="${root}/-/assets/icon.svg" alt="" />${title}</h1>
+          ${body}
+        </main>
+      </body>
+    </html> `
+  return reply
+    .code(status)
+    .headers(pageHeaders("'self'"))
+    .header('content-type', 'text/html; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(page.text)
+}

@@ -1,0 +1,134 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Mailbox } from '../world/mailbox.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
+import { Browser } from './browser.ts'
+import { during } from './effects.ts'
+
+let mailbox: Mailbox
+let world: World
+beforeAll(async () => {
+  mailbox = await Mailbox.open()
+  world = await startWorld({ SMTP_URL: mailbox.url })
+})
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await mailbox[Symbol.asyncDispose]()
+})
+
+const password = 'correct horse battery staple'
+const unconfirmed = /^Your primary email address is not confirmed\. Please check your inbox/
+
+async function signUp(): Promise<{ browser: Browser; username: string; email: string; location: string }> {
+  const username = world.unique('new')
+  const email = `${username}@example.com`
+  const browser = new Browser(world)
+  const { location } = await browser.post('/users', { name: 'Somebody New', username, email, password })
+  return { browser, username, email, location: location! }
+}
+
+/** The path in the newest mail to an address. */
+async function linkTo(email: string, count = 1): Promise<string> {
+  const mails = await mailbox.to(email, count)
+  return new URL(/http\S+confirmation_token=\S+/.exec(mails.at(-1)!.text)![0]).href.replace(world.url, '')
+}
+
+async function idOf(username: string): Promise<number> {
+  const [user] = (await world.root.get(`/users?username=${username}`)).body as Json[]
+  return user!['id'] as number
+}
+
+const age = (id: number, days: number) =>
+  sql`update users set created_at = created_at - make_interval(days => ${days}) where id = ${id}`.execute(
+    world.service.services.db.writer,
+  )
+
+test('email_confirmation_setting hard: nobody comes in before the address is confirmed, which is asked for again', async () => {
+  const values = { require_admin_approval_after_user_signup: false, email_confirmation_setting: 'hard' }
+  await during(world, values, async () => {
+    const { browser, username, email, location } = await signUp()
+    expect((await browser.get(location)).text).toContain('Please open the address in the mail')
+    const refusal = await browser.signIn(username, password)
+    expect([refusal.status, refusal.body['message']]).toEqual([401, expect.stringMatching(unconfirmed)])
+    const first = await linkTo(email)
+    expect((await browser.post('/users/confirmation', { email })).status).toBe(302)
+    expect((await browser.post('/users/confirmation', { email: 'nobody@example.com' })).status).toBe(302)
+    const second = await linkTo(email, 2)
+    expect((await browser.get(first)).status).toBe(422)
+    expect((await browser.get(`${second}x`)).status).toBe(422)
+    expect((await browser.get((await browser.get(second)).location!)).text).toContain('has been confirmed')
+    expect((await browser.get(second)).status).toBe(422)
+    expect((await browser.signIn(username, password)).status).toBe(200)
+  })
+})
+
+test('email_confirmation_setting soft: three days are given; off: nobody is asked', async () => {
+  const values = { require_admin_approval_after_user_signup: false, email_confirmation_setting: 'soft' }
+  await during(world, values, async () => {
+    const { browser, username, location } = await signUp()
+    expect(location).toBe('/')
+    const id = await idOf(username)
+    const token = await world.token(id, ['api'])
+    const ask = async () => (await browser.signIn(username, password)).status
+    expect(await ask()).toBe(200)
+    await age(id, 4)
+    expect(await ask()).toBe(401)
+    const api = await world.anonymous.get('/user', { 'private-token': token })
+    expect([api.status, (api.body as Json)['message']]).toEqual([
+      403,
+      expect.stringContaining('Your primary email address is not confirmed.'),
+    ])
+    await world.root.put('/application/settings', { email_confirmation_setting: 'off' })
+    expect(await ask()).toBe(200)
+    expect((await idOf((await signUp()).username)) > 0).toBe(true)
+  })
+})
+
+test('delete_unconfirmed_users: who does not confirm is gone after unconfirmed_users_delete_after_days', async () => {
+  const values = {
+    require_admin_approval_after_user_signup: false,
+    email_confirmation_setting: 'hard',
+    delete_unconfirmed_users: true,
+    unconfirmed_users_delete_after_days: 5,
+  }
+  await during(world, values, async () => {
+    const [old, young, confirmed] = [await signUp(), await signUp(), await signUp()]
+    await new Browser(world).get(await linkTo(confirmed.email))
+    const [oldId, youngId, confirmedId] = [
+      await idOf(old.username),
+      await idOf(young.username),
+      await idOf(confirmed.username),
+    ]
+    await age(oldId, 6)
+    await age(confirmedId, 6)
+    const { writer } = world.service.services.db
+    const run = () => sql`select graphile_worker.add_job('sign-up:remove-unconfirmed')`.execute(writer)
+    const there = async (id: number) => (await world.root.get(`/users/${id}`)).status === 200
+    await run()
+    await expect.poll(() => there(oldId)).toBe(false)
+    expect([await there(youngId), await there(confirmedId)]).toEqual([true, true])
+
+    await world.root.put('/application/settings', { delete_unconfirmed_users: false })
+    await age(youngId, 6)
+    await run()
+    await expect
+      .poll(async () => {
+        const jobs = sql<{ n: number }>`
+          select count(*)::int as n from graphile_worker.jobs where task_identifier = 'sign-up:remove-unconfirmed'`
+        return (await jobs.execute(writer)).rows[0]!.n
+      })
+      .toBe(0)
+    expect(await there(youngId)).toBe(true)
+  })
+})
+
+test('require_admin_approval_after_user_signup tells administrators who waits', async () => {
+  const administrator = await world.user({ admin: true })
+  await during(world, { require_admin_approval_after_user_signup: true }, async () => {
+    const { username } = await signUp()
+    const mails = await mailbox.to(`${administrator.username}@example.com`)
+    expect(mails.at(-1)!.text).toContain(`@${username}`)
+    expectStatus(await world.root.post(`/users/${await idOf(username)}/reject`), 201)
+    expect((await world.root.get(`/users?username=${username}`)).body).toEqual([])
+  })
+})
