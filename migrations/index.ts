@@ -60,6 +60,8 @@ import * as mails from './0160-mails.ts'
 import * as signUp from './0190-sign-up.ts'
 
 /** In the order they run. A released migration is never edited. */
+import * as webhooks from './0200-webhooks.ts'
+
 export const migrations: MigrationList = {
   '0001-identity': identity,
   '0002-projects': projects,
@@ -120,4 +122,5 @@ export const migrations: MigrationList = {
   '0093-languages': languages,
   '0160-mails': mails,
   '0190-sign-up': signUp,
+  '0200-webhooks': webhooks,
 }

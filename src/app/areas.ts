@@ -44,6 +44,7 @@ import { oci } from '../areas/oci/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
+import { webhooks } from '../areas/webhooks/index.ts'
 import { wikis } from '../areas/wikis/index.ts'
 import { variables } from '../areas/variables/index.ts'
 import { jobResults, jobs } from '../areas/jobs/index.ts'
@@ -127,6 +128,7 @@ export function areas(services: Services): Area[] {
     gitSsh({ ...services, wikis: wikiArea.hosting, aliases, afterPush: requests.afterPush }),
     markdownArea,
     wikiArea,
+    webhooks({ ...services, refProtection }),
     pipelineArea,
     requests,
     ciSimulation({ ...services, remoteFiles, refProtection }),

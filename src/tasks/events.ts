@@ -25,29 +25,41 @@ function rowOf({ kind, projectId = null, userId = null, payload }: News, place: 
 
 type Handler = (event: DomainEvent) => Promise<void>
 
+interface Subscriber {
+  readonly name: string
+  readonly handle: Handler
+  /** Only events for which this holds; a condition on the row `event`. */
+  readonly when: RawBuilder<unknown> | undefined
+}
+
 /**
  * The outbox. Who announces does not know who listens; each subscriber handles each event in a task of its own, again
  * after a crash, so handlers are idempotent by the event's id.
  */
 export class Events {
   readonly #db: Database
-  readonly #subscribers = new Map<string, { name: string; handle: Handler }[]>()
+  readonly #subscribers = new Map<string, Subscriber[]>()
 
   constructor(db: Database) {
     this.#db = db
   }
 
-  /** `name` is unique among all subscribers and stays the same: it names the tasks that wait. */
+  /**
+   * `name` is unique among all subscribers and stays the same: it names the tasks that wait. `when`: a condition in SQL
+   * on the row `event` (`id`, `kind`, `project_id`, `payload`), looked at as it is announced; who listens to few of many
+   * events then costs no task for the rest.
+   */
   subscribe<Payload>(
     kind: string,
     name: string,
     handle: (event: DomainEvent<Payload>) => Promise<void>,
+    { when }: { when?: RawBuilder<unknown> } = {},
   ): void {
     // Tasks of one name would be handed to one of the two.
     if ([...this.#subscribers.values()].flat().some((one) => one.name === name))
       throw new Error(`there are two subscribers called ${name}`)
     const subscribers = this.#subscribers.get(kind) ?? []
-    subscribers.push({ name, handle: handle as Handler })
+    subscribers.push({ name, handle: handle as Handler, when })
     this.#subscribers.set(kind, subscribers)
   }
 
@@ -74,17 +86,23 @@ export class Events {
    * The statement has to look at all rows of `told`.
    */
   announced(source: RawBuilder<unknown>, kinds: Iterable<string>): RawBuilder<unknown> {
-    const listeners = [...kinds].flatMap((kind) =>
-      (this.#subscribers.get(kind) ?? []).map(({ name }) => ({ kind, name: `event:${name}` })),
+    const subscribers = [...kinds].flatMap((kind) =>
+      (this.#subscribers.get(kind) ?? []).map((one) => ({ ...one, kind, task: `event:${one.name}` })),
     )
+    const listeners = JSON.stringify(subscribers.map(({ kind, task }) => ({ kind, name: task })))
+    const conditions = subscribers.flatMap(({ task, when }) =>
+      when === undefined ? [] : [sql`when s.name = ${task} then ${when}`],
+    )
+    const wanted =
+      conditions.length === 0 ? sql`true` : sql`case ${sql.join(conditions, sql` `)} else true end`
     return sql`
       event as (
         insert into events (kind, project_id, user_id, payload)
-        select e.kind, e.project_id, e.user_id, e.payload from (${source}) e returning id, kind
+        select e.kind, e.project_id, e.user_id, e.payload from (${source}) e returning id, kind, project_id, payload
       ), told as (
         select graphile_worker.add_job(identifier => s.name, payload => json_build_object('event', event.id)) as task
-        from event join jsonb_to_recordset(${JSON.stringify(listeners)}) s (kind text, name text)
-          on s.kind = event.kind)`
+        from event join jsonb_to_recordset(${listeners}) s (kind text, name text) on s.kind = event.kind
+        where ${wanted})`
   }
 
   /** The tasks that bring events to their subscribers. */

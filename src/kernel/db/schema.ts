@@ -1372,6 +1372,37 @@ export interface UserSessions {
   user_id: number;
 }
 
+export interface WebhookDeliveries {
+  content: string;
+  created_at: Generated<Timestamp>;
+  duration: number;
+  id: Generated<number>;
+  response_status: string;
+  trigger: string;
+  webhook_id: number;
+}
+
+export interface Webhooks {
+  branch_filter: string | null;
+  branch_filter_strategy: string;
+  created_at: Generated<Timestamp>;
+  custom_headers: string | null;
+  description: string | null;
+  disabled_until: Timestamp | null;
+  failures: Generated<number>;
+  id: Generated<number>;
+  name: string | null;
+  namespace_id: number | null;
+  project_id: number | null;
+  ssl_verification: boolean;
+  template: string | null;
+  token: string | null;
+  triggers: string[];
+  url: string;
+  url_variables: string | null;
+  uuid: Generated<string>;
+}
+
 export interface WikiPages {
   created_at: Generated<Timestamp>;
   id: Generated<number>;
@@ -1516,6 +1547,8 @@ export interface DB {
   user_recovery_codes: UserRecoveryCodes;
   user_sessions: UserSessions;
   users: Users;
+  webhook_deliveries: WebhookDeliveries;
+  webhooks: Webhooks;
   wiki_pages: WikiPages;
   wiki_ref_updates: WikiRefUpdates;
   wikis: Wikis;

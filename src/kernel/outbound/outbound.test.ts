@@ -94,7 +94,7 @@ describe('requests', () => {
     ['/circle', { failed: 'http' }],
     ['/file', { blocked: 'Only allowed schemes are http, https' }],
     ['/broken', { failed: 'socket' }],
-  ])('%s', async (path, answer) => expect(await get(path)).toEqual(answer))
+  ])('%s', async (path, answer) => expect(await get(path)).toMatchObject(answer))
 
   test('end in time', async () =>
     expect(await get('/silent', { timeout: 100 })).toEqual({ failed: 'timeout' }))

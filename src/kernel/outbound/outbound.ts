@@ -13,18 +13,27 @@ export interface GetOptions {
 
 export interface PostOptions extends GetOptions {
   readonly headers: Readonly<Record<string, string>>
+  /** Whether the certificate of the other side must be good. */
+  readonly verified?: boolean
 }
 
 interface Sent {
   readonly method: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  readonly verified?: boolean
 }
 
 export type Got =
-  | { readonly status: number; readonly text: string }
+  | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string }
   | { readonly failed: 'socket' | 'timeout' | 'http' }
   | { readonly blocked: string }
+
+/** Where a request would go. */
+interface Checked {
+  readonly target: URL
+  readonly addresses: readonly LookupAddress[]
+}
 
 const mostRedirects = 5
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -44,13 +53,20 @@ export class Outbound {
   }
 
   /** As `getText`, of the answer to what is posted. */
-  postJson(url: string, value: unknown, { headers, ...options }: PostOptions): Promise<Got> {
-    const body = JSON.stringify(value)
-    return this.#follow(
-      url,
-      { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } },
-      options,
-    )
+  postJson(url: string, value: unknown, options: PostOptions): Promise<Got> {
+    return this.postText(url, JSON.stringify(value), options)
+  }
+
+  /** As `postJson`, of a body that is JSON already. */
+  postText(url: string, body: string, { headers, verified = true, ...options }: PostOptions): Promise<Got> {
+    const sent = { body, verified, headers: { 'content-type': 'application/json', ...headers } }
+    return this.#follow(url, { method: 'POST', ...sent }, options)
+  }
+
+  /** Why nothing may be sent to this address as things are now, or undefined. */
+  async refusal(url: string): Promise<string | undefined> {
+    const checked = await this.#check(url)
+    return 'blocked' in checked ? checked.blocked : undefined
   }
 
   async #follow(url: string, sent: Sent, { maximumBytes, timeout }: GetOptions): Promise<Got> {
@@ -75,6 +91,28 @@ export class Outbound {
     maximumBytes: number,
     signal: AbortSignal,
   ): Promise<Got | { readonly location: string }> {
+    const checked = await this.#check(url)
+    if ('blocked' in checked) return checked
+    await using agent = new Closing(
+      this.#rules().pinned ? checked.addresses : undefined,
+      sent.verified ?? true,
+    )
+    const response = await request(checked.target, {
+      dispatcher: agent.agent,
+      signal,
+      method: sent.method,
+      headers: { accept: '*/*', 'user-agent': 'Guildhall', ...sent.headers },
+      ...(sent.body !== undefined && { body: sent.body }),
+    })
+    const { location } = response.headers
+    if (redirects.has(response.statusCode) && typeof location === 'string') return { location }
+    const headers = Object.fromEntries(
+      Object.entries(response.headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
+    )
+    return { status: response.statusCode, headers, text: await textOf(response.body, maximumBytes) }
+  }
+
+  async #check(url: string): Promise<Checked | { readonly blocked: string }> {
     const target = URL.parse(url)
     if (target === null || !/^https?:$/.test(target.protocol)) {
       return { blocked: 'Only allowed schemes are http, https' }
@@ -87,17 +125,7 @@ export class Outbound {
       const reason = refusalOf({ host: target.hostname, port, address }, rules)
       if (reason !== undefined) return { blocked: reason }
     }
-    await using agent = new Closing(rules.pinned ? addresses : undefined)
-    const response = await request(target, {
-      dispatcher: agent.agent,
-      signal,
-      method: sent.method,
-      headers: { accept: '*/*', 'user-agent': 'Guildhall', ...sent.headers },
-      ...(sent.body !== undefined && { body: sent.body }),
-    })
-    const { location } = response.headers
-    if (redirects.has(response.statusCode) && typeof location === 'string') return { location }
-    return { status: response.statusCode, text: await textOf(response.body, maximumBytes) }
+    return { target, addresses }
   }
 }
 
@@ -105,9 +133,10 @@ export class Outbound {
 class Closing implements AsyncDisposable {
   readonly agent: Agent
 
-  constructor(addresses: readonly LookupAddress[] | undefined) {
+  constructor(addresses: readonly LookupAddress[] | undefined, verified: boolean) {
     const lookup = addresses === undefined ? {} : { lookup: pinnedTo(addresses) }
-    this.agent = new Agent({ connect: { ...lookup, timeout: 10_000 }, pipelining: 0 })
+    const connect = { ...lookup, timeout: 10_000, rejectUnauthorized: verified }
+    this.agent = new Agent({ connect, pipelining: 0 })
   }
 
   [Symbol.asyncDispose](): Promise<void> {

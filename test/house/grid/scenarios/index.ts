@@ -32,6 +32,7 @@ import { uploadScenarios } from './uploads.ts'
 import { userScenarios } from './users.ts'
 import { variableScenarios } from './variables.ts'
 import { settingScenarios } from './settings.ts'
+import { webhookScenarios } from './webhooks.ts'
 import { wikiScenarios } from './wikis.ts'
 
 export const scenarios: Scenarios = {
@@ -76,5 +77,6 @@ export const scenarios: Scenarios = {
   ...userScenarios,
   ...settingScenarios,
   ...variableScenarios,
+  ...webhookScenarios,
   ...wikiScenarios,
 }

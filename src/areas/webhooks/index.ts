@@ -1,0 +1,69 @@
+import type { Plan } from '../../kernel/config/index.ts'
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import { Outbound } from '../../kernel/outbound/index.ts'
+import { outboundRules } from '../../settings/index.ts'
+import type { DomainEvent, Events, Schedule, Task } from '../../tasks/index.ts'
+import { callUnlessResting, type DeliveryServices } from './deliver.ts'
+import { prune } from './deliveries-store.ts'
+import { openHook } from './hook.ts'
+import { builders } from './payloads/builders.ts'
+import type { PayloadServices } from './payloads/parts.ts'
+import { groupPlace, instancePlace, projectPlace } from './places.ts'
+import { callingEndpoints } from './routes-calling.ts'
+import { hookEndpoints } from './routes.ts'
+import { Samples } from './samples.ts'
+import * as store from './store.ts'
+import { openCall, tell, taskName, type SealedCall } from './tell.ts'
+import { triggersOfEvent, type HookedEvent } from './triggers.ts'
+
+type WebhookServices = Omit<DeliveryServices, 'systemOutbound'> &
+  PayloadServices & { readonly events: Events; readonly plan: Plan }
+
+const pruneTask = 'webhooks:prune'
+
+/** Calls to other services when something happens in a project, below a group, or anywhere. */
+export function webhooks(given: WebhookServices): {
+  endpoints: Endpoint[]
+  tasks: Task[]
+  schedules: Schedule[]
+} {
+  const { settings, events, db, cipher } = given
+  const systemOutbound = new Outbound(() => ({
+    ...outboundRules(settings.values),
+    allowLocal: settings.values.allow_local_requests_from_system_hooks,
+  }))
+  const services = { ...given, systemOutbound }
+  const build = builders(services)
+
+  for (const kind of Object.keys(triggersOfEvent) as HookedEvent[]) {
+    const names = triggersOfEvent[kind]
+    events.subscribe(kind, `webhooks:${kind}`, (event) => tell(services, build, names, event), {
+      when: store.isCalledFor(names),
+    })
+  }
+
+  const samples = new Samples(db, (event: DomainEvent) => build(event))
+  const calling = { ...services, samples }
+  const send: Task<SealedCall> = {
+    name: taskName,
+    async run(sealed) {
+      const row = await store.find(db.reader, sealed.hook)
+      if (row !== undefined)
+        await callUnlessResting(services, openHook(row, cipher), openCall(sealed, cipher))
+    },
+  }
+
+  return {
+    endpoints: [
+      ...hookEndpoints(services, projectPlace),
+      ...callingEndpoints(calling, projectPlace),
+      ...(given.plan === 'free'
+        ? []
+        : [...hookEndpoints(services, groupPlace), ...callingEndpoints(calling, groupPlace)]),
+      ...hookEndpoints(services, instancePlace),
+      ...callingEndpoints(calling, instancePlace),
+    ],
+    tasks: [send, { name: pruneTask, run: () => prune(db) }],
+    schedules: [{ task: pruneTask, pattern: '41 3 * * *' }],
+  }
+}

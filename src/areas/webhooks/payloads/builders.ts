@@ -1,0 +1,34 @@
+import type { Cipher } from '../../../kernel/lib/secrets.ts'
+import type { Settings } from '../../../settings/index.ts'
+import type { DomainEvent } from '../../../tasks/index.ts'
+import type { HookedEvent } from '../triggers.ts'
+import { buildIssue } from './issue.ts'
+import { buildMergeRequest } from './merge-request.ts'
+import { buildNote } from './note.ts'
+import type { Builder, Built, PayloadServices } from './parts.ts'
+import { buildJobs, pipelineBuilder } from './pipeline.ts'
+import { pushBuilder } from './push.ts'
+import { buildWikiPage } from './wiki-page.ts'
+
+interface BuilderServices extends PayloadServices {
+  readonly cipher: Cipher
+  readonly settings: Settings
+}
+
+/** How the payload of each kind of event is made. */
+export function builders(services: BuilderServices): (event: DomainEvent) => Promise<readonly Built[]> {
+  const { settings, cipher } = services
+  const byKind: Record<HookedEvent, Builder> = {
+    push: pushBuilder(() => settings.values.push_event_hooks_limit),
+    issue: buildIssue,
+    note: buildNote,
+    merge_request: buildMergeRequest,
+    pipeline: pipelineBuilder(cipher),
+    job: buildJobs,
+    wiki_page: buildWikiPage,
+  }
+  return async (event) => {
+    const builder = byKind[event.kind as HookedEvent] as Builder<unknown>
+    return builder(services, event)
+  }
+}
