@@ -58,6 +58,7 @@ import * as ldap from './0092-ldap.ts'
 import * as languages from './0093-languages.ts'
 import * as mails from './0160-mails.ts'
 import * as signUp from './0190-sign-up.ts'
+import * as ageOfDeletedNotes from './0140-age-of-deleted-notes.ts'
 
 /** In the order they run. A released migration is never edited. */
 import * as webhooks from './0200-webhooks.ts'
@@ -123,4 +124,5 @@ export const migrations: MigrationList = {
   '0160-mails': mails,
   '0190-sign-up': signUp,
   '0200-webhooks': webhooks,
+  '0140-age-of-deleted-notes': ageOfDeletedNotes,
 }

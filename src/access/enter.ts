@@ -22,7 +22,7 @@ export interface Entrance<Subject, Row> {
 
 const userColumns = userColumnsWith(sql`u.admin`)
 
-function userColumnsWith(admin: RawBuilder<unknown>): RawBuilder<unknown> {
+export function userColumnsWith(admin: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     u.id, u.username, u.name, u.email, u.public_email, u.state, u.kind, ${admin}, u.external, u.can_create_group,
     u.locked_until, u.password_expired, u.accepted_terms,
@@ -326,7 +326,7 @@ function actorFromRow(row: Record<string, unknown>): Actor {
   }
 }
 
-function userFromRow(row: Record<string, unknown>): User {
+export function userFromRow(row: Record<string, unknown>): User {
   return {
     id: row['id'] as number,
     username: row['username'] as string,

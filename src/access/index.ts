@@ -86,6 +86,7 @@ export {
 } from './subjects.ts'
 export { discussionVisible, openDiscussion, readsInternalNotes } from './notes.ts'
 export { placeVisible, readsInternalNotesOf, readsNoteable, type Readable } from './readers.ts'
+export { audienceOf, type Attendant, type Listener } from './audience.ts'
 export { visiblePlaces } from './places.ts'
 export { personalSnippetVisible, projectSnippetVisible } from './snippets.ts'
 export {

@@ -1,4 +1,8 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { forgetDeletedNotes } from '../../src/areas/notes/streams/index.ts'
+import { statementChannel, type SentStatement } from '../../src/kernel/log/index.ts'
 import type { Person } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 
@@ -74,27 +78,70 @@ class Follower implements AsyncDisposable {
   }
 }
 
+let people: Person[] = []
+
+/** Members of the project, the same each time. */
+async function crowd(size: number): Promise<Person[]> {
+  people = people.length > 0 ? people : await Promise.all(Array.from({ length: size }, () => world.user()))
+  const path = `/projects/${project.id}/members`
+  const user_id = people.map(({ id }) => id).join(',')
+  await world.root.post(path, { user_id, access_level: 10 })
+  return people
+}
+
 async function issue(): Promise<string> {
   const made = expectStatus(await guest.post(`/projects/${project.id}/issues`, { title: 'T' }), 201)
   return `/projects/${project.id}/issues/${made['iid'] as number}`
 }
 
-test('a hundred write into one thread at once, and all who follow on any node see each of them once', async () => {
+test('a hundred people write into one thread at once: nothing is lost, all see each of them, in one order', async () => {
   const at = await issue()
   const thread = expectStatus(await guest.post(`${at}/discussions`, { body: 'first' }), 201)
   const single = `${at}/discussions/${thread['id'] as string}/notes`
-  await using here = await Follower.open(at, guest, world.url)
-  await using there = await Follower.open(at, reporter, elsewhere)
-  const bodies = Array.from({ length: 100 }, (_, number) => `note ${number}`)
-  await Promise.all(bodies.map((body) => reporter.post(single, { body })))
-  for (const follower of [here, there]) {
+  const people = await crowd(100)
+  await using followers = new AsyncDisposableStack()
+  const open = await Promise.all(
+    people.map(async (person, number) =>
+      followers.use(await Follower.open(at, person, number % 2 === 0 ? world.url : elsewhere)),
+    ),
+  )
+  const bodies = people.map(({ username }) => `by ${username}`)
+  const replies = await Promise.all(
+    people.map((person, number) => person.post(single, { body: bodies[number]! })),
+  )
+  expect(replies.map(({ status }) => status)).toEqual(people.map(() => 201))
+  const listed = (await guest.get(single.replace(/\/notes$/, ''))).body as { notes: Json[] }
+  const order = listed.notes.slice(1).map(({ body }) => body as string)
+  expect([...order].sort()).toEqual([...bodies].sort())
+  for (const follower of open) {
     const events = await follower.until(100)
     expect(events.map(({ type }) => type)).toEqual(bodies.map(() => 'created'))
-    expect(events.map(({ data }) => (data['note'] as Json)['body'] as string).sort()).toEqual(
-      [...bodies].sort(),
-    )
-    expect(events.map(({ id }) => id)).toEqual(events.map(({ id }) => id).sort((a, b) => a - b))
+    expect(events.map(({ data }) => (data['note'] as Json)['body'])).toEqual(order)
   }
+})
+
+test('one piece of news costs one statement, however many follow', async () => {
+  const at = await issue()
+  const people = await crowd(100)
+  await using followers = new AsyncDisposableStack()
+  const open = await Promise.all(
+    people.slice(0, 50).map(async (person) => followers.use(await Follower.open(at, person, world.url))),
+  )
+  expectStatus(await guest.post(`${at}/notes`, { body: 'first' }), 201)
+  for (const follower of open) await follower.until(1)
+  const reads: string[] = []
+  const listen = (message: unknown): void => {
+    const { text } = message as SentStatement
+    if (text.includes('audience')) reads.push(text)
+  }
+  subscribe(statementChannel, listen)
+  try {
+    expectStatus(await guest.post(`${at}/notes`, { body: 'second' }), 201)
+    for (const follower of open) await follower.until(2)
+  } finally {
+    unsubscribe(statementChannel, listen)
+  }
+  expect(reads).toHaveLength(1)
 })
 
 test('changes and deletions are told, internal notes only to those who read them, also to who was away', async () => {
@@ -125,4 +172,40 @@ test('a stream ends when its follower may not see the issue any more', async () 
   expect((await world.root.delete(`/projects/${project.id}/members/${leaver.id}`)).status).toBe(204)
   expectStatus(await guest.post(`${at}/notes`, { body: 'secret' }), 201)
   expect(await response.text()).not.toContain('secret')
+})
+
+test('who was away for long is told everything in pieces, in order', async () => {
+  const at = await issue()
+  const thread = expectStatus(await guest.post(`${at}/discussions`, { body: 'first' }), 201)
+  const { db } = world.service.services
+  await sql`
+    with counted as (
+      update noteables nb set version = nb.version + 450 from discussions d
+      where d.key = ${thread['id']} and nb.id = d.noteable_id returning nb.id, nb.version - 450 as version, d.id as thread)
+    insert into notes (discussion_id, noteable_id, author_id, body, created_version, version, created_at, updated_at)
+    select c.thread, c.id, ${guest.id}::bigint, 'note ' || n, c.version + n, c.version + n, now(), now()
+    from counted c, generate_series(1, 450) n`.execute(db.writer)
+  await using back = await Follower.open(at, guest, world.url, { 'last-event-id': '1' })
+  const bodies = Array.from({ length: 450 }, (_, index) => `note ${index + 1}`)
+  const events = await back.until(450)
+  expect(events.map(({ data }) => (data['note'] as Json)['body'])).toEqual(bodies)
+  // Who does not wait for more gets the same, and the end.
+  const all = await guest.get(`${at}/discussions/stream`, { 'last-event-id': '1' })
+  expect(all.text.match(/^event: created$/gm)).toHaveLength(450)
+})
+
+test('deletions are forgotten after a month', async () => {
+  const at = await issue()
+  const note = expectStatus(await guest.post(`${at}/notes`, { body: 'a' }), 201)
+  expect((await guest.delete(`${at}/notes/${note['id'] as number}`)).status).toBe(204)
+  const { db } = world.service.services
+  const left = async () =>
+    (await sql`select from deleted_notes where note_id = ${note['id']}`.execute(db.reader)).rows.length
+  await forgetDeletedNotes(db)
+  expect(await left()).toBe(1)
+  await sql`update deleted_notes set deleted_at = now() - interval '31 days' where note_id = ${note['id']}`.execute(
+    db.writer,
+  )
+  await forgetDeletedNotes(db)
+  expect(await left()).toBe(0)
 })

@@ -2,7 +2,7 @@ import type { Database, Notifications } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import type { Settings } from '../../settings/index.ts'
-import type { Events } from '../../tasks/index.ts'
+import type { Events, Schedule, Task } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { awardables, noteables } from './noteables/kinds.ts'
 import { awardEndpoints } from './routes/awards.ts'
@@ -11,7 +11,7 @@ import { commitCommentEndpoints } from './routes/commit-comments.ts'
 import { discussionEndpoints } from './routes/discussions.ts'
 import { noteEndpoints } from './routes/notes.ts'
 import { streamEndpoint } from './routes/stream.ts'
-import { NoteStreams } from './stream.ts'
+import { forgetDeletedNotes, NoteStreams } from './streams/index.ts'
 import { NoteWriter } from './writer.ts'
 
 export { addSystemNotes, type SystemAction, type SystemNote } from './system.ts'
@@ -36,6 +36,8 @@ export interface NotesRoom extends NoteServices {
   readonly streams: NoteStreams
 }
 
+const forgetting = 'notes:forget-deleted'
+
 /** What is looked at of the news of merge requests. */
 interface RequestEvent {
   readonly mergeRequestId: number
@@ -45,6 +47,8 @@ interface RequestEvent {
 /** Discussions and notes of all that can be discussed. */
 export function notes(services: NoteServices): {
   endpoints: Endpoint[]
+  tasks: Task[]
+  schedules: Schedule[]
   start: () => Promise<AsyncDisposable>
 } {
   const { settings } = services
@@ -73,6 +77,8 @@ export function notes(services: NoteServices): {
       ...commitCommentEndpoints(room),
       ...awardables.flatMap((noteable) => awardEndpoints(room, noteable)),
     ],
+    tasks: [{ name: forgetting, run: () => forgetDeletedNotes(services.db) }],
+    schedules: [{ task: forgetting, pattern: '23 4 * * *' }],
     start: async () => room.streams,
   }
 }

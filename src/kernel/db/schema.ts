@@ -434,6 +434,7 @@ export interface ContainerUploads {
 }
 
 export interface DeletedNotes {
+  deleted_at: Generated<Timestamp>;
   discussion_key: string;
   internal: boolean;
   note_id: number;
