@@ -32,8 +32,8 @@ import { codeOwners } from '../areas/code-owners/index.ts'
 import { storageMoves } from '../areas/storage-moves/index.ts'
 import { pushRules } from '../areas/push-rules/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
-import { epics } from '../areas/epics/index.ts'
-import { issues } from '../areas/issues/index.ts'
+import { epics, epicsByIds } from '../areas/epics/index.ts'
+import { issues, issuesByIds } from '../areas/issues/index.ts'
 import { labels } from '../areas/labels/index.ts'
 import { milestones } from '../areas/milestones/index.ts'
 import { resourceEvents } from '../areas/resource-events/index.ts'
@@ -53,6 +53,7 @@ import { pipelineSchedules } from '../areas/pipeline-schedules/index.ts'
 import { lastPipelineOf, pipelines, RemoteFiles } from '../areas/pipelines/index.ts'
 import { runners } from '../areas/runners/index.ts'
 import { notes } from '../areas/notes/index.ts'
+import { todos } from '../areas/todos/index.ts'
 import { uploads } from '../areas/uploads/index.ts'
 import { signUp } from '../areas/sign-up/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
@@ -149,6 +150,14 @@ export function areas(services: Services): Area[] {
     epics(services),
     resourceEvents(services),
     notes(services),
+    todos({
+      ...services,
+      targets: {
+        Issue: (actor, ids) => issuesByIds(services, actor, ids),
+        MergeRequest: requests.byIds,
+        Epic: (actor, ids) => epicsByIds(services, actor, ids),
+      },
+    }),
     uploads(services),
     runners({
       ...services,

@@ -10,6 +10,8 @@ export { changeEpic, createEpic, type EpicChange, type NewEpic } from './write.t
 export { find as findEpic } from './store.ts'
 export { epicTarget } from './system-notes.ts'
 
+export { epicsByIds } from './by-ids.ts'
+
 export interface EpicServices {
   readonly db: Database
   readonly events: Events

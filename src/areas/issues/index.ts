@@ -9,6 +9,7 @@ import { actingEndpoints } from './routes-acting.ts'
 import { listEndpoints } from './routes-lists.ts'
 import { issueEndpoints } from './routes.ts'
 
+export { issuesByIds } from './by-ids.ts'
 export { tellOfEpic } from './epic-notes.ts'
 export { issue, Issue, relativePath, type IssueRow } from './entities.ts'
 export { closeAs, closedBy, findReferenced, mentionedIn, type IssueReference } from './references.ts'

@@ -1,3 +1,4 @@
+import type { Actor } from '../../access/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import type { ThreadsResolvedEvent } from '../notes/index.ts'
@@ -12,6 +13,7 @@ import { onPush } from './on-push.ts'
 import { createForVersion } from './pipelines/create.ts'
 import { afterPush } from './push-options.ts'
 import { findProjects } from './projects.ts'
+import { mergeRequestsByIds } from './reading/by-ids.ts'
 import { approvalSettingEndpoints } from './routes/approval-settings.ts'
 import { approvalEndpoints } from './routes/approvals.ts'
 import { attendingEndpoints } from './routes/attending.ts'
@@ -50,6 +52,7 @@ export function mergeRequests(services: MergeRequestServices): {
   schedules: Schedule[]
   start: () => Promise<AsyncDisposable>
   afterPush: (...push: AfterPush) => Promise<string[]>
+  byIds: (actor: Actor, ids: readonly number[]) => ReturnType<typeof mergeRequestsByIds>
 } {
   const { events } = services
   events.subscribe<PushEvent>('push', 'merge-requests-push', (event) => onPush(services, event))
@@ -80,6 +83,7 @@ export function mergeRequests(services: MergeRequestServices): {
     schedules: [{ task: settleTask, pattern: '* * * * *' }],
     start: () => settleAtStart(services),
     afterPush: (...push) => afterPush(services, ...push),
+    byIds: (actor, ids) => mergeRequestsByIds(services, actor, ids),
   }
 }
 

@@ -1,3 +1,4 @@
+export { mentionsIn, spokenLines, type Mentions } from './mentions.ts'
 export { reactedTo } from './reactions.ts'
 export { matching } from './search.ts'
 export { parseDuration, writeDuration } from './duration.ts'

@@ -123,9 +123,15 @@ export const commitNoteable: Noteable = {
 export const noteables: readonly Noteable[] = [
   issueNoteable,
   mergeRequestNoteable,
+  epicNoteable,
   snippetNoteable,
   commitNoteable,
 ]
 
 /** Everything that can be reacted to, besides notes. */
-export const awardables: readonly Noteable[] = [issueNoteable, mergeRequestNoteable, snippetNoteable]
+export const awardables: readonly Noteable[] = [
+  issueNoteable,
+  mergeRequestNoteable,
+  epicAwardable,
+  snippetNoteable,
+]

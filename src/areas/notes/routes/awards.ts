@@ -9,6 +9,7 @@ import {
   type Endpoint,
   type PageInput,
 } from '../../../kernel/endpoint/index.ts'
+import { finishTodos } from '../../todos/index.ts'
 import * as awards from '../awards.ts'
 import type { AwardableKind } from '../awards.ts'
 import type { NotesRoom } from '../index.ts'
@@ -104,9 +105,12 @@ function awardsOf(room: NotesRoom, noteable: Noteable, path: string, called: str
         const found = await find(call as never)
         rules.checkWriter(actor, found.opened.place, found.opened.found)
         const name = awards.emojiNamed(params.name)
-        const made = await db.transaction((tx) =>
-          awards.addAward(tx, found.kind, found.id, { userId: userOf(actor).id, name }),
-        )
+        const made = await db.transaction(async (tx) => {
+          const { id: userId } = userOf(actor)
+          const { kind, id: targetId } = found.opened.target
+          if (kind !== 'Commit') await finishTodos(tx, { kind, id: targetId }, [userId])
+          return awards.addAward(tx, found.kind, found.id, { userId, name })
+        })
         return awards.awardEntity(await shown(found, made), externalUrl())
       },
     }),

@@ -28,6 +28,7 @@ import { snippetScenarios } from './snippets.ts'
 import { sessionScenarios } from './sessions.ts'
 import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
+import { todoScenarios } from './todos.ts'
 import { uploadScenarios } from './uploads.ts'
 import { userScenarios } from './users.ts'
 import { variableScenarios } from './variables.ts'
@@ -72,6 +73,7 @@ export const scenarios: Scenarios = {
   ...snippetScenarios,
   ...sessionScenarios,
   ...tokenScenarios,
+  ...todoScenarios,
   ...triggerScenarios,
   ...uploadScenarios,
   ...userScenarios,

@@ -11,6 +11,8 @@ import { snippetOf } from './snippets.ts'
 interface Thing {
   readonly stage: Stage
   readonly address: string
+  /** Where reactions to it are, if elsewhere. */
+  readonly reactions?: string
   readonly path: Readonly<Record<string, string | number>>
 }
 
@@ -89,7 +91,8 @@ function awardScenarios(at: string, thingOf: ThingOf): Scenarios {
   const made = async (stage: Stage): Promise<Request> => {
     const thing = await thingOf(stage)
     const thread = await threadOf(thing)
-    const place = at.endsWith('/:note_id') ? `${thing.address}/notes/${thread.note_id}` : thing.address
+    const address = thing.reactions ?? thing.address
+    const place = at.endsWith('/:note_id') ? `${address}/notes/${thread.note_id}` : address
     const award = await stage.make(`${place}/award_emoji`, { name: 'tada' })
     return { stage: thing.stage, path: { ...thing.path, ...thread, award_id: idOf(award) } }
   }
@@ -190,6 +193,22 @@ const issueScenarios: Scenarios = {
   },
 }
 
+const epic =
+  (fields: object = {}): ThingOf =>
+  async (stage) => {
+    const made = await stage.make(`${stage.groupPath}/epics`, { title: stage.unique('epic'), ...fields })
+    const [epic_id, epic_iid] = [idOf(made), made['iid'] as number]
+    const epics = `${stage.groupPath}/epics`
+    return {
+      stage,
+      address: `${epics}/${epic_id}`,
+      reactions: `${epics}/${epic_iid}`,
+      path: { epic_id, epic_iid },
+    }
+  }
+const epicRows = noteScenarios('/groups/:id/epics/:epic_id', 'epics', epic())
+const epicList = 'GET /groups/:id/epics/:epic_id/discussions'
+
 const mergeRequest: ThingOf = async (stage) => {
   const own = await ciStage(stage)
   const { iid } = (await newRequest(own)) as { iid: number }
@@ -251,6 +270,11 @@ export const discussionScenarios: Scenarios = {
   'GET /projects/:id/repository/commits/:sha/comments': { '': commented },
   'POST /projects/:id/repository/commits/:sha/comments': {
     '': async (stage) => ({ ...(await commented(stage)), body: { note: 'text' } }),
+  },
+  ...epicRows,
+  [epicList]: {
+    ...epicRows[epicList],
+    'confidential epic': async (stage) => request(await epic({ confidential: true })(stage)),
   },
   ...snippetRows,
   [snippetList]: {

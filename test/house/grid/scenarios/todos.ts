@@ -1,0 +1,48 @@
+import type { Json } from '../../../world/world.ts'
+import { idOf } from '../actors.ts'
+import { ciStage } from '../ci.ts'
+import { plain, type Scenarios, type Stage } from '../stage.ts'
+import { newIssue } from './issues.ts'
+import { request as newRequest } from './merge-requests.ts'
+
+/** The path of an issue that everybody may read. */
+const openIssue = (stage: Stage): Promise<string> =>
+  stage.once('issue that everybody reads', async () => {
+    const project = await stage.world.project({ visibility: 'public' })
+    const issue = await stage.make(`/projects/${idOf(project)}/issues`, { title: 'open' })
+    return `/projects/${idOf(project)}/issues/${issue['iid'] as number}`
+  })
+
+export const todoScenarios: Scenarios = {
+  'GET /todos': { '': plain },
+  'POST /todos/mark_as_done': { '': plain },
+  'POST /todos/:id/mark_as_done': {
+    'to-do of the caller': {
+      forEach: true,
+      prepare: async (stage, { client }) => {
+        const { status, body } = await client.post(`${await openIssue(stage)}/todo`)
+        return { path: { id: status === 201 ? idOf(body as Json) : 1 } }
+      },
+    },
+    'to-do of another user': async (stage) => {
+      const path = `${stage.projectPath}/issues/${await newIssue(stage)}`
+      return { path: { id: idOf(await stage.make(`${path}/todo`)) } }
+    },
+  },
+  'POST /projects/:id/issues/:issue_iid/todo': {
+    '': async (stage) => ({ path: { issue_iid: await newIssue(stage) } }),
+  },
+  'POST /projects/:id/merge_requests/:merge_request_iid/todo': {
+    '': async (stage) => {
+      const own = await ciStage(stage)
+      const { iid } = (await newRequest(own)) as { iid: number }
+      return { stage: own, path: { merge_request_iid: iid } }
+    },
+  },
+  'POST /groups/:id/epics/:epic_iid/todo': {
+    '': async (stage) => {
+      const { iid } = await stage.make(`${stage.groupPath}/epics`, { title: stage.unique('epic') })
+      return { path: { epic_iid: iid as number } }
+    },
+  },
+}
