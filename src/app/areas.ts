@@ -16,6 +16,7 @@ import { ldap } from '../areas/ldap/index.ts'
 import { members } from '../areas/members/index.ts'
 import { memberRoles } from '../areas/member-roles/index.ts'
 import { containerRegistry } from '../areas/container-registry/index.ts'
+import { crossReferences } from '../areas/cross-references/index.ts'
 import { containerRules } from '../areas/container-rules/index.ts'
 import { gitHttp } from '../areas/git-http/index.ts'
 import { mergeRequests } from '../areas/merge-requests/index.ts'
@@ -158,6 +159,7 @@ export function areas(services: Services): Area[] {
         Epic: (actor, ids) => epicsByIds(services, actor, ids),
       },
     }),
+    crossReferences({ ...services, texts: markdownArea.texts }),
     uploads(services),
     runners({
       ...services,

@@ -77,7 +77,7 @@ function fullPathOf(path: string | null, own: string, namespace: string): string
   return path.includes('/') ? path : `${namespace}/${path}`
 }
 
-/** Closes an issue in the name of a user, if he may; `by` is the commit or the merge request that closes it. */
+/** Closes an issue in the name of a user, if he may and its project lets others close its issues; `by` is the commit or the merge request that closes it. */
 export async function closeAs(
   { db, events }: { readonly db: Database; readonly events: Events },
   userId: number,
@@ -86,6 +86,7 @@ export async function closeAs(
 ): Promise<void> {
   const entered = await enterAs<ProjectSubject>(db, projectKind, userId, issue.project_id)
   if (entered === undefined || !may(entered.actor, 'admin_issue', entered.subject)) return
+  if (entered.subject.settings['autoclose_referenced_issues'] === false) return
   const writing = { actor: entered.actor, project: entered.subject }
   await db.transaction((tx) =>
     changeIssue({ events }, tx, writing, issue.id, { state_event: 'close', closedBy: by }),

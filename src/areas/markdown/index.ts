@@ -3,6 +3,7 @@ import { Fields, Flag, Optional, Text, type Endpoint } from '../../kernel/endpoi
 import { notFound } from '../../kernel/errors/index.ts'
 import { Texts, type TextServices } from './texts.ts'
 
+export type { NamedThing, TextPlace } from './references/index.ts'
 export { Texts, type TextToRender } from './texts.ts'
 
 /** Texts to HTML, for callers and for the areas that show texts. */

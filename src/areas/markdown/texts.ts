@@ -1,7 +1,13 @@
 import type { Actor } from '../../access/index.ts'
-import type { Language, LinkPlaces, Renderer, RenderSettings } from '../../rendering/index.ts'
+import type { Candidate, Language, LinkPlaces, Renderer, RenderSettings } from '../../rendering/index.ts'
 import type { Settings, SettingValues } from '../../settings/index.ts'
-import { resolveReferences, type ReferenceServices, type TextPlace } from './references/index.ts'
+import {
+  namedThings,
+  resolveReferences,
+  type NamedThing,
+  type ReferenceServices,
+  type TextPlace,
+} from './references/index.ts'
 
 export interface TextServices extends ReferenceServices {
   readonly renderer: Renderer
@@ -48,6 +54,29 @@ export class Texts {
         }),
       },
     )
+  }
+
+  /** What a text in Markdown names, outside of code, of what its writer may see. */
+  async namedIn(text: string, writer: Actor, place: TextPlace): Promise<NamedThing[]> {
+    if (!/[#!$&]\d|:\/\//.test(text)) return []
+    let found: readonly Candidate[] = []
+    const { renderer, settings, externalUrl } = this.#services
+    const context = {
+      baseUrl: externalUrl(),
+      wikiLinks: false,
+      hideFrontMatter: false,
+      settings: renderSettings(settings.values),
+    }
+    await renderer.render(
+      { text, language: 'markdown', context },
+      {
+        resolve: async (candidates) => {
+          found = candidates
+          return {}
+        },
+      },
+    )
+    return namedThings(this.#services, writer, place, found)
   }
 }
 

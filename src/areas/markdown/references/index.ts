@@ -25,6 +25,9 @@ export type TextPlace = Pick<ProjectSubject | GroupSubject, 'kind' | 'id' | 'ful
 /** Commits of one text that are looked up. */
 const mostCommits = 200
 
+/** Things that one text names which hear of it. */
+const mostThings = 100
+
 /** The kinds of which whoever sees the project does not see everything. */
 const abilities = {
   issue: 'read_issue',
@@ -71,6 +74,41 @@ export async function resolveReferences(
     if (commit !== undefined) resolved[found.key] = commit
   }
   return resolved
+}
+
+/** Something that a text names: by its number in a project, or in a group. */
+export interface NamedThing {
+  readonly kind: 'issue' | 'merge_request' | 'snippet' | 'epic'
+  readonly number: number
+  readonly placeId: number
+}
+
+/** The issues, merge requests, snippets and epics that candidates mean, as far as a reader may see them. */
+export async function namedThings(
+  services: Pick<ReferenceServices, 'db' | 'plan'>,
+  actor: Actor,
+  place: TextPlace,
+  candidates: readonly Candidate[],
+): Promise<NamedThing[]> {
+  const wanted = candidates
+    .filter(({ kind }) => kind in signs)
+    .slice(0, mostThings)
+    .map((candidate) => wantedOf(candidate, place))
+  if (wanted.length === 0) return []
+  const kinds = new Map(wanted.map(({ key, kind }) => [key, kind as NamedThing['kind']]))
+  const { projects, named } = await ask(services.db.reader, actor, wanted)
+  const things = new Map<string, NamedThing>()
+  for (const found of named) {
+    const kind = kinds.get(found.key)!
+    const project = found.project === null ? undefined : projects.get(found.project)
+    if (
+      kind === 'epic' ? !includesPlan(services.plan, 'ultimate') : !project || !mayRead(actor, kind, project)
+    )
+      continue
+    const thing = { kind, number: Number(found.name), placeId: (found.project ?? found.group)! }
+    things.set(`${kind} ${thing.placeId} ${thing.number}`, thing)
+  }
+  return [...things.values()]
 }
 
 type InProject = keyof typeof abilities
