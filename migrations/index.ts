@@ -54,6 +54,7 @@ import * as mergeRequestSubscriptions from './0043-merge-request-subscriptions.t
 import * as inputsOfSchedules from './0111-inputs-of-schedules.ts'
 import * as milestonesOfReleases from './0112-milestones-of-releases.ts'
 import * as codeOwnerRules from './0150-code-owner-rules.ts'
+import * as people from './0180-people.ts'
 import * as ldap from './0092-ldap.ts'
 import * as languages from './0093-languages.ts'
 import * as mails from './0160-mails.ts'
@@ -119,6 +120,7 @@ export const migrations: MigrationList = {
   '0111-inputs-of-schedules': inputsOfSchedules,
   '0112-milestones-of-releases': milestonesOfReleases,
   '0150-code-owner-rules': codeOwnerRules,
+  '0180-people': people,
   '0092-ldap': ldap,
   '0093-languages': languages,
   '0160-mails': mails,

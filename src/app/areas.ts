@@ -9,6 +9,7 @@ import { ciSimulation } from '../areas/ci-simulation/index.ts'
 import { markdown } from '../areas/markdown/index.ts'
 import { accessExplanations } from '../areas/access-explanations/index.ts'
 import { accessRequests } from '../areas/access-requests/index.ts'
+import { avatars } from '../areas/avatars/index.ts'
 import { billableMembers } from '../areas/billable-members/index.ts'
 import { invitations } from '../areas/invitations/index.ts'
 import { languages } from '../areas/languages/index.ts'
@@ -22,6 +23,7 @@ import { gitHttp } from '../areas/git-http/index.ts'
 import { mergeRequests } from '../areas/merge-requests/index.ts'
 import { metadata } from '../areas/metadata/index.ts'
 import { deployments, environments } from '../areas/environments/index.ts'
+import { gpgKeys } from '../areas/gpg-keys/index.ts'
 import { groups } from '../areas/groups/index.ts'
 import { identityTokens } from '../areas/identity-tokens/index.ts'
 import { jobTokenScope } from '../areas/job-token-scope/index.ts'
@@ -55,6 +57,7 @@ import { lastPipelineOf, pipelines, RemoteFiles } from '../areas/pipelines/index
 import { runners } from '../areas/runners/index.ts'
 import { notes } from '../areas/notes/index.ts'
 import { todos } from '../areas/todos/index.ts'
+import { notes, removeNotesOf } from '../areas/notes/index.ts'
 import { uploads } from '../areas/uploads/index.ts'
 import { signUp } from '../areas/sign-up/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
@@ -97,7 +100,8 @@ export function areas(services: Services): Area[] {
     projects(services),
     projectAliases(services),
     languages(services),
-    users({ ...services, beforeRemoval: removeRepositoriesBelow }),
+    avatars(services),
+    users({ ...services, beforeRemoval: removeRepositoriesBelow, removeNotes: removeNotesOf }),
     tokens(services),
     sessions({ ...services, elsewhere }),
     signUp({ ...services, texts: markdownArea.texts, beforeRemoval: removeRepositoriesBelow }),
@@ -121,6 +125,7 @@ export function areas(services: Services): Area[] {
     }),
     commitStatuses({ ...services, refProtection, process: pipelineArea.process }),
     sshKeys(services),
+    gpgKeys(services),
     deployKeys(services),
     deployTokens(services),
     containerRules(services),

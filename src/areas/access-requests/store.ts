@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { onConstraint, type Reader, type Writer } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid, notFound } from '../../kernel/errors/index.ts'
+import { userAvatar } from '../avatars/index.ts'
 import { placeColumn, type Place } from '../members/index.ts'
 import type { BasicUserRow } from '../users/index.ts'
 
@@ -9,7 +10,8 @@ export interface RequestRow extends BasicUserRow {
   readonly requested_at: Date | string
 }
 
-const columns = sql`u.id, u.username, u.public_email, u.name, u.state, r.requested_at`
+const columns = sql`
+  u.id, u.username, u.public_email, u.name, u.state, ${userAvatar('u')} as avatar, r.requested_at`
 
 /** The open requests of the group or project that is the subject, oldest first. */
 export function list(kind: Place['kind'], input: PageInput): Read<RequestRow> {

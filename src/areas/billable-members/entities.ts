@@ -11,6 +11,7 @@ import {
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
 import type { BillableRow, MembershipRow } from './store.ts'
+import { avatarUrl } from '../avatars/index.ts'
 
 const ways = ['group_member', 'project_member', 'group_invite', 'project_invite'] as const
 
@@ -36,7 +37,7 @@ export function billableMember(row: BillableRow, actor: Actor, externalUrl: stri
     username: row.username,
     name: row.name,
     state: row.state,
-    avatar_url: null,
+    avatar_url: avatarUrl(row.avatar, externalUrl),
     web_url: `${externalUrl}/${row.username}`,
     email: isAdministrator(actor) ? row.email : row.public_email,
     last_activity_on: row.last_activity_on,

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Reader } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { userAvatar } from '../avatars/index.ts'
 
 export interface BillableRow {
   readonly id: number
@@ -8,6 +9,7 @@ export interface BillableRow {
   readonly name: string
   readonly state: string
   readonly email: string
+  readonly avatar: string | null
   readonly public_email: string | null
   readonly last_activity_on: string | null
   readonly last_login_at: Date | string | null
@@ -57,7 +59,7 @@ export function list(
   return page(
     {
       columns: sql`
-        u.id, u.username, u.name, u.state, u.email, u.public_email, u.last_activity_on,
+        u.id, u.username, u.name, u.state, ${userAvatar('u')} as avatar, u.email, u.public_email, u.last_activity_on,
         u.last_sign_in_at as last_login_at, u.created_at, b.way,
         b.way = 1 and b.access_level = 50 and not exists (
           select from effective_memberships(subject.line, null) o join users p on p.id = o.user_id

@@ -11,6 +11,7 @@ import {
   Text,
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
+import { avatarUrl } from '../avatars/index.ts'
 import { Project, projectEntity, type ProjectRow } from '../projects/index.ts'
 import { SharedWith, type SharedWithRow } from '../shares/index.ts'
 import {
@@ -74,6 +75,7 @@ export interface GroupRow {
   readonly path: string
   readonly full_path: string
   readonly line_name: string
+  readonly avatar: string | null
   readonly description: string
   readonly visibility: number
   readonly settings: StoredSettings
@@ -115,7 +117,7 @@ export function group(
     emails_disabled: settings.emails_enabled === false,
     default_branch_protection: protectionKind(protection),
     default_branch_protection_defaults: protection,
-    avatar_url: null,
+    avatar_url: avatarUrl(row.avatar, externalUrl),
     full_name: row.line_name,
     full_path: row.full_path,
     created_at: row.created_at,
@@ -148,7 +150,7 @@ export function projectGroup(row: GroupRow, externalUrl: string): Record<string,
     id: row.id,
     web_url: `${externalUrl}/groups/${row.full_path}`,
     name: row.name,
-    avatar_url: null,
+    avatar_url: avatarUrl(row.avatar, externalUrl),
     full_name: row.line_name,
     full_path: row.full_path,
   }

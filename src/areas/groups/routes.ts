@@ -19,6 +19,7 @@ import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { createGroup } from './create.ts'
 import * as entities from './entities.ts'
+import { avatarParam, setAvatar, takeAvatar } from '../avatars/index.ts'
 import { cloneRoot } from '../projects/index.ts'
 import { Group, GroupDetail, type EntityContext, type GroupRow } from './entities.ts'
 import { cursorBehind, groupsWhere, listParams, visibleGroups } from './listing.ts'
@@ -52,6 +53,7 @@ export function contextOf(
 }
 
 const common = {
+  ...avatarParam,
   description: Optional(Nullable(Text({ description: 'At most 500 characters' }))),
   visibility: Optional(OneOf(visibilityNames, {})),
 }
@@ -90,6 +92,7 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
       summary: 'Create a group or subgroup',
       on: instance,
       may: 'read_instance',
+      takeFile: takeAvatar,
       params: Fields({
         name: Text({ maxLength: 255 }),
         path: Text({ maxLength: 255 }),
@@ -104,7 +107,9 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
         404: 'No such parent',
       },
       async handle({ actor, params }) {
-        return detail(actor, await createGroup({ db, settings: settings.values }, actor, params))
+        const id = await createGroup({ db, settings: settings.values }, actor, params)
+        await db.transaction((tx) => setAvatar(tx, 'group', id, params.avatar))
+        return detail(actor, id)
       },
     }),
 
@@ -116,6 +121,7 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
         'With its path those of all that lies below change; the old ones of projects lead to the new ones.',
       on: group,
       may: 'admin_group',
+      takeFile: takeAvatar,
       params: Fields({
         name: Optional(Text({ maxLength: 255 })),
         path: Optional(Text({ maxLength: 255 })),
@@ -126,6 +132,7 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
       refuses: { 400: 'A rule is broken' },
       async handle({ actor, group, params }) {
         await updateGroup({ db, settings: settings.values }, actor, group, params)
+        await db.transaction((tx) => setAvatar(tx, 'group', group.id, params.avatar))
         return detail(actor, group.id)
       },
     }),

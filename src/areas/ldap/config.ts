@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { FilterParser, type Filter } from 'ldapts'
 import { ConfigError } from '../../kernel/config/index.ts'
-import { dnKey } from './dn.ts'
+import { dnKey } from '../../kernel/lib/distinguished-names.ts'
 
 /** A server of people and groups, as the file of `LDAP_CONFIG` describes it. */
 export interface LdapServer {

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { userAvatar } from '../avatars/index.ts'
 import { roleJson } from '../member-roles/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { MemberRow } from './entities.ts'
@@ -10,7 +11,7 @@ import { pageOfRows, pageOfUsers } from './sets.ts'
  * Reads of memberships, made in the statement that finds out about the caller: `subject` is the group or project.
  */
 
-const shown = sql`u.id, u.username, u.public_email, u.name, u.state`
+const shown = sql`u.id, u.username, u.public_email, u.name, u.state, ${userAvatar('u')} as avatar`
 
 const creator = (id: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select ${basicUserJson('c')} from users c where c.id = ${id}) as created_by`
@@ -193,6 +194,7 @@ export interface PendingRow {
   readonly id: number
   readonly name: string | null
   readonly username: string | null
+  readonly avatar: string | null
   readonly email: string
   readonly approved: boolean
   readonly invited: boolean
@@ -209,12 +211,12 @@ export function pending(input: PageInput): Read<PendingRow> {
       columns: sql`w.*`,
       from: sql`
         from (
-          select min(m.id) as id, u.name, u.username, coalesce(u.public_email, '') as email, false as approved,
+          select min(m.id) as id, u.name, u.username, ${userAvatar('u')} as avatar, coalesce(u.public_email, '') as email, false as approved,
             false as invited
           from members m ${inside('m')} join users u on u.id = m.user_id
           where m.state = 'awaiting' and ${unexpired} group by u.id
           union all
-          select i.id, null, null, i.email, true, true from invitations i ${inside('i')}) w`,
+          select i.id, null, null, null, i.email, true, true from invitations i ${inside('i')}) w`,
       order: sql`w.invited, w.id`,
     },
     input,

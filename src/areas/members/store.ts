@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { isLastOwner } from '../../access/index.ts'
 import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
+import { userAvatar } from '../avatars/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { MemberRow } from './entities.ts'
 import { placeColumn, type Place } from './place.ts'
@@ -44,7 +45,7 @@ export async function candidates(db: Reader, place: Place, named: Named): Promis
 }
 
 const shown = sql`
-  u.id, u.username, u.public_email, u.name, u.state, m.access_level, m.created_at, m.expires_at,
+  u.id, u.username, u.public_email, u.name, u.state, ${userAvatar('u')} as avatar, m.access_level, m.created_at, m.expires_at,
   m.state as membership_state, (select ${basicUserJson('c')} from users c where c.id = m.created_by_id) as created_by,
   ${roleJson(sql`m.member_role_id`)} as member_role`
 

@@ -1,4 +1,5 @@
 import { Fields, Flag, Id, Int, Nullable, OneOf, Optional, Text } from '../../kernel/endpoint/index.ts'
+import { avatarUrl } from '../avatars/index.ts'
 
 export const Namespace = Fields({
   id: Id(),
@@ -23,6 +24,7 @@ export interface NamespaceRow {
   readonly kind: 'user' | 'group'
   readonly full_path: string
   readonly parent_id: number | null
+  readonly avatar: string | null
   /** Null: not for this caller. */
   readonly members_count_with_descendants: number | null
   readonly projects_count: number | null
@@ -31,7 +33,7 @@ export interface NamespaceRow {
 export function namespace(row: NamespaceRow, externalUrl: string, plan: string): Record<string, unknown> {
   return {
     ...row,
-    avatar_url: null,
+    avatar_url: avatarUrl(row.avatar, externalUrl),
     web_url: `${externalUrl}/${row.kind === 'group' ? 'groups/' : ''}${row.full_path}`,
     members_count_with_descendants: row.members_count_with_descendants ?? undefined,
     projects_count: row.projects_count ?? undefined,

@@ -2,9 +2,10 @@ import { sql, type RawBuilder } from 'kysely'
 import { memberGroups, Role } from '../../access/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { NamespaceRow } from './entities.ts'
+import { namespaceAvatar } from '../avatars/index.ts'
 
 const columns = sql`
-  n.id, n.name, n.path, n.kind, n.full_path, n.parent_id,
+  n.id, n.name, n.path, n.kind, n.full_path, n.parent_id, ${namespaceAvatar('n')} as avatar,
   case when n.kind = 'group' and (actor.admin or n.id in (${memberGroups(Role.owner)})) then (
     select count(distinct m.user_id)
     from (select b.id from namespaces b where b.traversal_ids @> array[n.id] offset 0) below

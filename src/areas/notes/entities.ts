@@ -126,6 +126,7 @@ const ghost: BasicUserRow = {
   id: 0,
   username: 'ghost',
   public_email: null,
+  avatar: null,
   name: 'Ghost User',
   state: 'active',
 }

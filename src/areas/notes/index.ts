@@ -16,6 +16,7 @@ import { NoteWriter } from './writer.ts'
 
 export { addSystemNotes, type SystemAction, type SystemNote } from './system.ts'
 export { addAward, emojiNamed, removeAward, toggleAward } from './awards.ts'
+export { removeNotesOf } from './write.ts'
 export type { NoteEvent, ThreadsResolvedEvent } from './writer.ts'
 
 /** What this area is built from. */

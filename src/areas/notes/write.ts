@@ -220,6 +220,15 @@ export async function deleteNote(tx: Tx, noteableId: number, noteId: number): Pr
   await tell(tx, noteableId, held, -byPeople)
 }
 
+/** Removes all that somebody has said; the discussions that he alone led go with it. */
+export async function removeNotesOf(tx: Tx, userId: number): Promise<void> {
+  const { rows } = await sql<{ id: number; noteable_id: number }>`
+    select n.id, n.noteable_id from notes n where n.author_id = ${userId} order by n.noteable_id, n.id`.execute(
+    tx,
+  )
+  for (const note of rows) await deleteNote(tx, note.noteable_id, note.id)
+}
+
 /** Which notes: a whole thread, or one note of it. */
 export type Resolved = { readonly discussionId: number } | { readonly noteId: number }
 

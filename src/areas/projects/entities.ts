@@ -26,6 +26,7 @@ import {
   Text,
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
+import { avatarUrl } from '../avatars/index.ts'
 import { SharedWith } from '../shares/index.ts'
 import { basicUser, BasicUser } from '../users/index.ts'
 import { levelFields, levelNames, type FeatureLevels } from './feature-levels.ts'
@@ -219,7 +220,7 @@ function basicEntity(
     license_url: license === true ? null : undefined,
     license: license === true ? null : undefined,
     forks_count: row.forks_count,
-    avatar_url: null,
+    avatar_url: avatarUrl(row.avatar, externalUrl),
     star_count: row.star_count,
     last_activity_at: row.last_activity_at,
     visibility: visibilityName(row.visibility),
@@ -237,7 +238,7 @@ function namespaceEntity(row: PlainProjectRow, externalUrl: string) {
     kind: row.namespace_kind,
     full_path: row.namespace_full_path,
     parent_id: row.namespace_parent_id,
-    avatar_url: null,
+    avatar_url: avatarUrl(row.namespace_avatar, externalUrl),
     web_url: `${externalUrl}/${folder}${row.namespace_full_path}`,
   }
 }

@@ -14,7 +14,7 @@ import {
 import { notFound } from '../../kernel/errors/index.ts'
 import { AnyProject, contextOf, project, type ContextServices } from './entities.ts'
 import { allParams, listParams } from './list-params.ts'
-import { projectsWhere, visibleProjects, type ListedProject } from './listing.ts'
+import { contributedTo, projectsWhere, visibleProjects, type ListedProject } from './listing.ts'
 import type { ProjectServices } from './routes.ts'
 import type { ProjectRow } from './rows.ts'
 
@@ -63,6 +63,27 @@ export function listEndpoints(services: ProjectServices): Endpoint[] {
       answers: ListOf(AnyProject),
       refuses: { 404: 'No such user' },
       read: ({ params, page }) => projectsWhere(inNamespaceOf(String(params.user_id)), params, page),
+      async handle(call) {
+        const { rows, params } = call
+        if (rows.length === 0 && (await findUser(services.db.reader, String(params.user_id))) === undefined) {
+          throw notFound('User')
+        }
+        return listed(services, rows, call)
+      },
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/users/:user_id/contributed_projects',
+      summary: 'List the projects that a user has contributed to in the last year',
+      on: instance,
+      may: 'use_instance',
+      anonymous: true,
+      paged: true,
+      params: Fields({ user_id: Either(Id(), Text({ description: 'Username' })), ...listParams }),
+      answers: ListOf(AnyProject),
+      refuses: { 404: 'No such user' },
+      read: ({ params, page }) => projectsWhere(contributedTo(String(params.user_id)), params, page),
       async handle(call) {
         const { rows, params } = call
         if (rows.length === 0 && (await findUser(services.db.reader, String(params.user_id))) === undefined) {

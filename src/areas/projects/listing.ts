@@ -212,6 +212,20 @@ export function starredBy(user: string): Condition {
     where ${who} and (not u.private_profile or u.id = actor.id or actor.admin)))`
 }
 
+/** Where a user has pushed, or opened an issue or merge request, within a year; by id or username, as `starredBy`. */
+export function contributedTo(user: string): Condition {
+  const who = /^\d{1,15}$/.test(user)
+    ? sql`u.id = ${Number(user)}`
+    : sql`lower(u.username) = ${user.toLowerCase()}`
+  const since = sql`now() - interval '1 year'`
+  return sql`p.id = any (array(
+    select done.project_id from users u cross join lateral (
+      select e.project_id from events e where e.user_id = u.id and e.created_at > ${since}
+      union select i.project_id from issues i where i.author_id = u.id and i.created_at > ${since}
+      union select m.project_id from merge_requests m where m.author_id = u.id and m.created_at > ${since}) done
+    where ${who} and (not u.private_profile or u.id = actor.id or actor.admin)))`
+}
+
 /** Found by their index before the list is put in order: of a topic nobody knows how many projects have it. */
 function withTopics(topics: readonly string[]): Condition {
   return sql`p.id in (select t.id from projects t where t.topics @> ${[...topics]}::text[] offset 0)`

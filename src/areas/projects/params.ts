@@ -1,5 +1,6 @@
 import { visibilityNames } from '../../access/index.ts'
 import { Fields, Flag, Id, ListOf, Nullable, OneOf, Optional, Text } from '../../kernel/endpoint/index.ts'
+import { avatarParam } from '../avatars/index.ts'
 import { levelParams } from './feature-levels.ts'
 import { settingParams } from './settings.ts'
 
@@ -8,6 +9,7 @@ const topics = (description: string, deprecated: boolean) =>
 
 /** What can be said of a project whenever it is written. */
 const common = {
+  ...avatarParam,
   description: Optional(Nullable(Text({ description: 'At most 2000 characters' }))),
   visibility: Optional(OneOf(visibilityNames, {})),
   default_branch: Optional(Nullable(Text({ description: 'Where HEAD points' }))),

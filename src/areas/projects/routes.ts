@@ -14,6 +14,7 @@ import { Either, Fields, Flag, Optional, type Endpoint } from '../../kernel/endp
 import { notFound } from '../../kernel/errors/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
+import { setAvatar, takeAvatar, type SentAvatar } from '../avatars/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { createProject, type CreateParams } from './create.ts'
 import * as entities from './entities.ts'
@@ -38,9 +39,10 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
 
   const create = async (
     creator: { actor: Actor; user: User },
-    params: CreateParams & { readonly initialize_with_readme: boolean },
+    params: CreateParams & { readonly initialize_with_readme: boolean; readonly avatar?: SentAvatar },
   ) => {
     const made = await createProject({ ...services, settings: settings.values }, creator, params)
+    await db.transaction((tx) => setAvatar(tx, 'project', made.id, params.avatar))
     if (params.initialize_with_readme) {
       await commitReadme(services, creator, made)
       await store.setReadme(db.writer, made.id, readmePath)
@@ -79,6 +81,7 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
       summary: 'Create a project',
       on: instance,
       may: 'create_project',
+      takeFile: takeAvatar,
       params: createParams,
       rules: createRules,
       answers: Project,
@@ -92,6 +95,7 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
       summary: 'Create a project in the personal namespace of a user',
       on: instance,
       may: 'admin_users',
+      takeFile: takeAvatar,
       params: createForUserParams,
       rules: { mutuallyExclusive: createRules.mutuallyExclusive },
       answers: Project,
@@ -110,6 +114,7 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
       description: 'Another `visibility` is for Owners. The old path leads to a renamed project.',
       on: project,
       may: 'read_project',
+      takeFile: takeAvatar,
       params: updateParams,
       answers: Project,
       refuses: { 400: 'A rule is broken' },
@@ -118,6 +123,7 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
         const less = changesMergeSettingsOnly(params) && may(actor, 'admin_merge_request_settings', project)
         if (!less) require(actor, 'admin_project', project)
         await updateProject({ ...services, settings: settings.values }, actor, project, params)
+        await db.transaction((tx) => setAvatar(tx, 'project', project.id, params.avatar))
         return full(actor, project.id)
       },
     }),

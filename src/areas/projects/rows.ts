@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { projectLevels } from '../../access/index.ts'
+import { namespaceAvatar, placeAvatar } from '../avatars/index.ts'
 import { sharedWith, type SharedWithRow } from '../shares/index.ts'
 import { markedOn } from './marked.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
@@ -32,6 +33,8 @@ export interface PlainProjectRow {
   readonly namespace_path: string
   readonly namespace_full_path: string
   readonly namespace_parent_id: number | null
+  readonly namespace_avatar: string | null
+  readonly avatar: string | null
   readonly forks_count: number
   readonly star_count: number
   readonly role: number
@@ -93,5 +96,6 @@ function plainColumns(project: string, namespace: string): RawBuilder<unknown> {
     (select string_agg(a.name, ' / ' order by above.at)
       from unnest(${home}.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
     ${home}.id as namespace_id, ${home}.kind as namespace_kind, ${home}.name as namespace_name,
-    ${home}.path as namespace_path, ${home}.full_path as namespace_full_path, ${home}.parent_id as namespace_parent_id`
+    ${home}.path as namespace_path, ${home}.full_path as namespace_full_path, ${home}.parent_id as namespace_parent_id,
+    ${placeAvatar('project', project)} as avatar, ${namespaceAvatar(namespace)} as namespace_avatar`
 }

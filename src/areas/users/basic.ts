@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Fields, Flag, Id, Nullable, Text } from '../../kernel/endpoint/index.ts'
+import { avatarUrl, userAvatar } from '../avatars/index.ts'
 
 /** A user as everything shows one that is somebody's: author, owner, creator. */
 export const BasicUser = Fields({
@@ -21,11 +22,13 @@ export interface BasicUserRow {
   readonly public_email: string | null
   readonly name: string
   readonly state: string
+  /** As `userAvatar` tells it. */
+  readonly avatar: string | null
   /** Left out where it is not asked for. */
   readonly locked?: boolean
 }
 
-export interface BasicUserEntity extends BasicUserRow {
+export interface BasicUserEntity extends Omit<BasicUserRow, 'avatar'> {
   readonly locked: boolean
   readonly avatar_url: string | null
   readonly web_url: string
@@ -37,7 +40,8 @@ export function basicUserJson(alias: string): RawBuilder<BasicUserRow | null> {
   return sql`
     case when ${column('id')} is not null then json_build_object('id', ${column('id')},
       'username', ${column('username')}, 'public_email', ${column('public_email')}, 'name', ${column('name')},
-      'state', ${column('state')}, 'locked', coalesce(${column('locked_until')} > now(), false)) end`
+      'state', ${column('state')}, 'locked', coalesce(${column('locked_until')} > now(), false),
+      'avatar', ${userAvatar(alias)}) end`
 }
 
 /** `externalUrl` without a slash at the end. */
@@ -49,7 +53,7 @@ export function basicUser(row: BasicUserRow, externalUrl: string): BasicUserEnti
     name: row.name,
     state: row.state,
     locked: row.locked ?? false,
-    avatar_url: null,
+    avatar_url: avatarUrl(row.avatar, externalUrl),
     web_url: `${externalUrl}/${row.username}`,
   }
 }

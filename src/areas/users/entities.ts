@@ -27,7 +27,12 @@ export const profileFields = [
   'organization',
 ] as const
 /** Also kept in `users.profile`, and shown only to the user and to administrators. */
-export const preferenceFields = ['theme_id', 'color_scheme_id', 'view_diffs_file_by_file'] as const
+export const preferenceFields = [
+  'theme_id',
+  'color_scheme_id',
+  'view_diffs_file_by_file',
+  'preferred_language',
+] as const
 
 export type Profile = Readonly<Record<string, string | number | boolean | null>>
 
@@ -124,6 +129,9 @@ export interface UserRow extends BasicUserRow {
   readonly current_sign_in_ip: string | null
   readonly last_sign_in_ip: string | null
   readonly sign_in_count: number
+  readonly followers: number
+  readonly following: number
+  readonly is_followed: boolean
 }
 
 export interface UserDetailRow extends UserRow {
@@ -142,8 +150,7 @@ export function profileUser(row: UserRow, externalUrl: string, { hidden }: { hid
     >),
     bot: row.kind !== 'human',
     work_information: workInformation(text('job_title'), text('organization')),
-    // Users cannot be followed yet.
-    ...(!hidden && { followers: 0, following: 0, is_followed: false }),
+    ...(!hidden && { followers: row.followers, following: row.following, is_followed: row.is_followed }),
     local_time: null,
   }
 }
@@ -166,7 +173,7 @@ export function ownUser(row: UserRow, externalUrl: string) {
     external: row.external,
     private_profile: row.private_profile,
     commit_email: row.commit_email ?? row.email,
-    preferred_language: 'en',
+    preferred_language: row.profile['preferred_language'] ?? 'en',
   }
 }
 

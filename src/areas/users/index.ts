@@ -1,7 +1,12 @@
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import { accountEndpoints } from './routes/account.ts'
 import { activityEndpoints } from './routes/activity.ts'
+import { emailEndpoints } from './routes/emails.ts'
+import { followEndpoints } from './routes/follows.ts'
+import { identityEndpoints } from './routes/identities.ts'
 import { readingEndpoints } from './routes/reading.ts'
 import { stateEndpoints } from './routes/states.ts'
+import { statusEndpoints } from './routes/statuses.ts'
 import { writingEndpoints } from './routes/writing.ts'
 import type { UserServices } from './services.ts'
 
@@ -21,6 +26,11 @@ export function users(services: UserServices): { endpoints: Endpoint[] } {
       ...writingEndpoints(services),
       ...stateEndpoints(services),
       ...activityEndpoints(services),
+      ...accountEndpoints(services),
+      ...emailEndpoints(services),
+      ...statusEndpoints(services),
+      ...followEndpoints(services),
+      ...identityEndpoints(services),
     ],
   }
 }

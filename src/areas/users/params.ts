@@ -1,4 +1,5 @@
 import { Flag, Int, Nullable, Optional, Text } from '../../kernel/endpoint/index.ts'
+import { avatarParam } from '../avatars/index.ts'
 import { preferenceFields, profileFields, type Profile } from './entities.ts'
 
 const optionalText = (description?: string) =>
@@ -6,6 +7,7 @@ const optionalText = (description?: string) =>
 
 /** The parameters of a user that are optional when one is made and when one is changed. */
 export const userOptions = {
+  ...avatarParam,
   password: Optional(Text({ description: 'At least as long as the setting minimum_password_length' })),
   reset_password: Optional(Flag({ description: 'Leave the password open, to be chosen by the user' })),
   force_random_password: Optional(Flag({ description: 'A password that nobody knows' })),
@@ -32,6 +34,8 @@ export const userOptions = {
   theme_id: Optional(Int()),
   color_scheme_id: Optional(Int()),
   view_diffs_file_by_file: Optional(Flag()),
+  provider: Optional(Text({ description: 'Where the user is known by `extern_uid`' })),
+  extern_uid: Optional(Text({ description: 'Name at `provider`' })),
 }
 
 /** The profile with the given parameters laid over it; an empty text takes a field away. */

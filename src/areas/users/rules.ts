@@ -18,6 +18,8 @@ export interface UserState {
   readonly commitEmail: string | null
   readonly projectsLimit: number
   readonly profile: Profile
+  /** Further addresses that the user has confirmed, in small letters. */
+  readonly furtherEmails?: ReadonlySet<string>
 }
 
 export interface PasswordRules {
@@ -84,11 +86,23 @@ type Fault = (attribute: string, text: string) => void
 
 const tooLong = (longest: number): string => `is too long (maximum is ${longest} characters)`
 
-function checkEmails({ email, publicEmail, commitEmail }: UserState, fault: Fault): void {
+const addressPattern = /^[^\s@<>(),;:\\"]+@[^\s@<>(),;:\\"]+$/
+
+/** An address besides the first one, trimmed. */
+export function checkFurtherEmail(sent: string): string {
+  const email = sent.trim()
+  if (email === '') throw invalid({ email: ["can't be blank"] })
+  if (email.length > longestText) throw invalid({ email: [tooLong(longestText)] })
+  if (!addressPattern.test(email)) throw invalid({ email: ['is invalid'] })
+  return email
+}
+
+function checkEmails({ email, publicEmail, commitEmail, furtherEmails }: UserState, fault: Fault): void {
   if (email === '') fault('email', "can't be blank")
   else if (email.length > longestText) fault('email', tooLong(longestText))
-  else if (!/^[^\s@<>(),;:\\"]+@[^\s@<>(),;:\\"]+$/.test(email)) fault('email', 'is invalid')
-  const owns = (other: string): boolean => other.toLowerCase() === email.toLowerCase()
+  else if (!addressPattern.test(email)) fault('email', 'is invalid')
+  const owns = (other: string): boolean =>
+    other.toLowerCase() === email.toLowerCase() || furtherEmails?.has(other.toLowerCase()) === true
   if (publicEmail !== null && !owns(publicEmail)) fault('public_email', 'is not an email you own')
   if (commitEmail !== null && !owns(commitEmail)) fault('commit_email', 'is not an email you own')
 }

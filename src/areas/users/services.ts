@@ -10,4 +10,6 @@ export interface UserServices {
   readonly externalUrl: () => string
   /** What others must do, in the same transaction, before a personal namespace goes with all that is in it. */
   readonly beforeRemoval: (tx: Tx, namespaceId: number) => Promise<void>
+  /** Removes all that somebody has said in discussions. */
+  readonly removeNotes: (tx: Tx, userId: number) => Promise<void>
 }

@@ -1,18 +1,24 @@
 import { sql, type RawBuilder } from 'kysely'
 import { ownedGroups } from '../../access/index.ts'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
-import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { page, rows, wantsKeyset, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { userAvatar } from '../avatars/index.ts'
 import { basicUserJson } from './basic.ts'
 import type { Profile, UserDetailRow, UserRow } from './entities.ts'
+import { identityKey } from './identities.ts'
 import { emailTaken, usernameTaken } from './rules.ts'
 
-const columns = sql`
-  u.id, u.username, u.public_email, u.name, u.state, u.email, u.commit_email, u.kind, u.admin, u.external,
+/** Who looks at users, as what they see hangs on it: the caller, where there is one. */
+const columnsFor = (viewer: RawBuilder<unknown>) => sql`
+  u.id, u.username, u.public_email, u.name, u.state, ${userAvatar('u')} as avatar, u.email, u.commit_email, u.kind, u.admin, u.external,
   coalesce(u.locked_until > now(), false) as locked, u.two_factor_at is not null as two_factor_enabled,
   u.last_sign_in_at, u.current_sign_in_at, host(u.current_sign_in_ip) as current_sign_in_ip,
   host(u.last_sign_in_ip) as last_sign_in_ip, u.sign_in_count,
   u.private_profile, u.can_create_group, u.projects_limit, u.profile, u.note, u.confirmed_at, u.last_activity_on,
   u.created_at,
+  (select count(*)::int from user_follows f where f.followee_id = u.id) as followers,
+  (select count(*)::int from user_follows f where f.follower_id = u.id) as following,
+  exists (select from user_follows f where f.follower_id = ${viewer} and f.followee_id = u.id) as is_followed,
   u.projects_limit > (
     select count(*) from namespaces n join projects p on p.namespace_id = n.id
     where n.owner_id = u.id and n.kind = 'user') as can_create_project,
@@ -21,8 +27,15 @@ const columns = sql`
       order by i.id), '[]'::json) from user_identities i where i.user_id = u.id) as identities,
   (select ${basicUserJson('c')} from users c where c.id = u.created_by_id) as created_by`
 
-const detailColumns = sql`
-  ${columns}, coalesce((select max(m.access_level) from members m where m.user_id = u.id), 0) as highest_role`
+/** Where there is an `actor` beside `u`. */
+const columns = columnsFor(sql`actor.id`)
+const columnsForNobody = columnsFor(sql`null::bigint`)
+
+const detail = (base: RawBuilder<unknown>) => sql`
+  ${base}, coalesce((select max(m.access_level) from members m where m.user_id = u.id), 0) as highest_role`
+
+/** A row of a list; with keyset pagination it tells whether another one follows. */
+export type ListedUser = UserRow & { readonly more?: boolean }
 
 export interface Filters {
   readonly username?: string | undefined
@@ -39,6 +52,10 @@ export interface Filters {
   readonly without_project_bots?: boolean | undefined
   readonly admins?: boolean | undefined
   readonly without_projects?: boolean | undefined
+  readonly extern_uid?: string | undefined
+  readonly provider?: string | undefined
+  readonly id_after?: number | undefined
+  readonly pagination: string
   readonly two_factor?: 'enabled' | 'disabled' | undefined
   readonly created_after?: Date | undefined
   readonly created_before?: Date | undefined
@@ -47,8 +64,16 @@ export interface Filters {
 }
 
 /** Nothing for callers without credentials who name no user. Others than administrators see nobody who is shut out. */
-export function list(filters: Filters, input: PageInput): Read<UserRow> {
+export function list(filters: Filters, input: PageInput): Read<ListedUser> {
   const { search } = filters
+  if (wantsKeyset(filters, filters.order_by === 'id' && search === undefined)) {
+    const { id_after: after, sort } = filters
+    const beyond = after === undefined ? [] : [sort === 'asc' ? sql`u.id > ${after}` : sql`u.id < ${after}`]
+    return rows(sql`
+      select ${columns}, lead(u.id) over (order by ${order(filters)}) is not null as more
+      from users u where ${sql.join([...conditions(filters), ...beyond], sql` and `)}
+      order by ${order(filters)} limit ${input.limit + 1}`)
+  }
   return page(
     {
       columns,
@@ -88,6 +113,9 @@ function conditions(filters: Filters): RawBuilder<unknown>[] {
       : [
           sql`((u.two_factor_at is not null) = ${filters.two_factor === 'enabled'} or actor.admin is not true)`,
         ]),
+    ...(filters.extern_uid === undefined || filters.provider === undefined
+      ? []
+      : [sql`(${identified(filters.provider, filters.extern_uid)} or actor.admin is not true)`]),
     ...flag(filters.without_projects, sql`(not ${inSomeProject} or actor.admin is not true)`),
     ...(after === undefined ? [] : [sql`(u.created_at > ${after} or actor.admin is not true)`]),
     ...(before === undefined ? [] : [sql`(u.created_at < ${before} or actor.admin is not true)`]),
@@ -96,6 +124,12 @@ function conditions(filters: Filters): RawBuilder<unknown>[] {
 
 function flag(given: boolean | undefined, condition: RawBuilder<unknown>): RawBuilder<unknown>[] {
   return given === true ? [condition] : []
+}
+
+/** Who is known elsewhere by this name. */
+function identified(provider: string, uid: string): RawBuilder<unknown> {
+  return sql`u.id in (
+    select i.user_id from user_identities i where i.provider = ${provider} and i.uid_key = ${identityKey(provider, uid)})`
 }
 
 const inSomeProject = sql`exists (
@@ -127,7 +161,7 @@ function order({ order_by: by, sort }: Filters): RawBuilder<unknown> {
 }
 
 export function one(id: number): Read<UserDetailRow> {
-  return rows(sql`select ${detailColumns} from users u where u.id = ${id}`)
+  return rows(sql`select ${detail(columns)} from users u where u.id = ${id}`)
 }
 
 /** The caller's own row. */
@@ -136,7 +170,8 @@ export function own(): Read<UserRow> {
 }
 
 export async function find(db: Reader, id: number): Promise<UserDetailRow | undefined> {
-  const result = await sql<UserDetailRow>`select ${detailColumns} from users u where u.id = ${id}`.execute(db)
+  const result = await sql<UserDetailRow>`
+    select ${detail(columnsForNobody)} from users u where u.id = ${id}`.execute(db)
   return result.rows[0]
 }
 
@@ -149,7 +184,7 @@ export async function taken(
   const result = await sql<{ username: boolean; email: boolean }>`
     select
       exists (select from users u where lower(u.email) = lower(${email}) and u.id is distinct from ${except?.userId ?? null})
-        as email,
+        or exists (select from user_emails e where lower(e.email) = lower(${email})) as email,
       exists (select from users u where lower(u.username) = lower(${username})
           and u.id is distinct from ${except?.userId ?? null})
         or exists (select from routes r where r.path_key = lower(${username}) and not r.redirect
@@ -160,8 +195,8 @@ export async function taken(
 
 /** The user, and the right to change it until the transaction ends. */
 export async function lock(tx: Tx, id: number): Promise<UserRow | undefined> {
-  const result =
-    await sql<UserRow>`select ${columns} from users u where u.id = ${id} for no key update of u`.execute(tx)
+  const result = await sql<UserRow>`
+      select ${columnsForNobody} from users u where u.id = ${id} for no key update of u`.execute(tx)
   return result.rows[0]
 }
 
@@ -222,13 +257,25 @@ export async function setState(tx: Tx, id: number, state: string): Promise<void>
     .execute()
 }
 
-/** Locks the groups that the user owns, and tells whether one has no other owner. */
-export async function ownsAlone(tx: Tx, id: number): Promise<boolean> {
+/** Locks the groups that the user owns, and tells which have no other owner, the outer ones first. */
+export async function ownedAlone(tx: Tx, id: number): Promise<number[]> {
   await sql`
     select from namespaces n where n.id in (select owned.id from (${ownedGroups(id)}) owned)
     order by n.id for no key update`.execute(tx)
   const { rows: owned } = await ownedGroups(id).execute(tx)
-  return owned.some(({ alone }) => alone)
+  return owned
+    .filter(({ alone }) => alone)
+    .map((group) => group.id)
+    .sort((a, b) => a - b)
+}
+
+export async function passwordOf(db: Reader, id: number): Promise<string | null> {
+  const row = await db
+    .selectFrom('users as u')
+    .select('u.password_digest')
+    .where('u.id', '=', id)
+    .executeTakeFirst()
+  return row?.password_digest ?? null
 }
 
 export async function remove(tx: Tx, id: number): Promise<void> {

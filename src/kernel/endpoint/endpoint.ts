@@ -143,8 +143,8 @@ interface Declaration<Kind extends SubjectKind, Path extends string, Params exte
   readonly checks?: readonly Check[]
   /** `stream`: the body is left to the handler; parameters come from path and query only. */
   readonly body?: 'params' | 'stream'
-  /** Where the bytes of a file parameter go; answers what `UploadedFile.stored` holds. */
-  readonly takeFile?: (name: string, content: Readable) => Promise<unknown>
+  /** Where the bytes of a file parameter go; answers what `UploadedFile.stored` holds. Undefined: nobody asked for it. */
+  readonly takeFile?: (name: string, content: Readable) => Promise<unknown> | undefined
   /** A list with offset pages: `page` and `per_page` are parameters, the paging headers are made. */
   readonly paged?: boolean
   /** A single record: when `read` finds none, the check `record` answers 404. */

@@ -8,7 +8,7 @@ import {
   type Filter,
 } from 'ldapts'
 import { parseFilter } from '../config.ts'
-import { dnKey, firstPart, isBelowDn } from '../dn.ts'
+import { dnKey, firstPart, isBelowDn } from '../../../kernel/lib/distinguished-names.ts'
 import { DirectoryError, type Connection } from './connection.ts'
 import { valuesOf, within } from './people.ts'
 

@@ -1,6 +1,6 @@
 import { AndFilter, EqualityFilter, PresenceFilter, type Entry, type Filter } from 'ldapts'
 import type { LdapServer } from '../config.ts'
-import { dnKey } from '../dn.ts'
+import { dnKey } from '../../../kernel/lib/distinguished-names.ts'
 import { passwordFits, Connection } from './connection.ts'
 
 /** Somebody as a directory knows him. */

@@ -15,6 +15,7 @@ import { badRequest, notFound, recordNotFound, unprocessable } from '../../../ke
 import * as lists from '../lists.ts'
 import { placeOf } from '../place.ts'
 import * as store from '../store.ts'
+import { avatarUrl } from '../../avatars/index.ts'
 
 interface Services {
   readonly db: Database
@@ -83,7 +84,7 @@ export function stateEndpoints({ db, externalUrl }: Services): Endpoint[] {
         return rows.map((row) => ({
           ...row,
           web_url: row.username === null ? null : `${externalUrl()}/${row.username}`,
-          avatar_url: null,
+          avatar_url: avatarUrl(row.avatar, externalUrl()),
         }))
       },
     }),

@@ -10,6 +10,7 @@ import {
   ListOf,
   OneOf,
   Optional,
+  Page,
   Text,
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
@@ -37,10 +38,14 @@ const filters = {
   admins: Optional(Flag({ description: forAdministrators })),
   two_factor: Optional(OneOf(['enabled', 'disabled'], { description: forAdministrators })),
   without_projects: Optional(Flag({ description: forAdministrators })),
+  extern_uid: Optional(Text({ description: `Name elsewhere, with \`provider\`. ${forAdministrators}` })),
+  provider: Optional(Text({ description: forAdministrators })),
   created_after: Optional(DateTime({ description: forAdministrators })),
   created_before: Optional(DateTime({ description: forAdministrators })),
   order_by: OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], { default: 'id' }),
   sort: OneOf(['asc', 'desc'], { default: 'desc' }),
+  pagination: OneOf(['legacy', 'keyset'], { default: 'legacy', description: 'keyset: by id only' }),
+  id_after: Optional(Id({ description: 'Keyset pagination: where the next page begins, from the link' })),
 }
 
 const Membership = Fields({
@@ -70,14 +75,21 @@ export function readingEndpoints({
       paged: true,
       params: Fields(filters),
       answers: ListOf(Either(AdminUser, BasicUser)),
-      refuses: { 403: 'No credentials and no username' },
+      refuses: {
+        403: 'No credentials and no username',
+        405: 'Keyset pagination in an order that has none',
+      },
       read: ({ params, page }) => store.list(params, page),
       async handle({ actor, params, rows }) {
         if (actor.user === null && params.username === undefined) {
           throw forbidden('Not authorized to access /api/v4/users')
         }
         const show = isAdministrator(actor) ? entities.adminUser : basicUser
-        return rows.map((row) => show(row, externalUrl()))
+        const answer = rows.map((row) => show(row, externalUrl()))
+        if (params.pagination !== 'keyset') return answer
+        const last = rows.at(-1)
+        const next = last?.more === true ? { id_after: last.id } : undefined
+        return new Page(answer, { keyset: true, next })
       },
     }),
 

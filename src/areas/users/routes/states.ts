@@ -19,7 +19,8 @@ const acts: Readonly<Record<StateAct, string>> = {
 
 const Success = Fields({ message: Text() })
 
-export function stateEndpoints({ db, settings, mail, beforeRemoval }: UserServices): Endpoint[] {
+export function stateEndpoints(services: UserServices): Endpoint[] {
+  const { db, settings, mail } = services
   const changing = (act: StateAct): Endpoint =>
     endpoint({
       method: 'POST',
@@ -93,7 +94,7 @@ export function stateEndpoints({ db, settings, mail, beforeRemoval }: UserServic
           if (user === undefined) throw notFound('User')
           if (user.state !== 'blocked_pending_approval')
             throw conflict('User does not have a pending request')
-          await removeUser(tx, user, beforeRemoval)
+          await removeUser(tx, user, services, { hard: true })
           return { message: 'Success' }
         })
       },

@@ -1,10 +1,13 @@
 import { endpoint, instance, userOf } from '../../../access/index.ts'
 import type { Tx } from '../../../kernel/db/index.ts'
 import { Fields, Flag, Id, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
-import { conflict, notFound } from '../../../kernel/errors/index.ts'
+import { notFound } from '../../../kernel/errors/index.ts'
+import { setAvatar, takeAvatar } from '../../avatars/index.ts'
 import { renameNamespace } from '../../namespaces/index.ts'
 import { createUser, whenTaken } from '../create.ts'
+import { ownedEmails } from '../email-store.ts'
 import { adminUserDetail, AdminUserDetail } from '../entities.ts'
+import { identify } from '../identities.ts'
 import { changedProfile, emptyAsNull, userOptions } from '../params.ts'
 import { digestPassword } from '../password.ts'
 import { removeUser } from '../remove.ts'
@@ -14,7 +17,8 @@ import * as store from '../store.ts'
 
 const unconfirmed = 'Addresses count as confirmed, since no mail is sent'
 
-export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: UserServices): Endpoint[] {
+export function writingEndpoints(services: UserServices): Endpoint[] {
+  const { db, settings, externalUrl } = services
   const passwords = () => rules.passwordRules(settings.values)
   const shown = async (tx: Tx, id: number) => adminUserDetail((await store.find(tx, id))!, externalUrl())
 
@@ -25,6 +29,7 @@ export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: U
       summary: 'Create a user',
       on: instance,
       may: 'admin_users',
+      takeFile: takeAvatar,
       params: Fields({
         email: Text(),
         name: Text(),
@@ -45,7 +50,7 @@ export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: U
           publicEmail: emptyAsNull(params.public_email, null),
           commitEmail: emptyAsNull(params.commit_email, null),
           projectsLimit: params.projects_limit ?? values.default_projects_limit ?? 0,
-          profile: changedProfile({}, params),
+          profile: changedProfile({ preferred_language: values.default_preferred_language }, params),
         }
         const password =
           params.force_random_password === true || params.reset_password === true
@@ -70,6 +75,8 @@ export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: U
             note: emptyAsNull(params.note, null),
             ...(passwordDigest !== undefined && { passwordDigest }),
           })
+          await setAvatar(tx, 'user', id, params.avatar)
+          await known(tx, id, params)
           return shown(tx, id)
         })
       },
@@ -81,6 +88,7 @@ export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: U
       summary: 'Change a user',
       on: instance,
       may: 'admin_users',
+      takeFile: takeAvatar,
       params: Fields({
         id: Id(),
         email: Optional(Text()),
@@ -109,6 +117,7 @@ export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: U
             commitEmail: emptyAsNull(params.commit_email, follow(before.commit_email)),
             projectsLimit: params.projects_limit ?? before.projects_limit,
             profile: changedProfile(before.profile, params),
+            furtherEmails: await ownedEmails(tx, before.id),
           }
           refuseTaken(await store.taken(tx, state, { userId: before.id, namespaceId: before.namespace_id }))
           rules.check(state, password, passwords())
@@ -135,6 +144,8 @@ export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: U
               await renameNamespace(tx, before.namespace_id, state.username).catch(whenTaken)
             }
           }
+          await setAvatar(tx, 'user', before.id, params.avatar)
+          await known(tx, before.id, params)
           return shown(tx, before.id)
         })
       },
@@ -145,7 +156,7 @@ export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: U
       path: '/users/:id',
       summary: 'Delete a user',
       description:
-        'The personal namespace and its projects go with the user. What the user did elsewhere stays, without a name.',
+        'The personal namespace and its projects go with the user. What the user did elsewhere is left to the user `ghost`; with `hard_delete` it goes too, and the groups that only the user owns.',
       on: instance,
       may: 'admin_users',
       params: Fields({ id: Id(), hard_delete: Optional(Flag()) }),
@@ -155,14 +166,22 @@ export function writingEndpoints({ db, settings, externalUrl, beforeRemoval }: U
         await db.transaction(async (tx) => {
           const user = await store.lock(tx, params.id)
           if (user === undefined) throw notFound('User')
-          if (await store.ownsAlone(tx, user.id)) {
-            throw conflict('User cannot be removed while is the sole-owner of a group')
-          }
-          await removeUser(tx, user, beforeRemoval)
+          await removeUser(tx, user, services, { hard: params.hard_delete === true })
         })
       },
     }),
   ]
+}
+
+/** Keeps who the user is elsewhere, where both halves of that are given. */
+async function known(
+  tx: Tx,
+  userId: number,
+  { provider, extern_uid: uid }: { provider?: string | undefined; extern_uid?: string | undefined },
+): Promise<void> {
+  if (provider !== undefined && provider !== '' && uid !== undefined && uid.trim() !== '') {
+    await identify(tx, userId, provider, uid)
+  }
 }
 
 function refuseTaken(taken: { email: boolean; username: boolean }): void {

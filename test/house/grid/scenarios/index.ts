@@ -1,3 +1,4 @@
+import { avatarScenarios } from './avatars.ts'
 import type { Scenarios } from '../stage.ts'
 import { ciLintScenarios } from './ci-lint.ts'
 import { jobScenarios, pipelineScenarios } from './ci.ts'
@@ -76,6 +77,7 @@ export const scenarios: Scenarios = {
   ...todoScenarios,
   ...triggerScenarios,
   ...uploadScenarios,
+  ...avatarScenarios,
   ...userScenarios,
   ...settingScenarios,
   ...variableScenarios,

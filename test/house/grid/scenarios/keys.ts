@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { newSshKey } from '../../../world/ssh-key.ts'
 import { expectStatus } from '../../../world/world.ts'
 import { plain, type Scenarios, type Stage } from '../stage.ts'
@@ -15,7 +16,31 @@ async function deployKey(stage: Stage): Promise<{ path: { key_id: number } }> {
   return { path: { key_id: made['id'] as number } }
 }
 
+/** A key to sign with, of a user who plays no part. */
+async function gpgKeyOf(stage: Stage): Promise<{ path: { id: number; key_id: number } }> {
+  const id = stage.cast.stranger.id
+  const { rows } = await sql<{ id: number }>`
+    insert into gpg_keys (user_id, key, fingerprint) values (${id}, 'key', ${stage.unique('fingerprint')})
+    returning id`.execute(stage.world.service.services.db.writer)
+  return { path: { id, key_id: rows[0]!.id } }
+}
+
+/** A key that is nobody's. */
+const foreign = () => ({ path: { key_id: 999_999_999 } })
+
 export const keyScenarios: Scenarios = {
+  'GET /user/gpg_keys': { '': plain },
+  'GET /user/gpg_keys/:key_id': { 'key of another user': foreign },
+  'POST /user/gpg_keys': { 'not a key': () => ({ body: { key: 'x' } }) },
+  'POST /user/gpg_keys/:key_id/revoke': { 'key of another user': foreign },
+  'DELETE /user/gpg_keys/:key_id': { 'key of another user': foreign },
+  'GET /users/:id/gpg_keys': { '': (stage) => ({ path: { id: stage.cast.stranger.id } }) },
+  'GET /users/:id/gpg_keys/:key_id': { 'key exists': gpgKeyOf },
+  'POST /users/:id/gpg_keys': {
+    'not a key': (stage) => ({ path: { id: stage.cast.stranger.id }, body: { key: 'x' } }),
+  },
+  'POST /users/:id/gpg_keys/:key_id/revoke': { 'key exists': gpgKeyOf },
+  'DELETE /users/:id/gpg_keys/:key_id': { 'key exists': gpgKeyOf },
   'GET /user/keys': { '': plain },
   'GET /user/keys/:key_id': {
     '': {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dnKey, firstPart, isBelowDn } from './dn.ts'
+import { dnKey, firstPart, isBelowDn } from './distinguished-names.ts'
 
 test.each([
   ['uid=Ada,ou=People,dc=Example,dc=org', 'uid=ada,ou=people,dc=example,dc=org'],
