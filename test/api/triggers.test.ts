@@ -81,7 +81,7 @@ describe('making one', () => {
         username: maintainer.username,
         name: `Name of ${maintainer.username}`,
         state: 'active',
-        avatar_url: null,
+        avatar_url: expect.any(String) as string,
         web_url: `${world.url}/${maintainer.username}`,
       },
     })

@@ -15,7 +15,7 @@ const record = 'GPG Key'
 const byId = { key_id: Id() }
 const about = { key: Text({ blank: false, description: 'The public key, in its armor' }) }
 const refuses = { 400: 'It is no key, or somebody has it already', 404: 'No such user or key' }
-const revoking = 'What was signed with it counts as unverified, as when it is deleted'
+const revoking = 'What was signed with it counts as unverified, as when it is deleted.'
 
 export function gpgKeyEndpoints(services: GpgKeyServices): Endpoint[] {
   return [...ownKeys(services), ...keysOfUsers(services)]
