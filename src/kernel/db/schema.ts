@@ -79,6 +79,15 @@ export interface ApprovalRuleUsers {
   user_id: number;
 }
 
+export interface Avatars {
+  content: Buffer;
+  content_type: string;
+  digest: string;
+  namespace_id: number | null;
+  project_id: number | null;
+  user_id: number | null;
+}
+
 export interface AwardEmoji {
   awardable_id: number;
   awardable_kind: string;
@@ -345,6 +354,11 @@ export interface CiVariables {
   variable_type: Generated<string>;
 }
 
+export interface ConfirmedEmails {
+  email: string | null;
+  user_id: number | null;
+}
+
 export interface ContainerBlobLinks {
   digest: string;
   repository_id: number;
@@ -571,6 +585,14 @@ export interface Events {
   payload: Json;
   project_id: number | null;
   user_id: number | null;
+}
+
+export interface GpgKeys {
+  created_at: Generated<Timestamp>;
+  fingerprint: string;
+  id: Generated<number>;
+  key: string;
+  user_id: number;
 }
 
 export interface GroupShares {
@@ -850,6 +872,7 @@ export interface NamespaceCounters {
 }
 
 export interface Namespaces {
+  avatar: string | null;
   created_at: Generated<Timestamp>;
   deleting_user_id: number | null;
   description: Generated<string>;
@@ -952,6 +975,7 @@ export interface ProjectLanguages {
 
 export interface Projects {
   archived: Generated<boolean>;
+  avatar: string | null;
   created_at: Generated<Timestamp>;
   creator_id: number | null;
   default_branch: string | null;
@@ -1307,6 +1331,20 @@ export interface UserAddresses {
   user_id: number;
 }
 
+export interface UserEmails {
+  confirmed_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  email: string;
+  id: Generated<number>;
+  user_id: number;
+}
+
+export interface UserFollows {
+  created_at: Generated<Timestamp>;
+  followee_id: number;
+  follower_id: number;
+}
+
 export interface UserIdentities {
   created_at: Generated<Timestamp>;
   extern_uid: string;
@@ -1324,6 +1362,7 @@ export interface UserRecoveryCodes {
 export interface Users {
   accepted_terms: string | null;
   admin: Generated<boolean>;
+  avatar: string | null;
   can_create_group: Generated<boolean>;
   commit_email: string | null;
   confirmation_digest: string | null;
@@ -1334,6 +1373,7 @@ export interface Users {
   current_sign_in_at: Timestamp | null;
   current_sign_in_ip: string | null;
   email: string;
+  email_digest: Generated<string>;
   external: Generated<boolean>;
   failed_attempts: Generated<number>;
   id: Generated<number>;
@@ -1370,6 +1410,14 @@ export interface UserSessions {
   last_seen_at: Generated<Timestamp>;
   remembered_until: Timestamp | null;
   user_agent: string | null;
+  user_id: number;
+}
+
+export interface UserStatuses {
+  availability: Generated<string>;
+  clear_status_at: Timestamp | null;
+  emoji: Generated<string>;
+  message: string | null;
   user_id: number;
 }
 
@@ -1439,6 +1487,7 @@ export interface DB {
   approval_rule_groups: ApprovalRuleGroups;
   approval_rule_users: ApprovalRuleUsers;
   approval_rules: ApprovalRules;
+  avatars: Avatars;
   award_emoji: AwardEmoji;
   ci_job_artifacts: CiJobArtifacts;
   ci_job_token_allowlist: CiJobTokenAllowlist;
@@ -1457,6 +1506,7 @@ export interface DB {
   ci_test_summaries: CiTestSummaries;
   ci_triggers: CiTriggers;
   ci_variables: CiVariables;
+  confirmed_emails: ConfirmedEmails;
   container_blob_links: ContainerBlobLinks;
   container_blobs: ContainerBlobs;
   container_cleanup_policies: ContainerCleanupPolicies;
@@ -1477,6 +1527,7 @@ export interface DB {
   epic_links: EpicLinks;
   epics: Epics;
   events: Events;
+  gpg_keys: GpgKeys;
   group_shares: GroupShares;
   identity_keys: IdentityKeys;
   invitations: Invitations;
@@ -1544,9 +1595,12 @@ export interface DB {
   todos: Todos;
   uploads: Uploads;
   user_addresses: UserAddresses;
+  user_emails: UserEmails;
+  user_follows: UserFollows;
   user_identities: UserIdentities;
   user_recovery_codes: UserRecoveryCodes;
   user_sessions: UserSessions;
+  user_statuses: UserStatuses;
   users: Users;
   webhook_deliveries: WebhookDeliveries;
   webhooks: Webhooks;
