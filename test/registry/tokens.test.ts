@@ -200,6 +200,20 @@ describe('the registry', () => {
     }
   })
 
+  test.each([
+    ['GET', 'tags/list', 'pull'],
+    ['HEAD', 'manifests/latest', 'pull'],
+    ['PUT', 'manifests/latest', 'pull,push'],
+    ['DELETE', 'manifests/latest', 'delete'],
+    ['POST', 'blobs/uploads/', 'pull,push'],
+  ])('tells who has no token which scope %s of %s needs', async (method, path, actions) => {
+    const response = await fetch(`${world.url}/v2/${name}/${path}`, { method })
+    expect(response.status).toBe(401)
+    expect(response.headers.get('www-authenticate')).toBe(
+      `Bearer realm="${world.url}/jwt/auth",service="container_registry",scope="repository:${name}:${actions}"`,
+    )
+  })
+
   test('tells which scope a call needs', async () => {
     const { token } = { token: await clientOf(people.reporter).token(`repository:${name}:pull`) }
     const response = await fetch(`${world.url}/v2/${name}/blobs/uploads/`, {

@@ -23,9 +23,9 @@ export class Caller {
     return new Caller(claims, externalUrl)
   }
 
-  /** Refuses who has no token, with the way to one. */
-  requireToken(): void {
-    if (this.#claims === undefined) throw this.#challenge(undefined)
+  /** Refuses who has no token, with the way to one: clients ask for the scope that they are told. */
+  requireToken(scope: string | undefined): void {
+    if (this.#claims === undefined) throw this.#challenge(scope)
   }
 
   /** Refuses with 401, as clients expect it: they come back with a token that has more in it, if they are given one. */

@@ -22,7 +22,7 @@ export function mountRegistry(server: FastifyInstance, services: RegistryService
       const context = requestContext()
       if (context !== undefined) context.endpoint = `registry ${address?.kind ?? 'unknown'}`
       const caller = await Caller.of(request, services.tokens, services.externalUrl())
-      caller.requireToken()
+      caller.requireToken(address && scopeOf(address, request.method))
       if (address === undefined)
         throw new RegistryError(404, 'UNSUPPORTED', 'there is nothing at this address')
       const params = new URLSearchParams(query)
@@ -38,6 +38,15 @@ export function mountRegistry(server: FastifyInstance, services: RegistryService
   for (const url of ['/v2', '/v2/*']) {
     server.route({ method: [...methods], url, exposeHeadRoute: false, handler })
   }
+}
+
+/** What a token must be for to make a call; the base wants any. */
+function scopeOf(address: Address, method: string): string | undefined {
+  if (address.kind === 'base') return undefined
+  if (address.kind === 'catalog') return 'registry:catalog:*'
+  const upload = address.kind === 'uploads' || address.kind === 'upload'
+  const actions = upload || method === 'PUT' ? 'pull,push' : method === 'DELETE' ? 'delete' : 'pull'
+  return `repository:${address.name}:${actions}`
 }
 
 async function answer(call: RegistryCall, address: Address): Promise<FastifyReply> {
