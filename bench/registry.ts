@@ -27,6 +27,8 @@ const { values } = parseArgs({
 const size = Number(values.size ?? 256) * 1024 * 1024
 const blobs = Number(values.blobs ?? 100_000)
 const seconds = Number(values.seconds ?? 3)
+/** Times that each transfer is made; the best counts, since this machine may have other work. */
+const attempts = 7
 const token = 'root-token-of-the-registry-bench'
 const name = 'root/images/bench'
 
@@ -112,21 +114,25 @@ async function pushLayer(service: Service, digest: string): Promise<Answered> {
 
 async function transfers(service: Service, bare: string, digest: string): Promise<void> {
   const before = await peakMemory(service.pid)
-  const up = await ask('PUT', bare, { headers: { 'content-length': size }, body: layer() })
-  const pushed = await pushLayer(service, digest)
-  say(`push of a layer of ${size / 1024 / 1024} MiB`, rate(size, pushed.milliseconds))
-  say('  bare', `${rate(size, up.milliseconds)}; ratio ${(up.milliseconds / pushed.milliseconds).toFixed(2)}`)
+  const up = { bare: Infinity, service: Infinity }
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const put = await ask('PUT', bare, { headers: { 'content-length': size }, body: layer() })
+    up.bare = Math.min(up.bare, put.milliseconds)
+    up.service = Math.min(up.service, (await pushLayer(service, digest)).milliseconds)
+  }
+  say(`push of a layer of ${size / 1024 / 1024} MiB, the best of ${attempts}`, rate(size, up.service))
+  say('  bare', `${rate(size, up.bare)}; ratio ${(up.bare / up.service).toFixed(2)}`)
   const url = `${service.url}/v2/${name}/blobs/${digest}`
-  const times = { bare: Infinity, service: Infinity }
-  for (let attempt = 0; attempt < 3; attempt += 1) {
-    times.bare = Math.min(times.bare, (await ask('GET', bare)).milliseconds)
+  const down = { bare: Infinity, service: Infinity }
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    down.bare = Math.min(down.bare, (await ask('GET', bare)).milliseconds)
     const authorization = await signIn(service)
     const pulled = expectStatus(await ask('GET', url, { headers: { authorization } }), 200)
     if (pulled.bytes !== size) throw new Error('a part of the layer is missing')
-    times.service = Math.min(times.service, pulled.milliseconds)
+    down.service = Math.min(down.service, pulled.milliseconds)
   }
-  say('pull of it, the best of three', rate(size, times.service))
-  say('  bare', `${rate(size, times.bare)}; ratio ${(times.bare / times.service).toFixed(2)} (must: 0.8)`)
+  say(`pull of it, the best of ${attempts}`, rate(size, down.service))
+  say('  bare', `${rate(size, down.bare)}; ratio ${(down.bare / down.service).toFixed(2)} (must: 0.8)`)
   say('memory of the service, most, before and after', `${before} and ${await peakMemory(service.pid)} MiB`)
 }
 

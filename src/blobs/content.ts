@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs'
 import { constants, copyFile, link, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
+import { FileStream } from './file-stream.ts'
 import { algorithmOf, hexOf, parseDigest, type Digest } from './digest.ts'
 
 /** Bytes from `start` to `end`, both inclusive. */
@@ -28,9 +28,6 @@ export function placeOf(digest: Digest): string {
   return `${algorithmOf(digest)}/${hex.slice(0, 2)}/${hex.slice(2, 4)}/${hex}`
 }
 
-/** Larger reads than the usual ones: a disk and a socket do better with few. */
-const readSize = 512 * 1024
-
 /** Content in a folder, which the files that it adopts had better be on the same file system with. */
 export class FolderContent implements Content {
   readonly #directory: string
@@ -55,7 +52,7 @@ export class FolderContent implements Content {
   }
 
   async read(digest: Digest, range?: ByteRange): Promise<Readable> {
-    return createReadStream(this.#place(digest), { highWaterMark: readSize, ...range })
+    return new FileStream(this.#place(digest), range)
   }
 
   async has(digest: Digest): Promise<boolean> {

@@ -1,9 +1,10 @@
 import { createHash, type Hash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises'
 import path from 'node:path'
-import { Transform, type Readable } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { Appending } from './appending.ts'
 import { syncPath } from './content.ts'
 import { finished, type Algorithm, type Digest } from './digest.ts'
 
@@ -53,30 +54,25 @@ export class Uploads {
     )
   }
 
-  /** Adds the bytes of a stream; what came of a stream that breaks off is kept. Answers the size it has then. */
+  /**
+   * Adds the bytes of a stream, whose chunks must be nobody else's; what came of a stream that breaks off is kept.
+   * Answers the size it has then.
+   */
   async append(id: string, content: Readable, { at, mine, signal }: AppendOptions): Promise<number> {
     await this.#create(id)
     const before = this.#counted.get(id)
     const hash = at === 0 ? createHash('sha256') : before?.size === at ? before.hash : undefined
     this.#counted.delete(id)
-    let written = at
-    const meter = new Transform({
-      highWaterMark: bufferSize,
-      transform(chunk: Buffer, _encoding, done) {
-        if (!mine()) {
-          done(new Error('the upload was taken over'))
-          return
-        }
-        written += chunk.length
-        hash?.update(chunk)
-        done(null, chunk)
-      },
-    })
-    const file = createWriteStream(this.file(id), { flags: 'r+', start: at, highWaterMark: bufferSize })
-    await pipeline(content, meter, file, { signal })
-    if (hash !== undefined && this.#counted.size < countedAtOnce)
-      this.#counted.set(id, { size: written, hash })
-    return written
+    await using file = new Appending(await open(this.file(id), 'r+'), at)
+    for await (const chunk of addAbortSignal(signal, content) as AsyncIterable<Buffer>) {
+      if (!mine()) throw new Error('the upload was taken over')
+      // Counted while what came before is being written.
+      hash?.update(chunk)
+      await file.write(chunk)
+    }
+    const size = await file.end()
+    if (hash !== undefined && this.#counted.size < countedAtOnce) this.#counted.set(id, { size, hash })
+    return size
   }
 
   /** Takes away what is beyond a size. */

@@ -42,8 +42,8 @@ export function mountRegistry(server: FastifyInstance, services: RegistryService
 
 /** What a token must be for to make a call; the base wants any. */
 function scopeOf(address: Address, method: string): string | undefined {
-  if (address.kind === 'base') return undefined
   if (address.kind === 'catalog') return 'registry:catalog:*'
+  if (!('name' in address)) return undefined
   const upload = address.kind === 'uploads' || address.kind === 'upload'
   const actions = upload || method === 'PUT' ? 'pull,push' : method === 'DELETE' ? 'delete' : 'pull'
   return `repository:${address.name}:${actions}`
