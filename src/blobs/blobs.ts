@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { Transform, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { tooLarge } from '../kernel/errors/index.ts'
+import { FileStream } from './file-stream.ts'
 
 /** Content that has been stored: its SHA-256 in hex is its name. */
 export interface Blob {
@@ -73,7 +74,7 @@ export class Blobs {
 
   /** Bytes `start` to `end` (inclusive) or all of it. */
   read(digest: string, range?: { start: number; end: number }): Readable {
-    return createReadStream(this.#place(digest), range)
+    return new FileStream(this.#place(digest), range)
   }
 
   /** Where it lies, for readers that need random access; read only. */

@@ -27,7 +27,7 @@ export class FileStream extends Readable {
     const buffer = Buffer.allocUnsafeSlow(readSize)
     this.#fill(buffer).then(
       (length) => this.push(length === 0 ? null : buffer.subarray(0, length)),
-      (error: Error) => this.destroy(error),
+      (error: unknown) => void this.destroy(error as Error),
     )
   }
 
@@ -40,7 +40,7 @@ export class FileStream extends Readable {
         this.resume()
         if (end) destination.end()
       },
-      (error: Error) => this.destroy(error),
+      (error: unknown) => void this.destroy(error as Error),
     )
     return destination
   }
@@ -52,7 +52,7 @@ export class FileStream extends Readable {
     }
     closed().then(
       () => callback(error),
-      (failure: Error) => callback(error ?? failure),
+      (failure: unknown) => callback(error ?? (failure as Error)),
     )
   }
 
