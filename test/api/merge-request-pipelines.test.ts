@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { project as projectKind, enterAs, type ProjectSubject } from '../../src/access/index.ts'
 import type { MergeRequestFacts } from '../../src/areas/pipelines/index.ts'
-import { PipelineCreator, PipelineProcess, RemoteFiles } from '../../src/areas/pipelines/index.ts'
+import {
+  PersistentRefs,
+  PipelineCreator,
+  PipelineProcess,
+  RemoteFiles,
+} from '../../src/areas/pipelines/index.ts'
 import { deployments } from '../../src/areas/environments/index.ts'
 import { refProtection } from '../../src/app/ref-protection.ts'
 import type { Oid } from '../../src/git/index.ts'
@@ -59,10 +64,11 @@ async function mergeRequest(ci: CiProject, { protectedSource = false } = {}): Pr
 
 async function create(ci: CiProject, facts: MergeRequestFacts): Promise<number> {
   const { services } = world.service
-  const process = new PipelineProcess({ ...services, deployments })
+  const refs = new PersistentRefs(services)
+  const process = new PipelineProcess({ ...services, deployments, refs })
   const creator = new PipelineCreator({
     ...services,
-    ...{ refProtection, process, deployments, remoteFiles: new RemoteFiles(services.outbound) },
+    ...{ refProtection, process, deployments, refs, remoteFiles: new RemoteFiles(services.outbound) },
   })
   const entered = await enterAs<ProjectSubject>(services.db, projectKind, 1, ci.id)
   const made = await creator.create({

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CiProjects, until } from '../runner/ci-project.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
@@ -144,21 +147,117 @@ describe('every status of pipelines and jobs is reached', () => {
   ])('%s', (_, config, act, pipeline, jobs) => expectReached(config, act, pipeline, jobs))
 })
 
-test('a pipeline of a deleted branch still runs', async () => {
-  const ci = await projects.make({ one: { script } })
-  const runner = await RawRunner.forProject(world, ci.project)
-  const sha = await ci.push({ a: 'a' }, { to: 'short-lived' })
-  await until(
-    async () => (await world.root.get(`/projects/${ci.id}/pipelines?sha=${sha}`)).body as Json[],
-    ({ length }) => length > 0,
-  )
-  await git(ci.folder, 'push', '--quiet', 'origin', ':short-lived')
-  const job = await runner.take()
-  const { repo_url, refspecs } = job.payload['git_info'] as { repo_url: string; refspecs: string[] }
-  // As a runner does it, in a repository that has nothing yet.
-  await git(ci.folder, 'init', '--quiet', '--bare', 'fresh.git')
-  await git(`${ci.folder}/fresh.git`, 'fetch', '--quiet', repo_url, ...refspecs)
-  expect((await git(`${ci.folder}/fresh.git`, 'cat-file', '-t', sha)).trim()).toBe('commit')
+describe('the ref of a pipeline', () => {
+  const refsOf = async (folder: string): Promise<string> =>
+    git(folder, 'ls-remote', 'origin', 'refs/pipelines/*')
+
+  /** As a runner fetches what it is told, in a repository that has nothing yet. */
+  async function fetched(
+    folder: string,
+    payload: Json,
+  ): Promise<{ refspecs: string[]; has: (sha: string) => Promise<string> }> {
+    const { repo_url, refspecs } = payload['git_info'] as { repo_url: string; refspecs: string[] }
+    const fresh = await mkdtemp(path.join(folder, 'fresh-'))
+    await git(fresh, 'init', '--quiet', '--bare')
+    await git(fresh, 'fetch', '--quiet', repo_url, ...refspecs)
+    return { refspecs, has: async (sha) => (await git(fresh, 'cat-file', '-t', sha)).trim() }
+  }
+
+  test('keeps what it builds, though its branch is deleted; is fetched, never pushed; goes when it has ended', async () => {
+    const ci = await projects.make({ one: { script } })
+    const runner = await RawRunner.forProject(world, ci.project)
+    const sha = await ci.push({ a: 'a' }, { to: 'short-lived' })
+    const [made] = await until(
+      async () => (await world.root.get(`/projects/${ci.id}/pipelines?sha=${sha}`)).body as Json[],
+      ({ length }) => length > 0,
+    )
+    const ref = `refs/pipelines/${made!['id']}`
+    await git(ci.folder, 'push', '--quiet', 'origin', ':short-lived')
+    expect(await refsOf(ci.folder)).toBe(`${sha}\t${ref}`)
+    await expect(git(ci.folder, 'push', 'origin', `main:${ref}`)).rejects.toThrow(
+      'deny updating a hidden ref',
+    )
+    await expect(git(ci.folder, 'push', 'origin', `:${ref}`)).rejects.toThrow('deny deleting a hidden ref')
+
+    const job = await runner.take()
+    const first = await fetched(ci.folder, job.payload)
+    expect(first.refspecs).toEqual([`+${ref}:${ref}`])
+    expect(await first.has(sha)).toBe('commit')
+    await job.end('failed')
+    await sql`select graphile_worker.add_job('ci:tidy-pipeline-refs')`.execute(
+      world.service.services.db.writer,
+    )
+    await until(
+      () => refsOf(ci.folder),
+      (refs) => refs === '',
+    )
+
+    // Run again it is there again: the commit has been kept.
+    const pipeline = `/projects/${ci.id}/pipelines/${made!['id']}`
+    expectStatus(await world.root.post(`${pipeline}/retry`), 201)
+    const again = await fetched(ci.folder, (await runner.take()).payload)
+    expect(again.refspecs).toEqual([`+${ref}:${ref}`])
+    expect(await again.has(sha)).toBe('commit')
+    expectStatus(await world.root.delete(pipeline), 204)
+    expect(await refsOf(ci.folder)).toBe('')
+  })
+
+  test('is waited for by jobs that are being prepared, while the repository cannot be written', async () => {
+    const ci = await projects.make({
+      one: { script },
+      two: { script, resource_group: 'r' },
+      later: { script, stage: 'deploy' },
+    })
+    const runner = await RawRunner.forProject(world, ci.project)
+    const { body: project } = await world.root.get(`/projects/${ci.id}`)
+    const { path: folder } = world.service.services.places.of({
+      id: ci.id,
+      storage: (project as Json)['repository_storage'] as string,
+    })
+    await writeFile(path.join(folder, 'refs/pipelines'), '')
+    const made = await ci.run(world.root)
+    const shownNow = async (): Promise<Json> => {
+      const pipeline = (await world.root.get(`/projects/${ci.id}/pipelines/${made['id']}`)).body as Json
+      const jobs = (await world.root.get(`/projects/${ci.id}/pipelines/${made['id']}/jobs`)).body as Json[]
+      const status = pipeline['detailed_status'] as Json
+      return {
+        ...{ pipeline: pipeline['status'], label: status['label'] },
+        ...Object.fromEntries(jobs.map(({ name, status: of }) => [name, of])),
+      }
+    }
+    const preparing = { one: 'preparing', two: 'preparing', later: 'created' }
+    await until(shownNow, ({ two }) => two === 'preparing')
+    expect(await shownNow()).toEqual({ pipeline: 'preparing', label: 'preparing', ...preparing })
+    expect((await runner.ask()).status).toBe(204)
+
+    await rm(path.join(folder, 'refs/pipelines'))
+    const pending = { one: 'pending', two: 'pending', later: 'created' }
+    expect(await until(shownNow, ({ one }) => one === 'pending')).toEqual({
+      pipeline: 'pending',
+      label: 'pending',
+      ...pending,
+    })
+    const job = await runner.take()
+    expect((job.payload['git_info'] as Json)['refspecs']).toContain(
+      `+refs/pipelines/${made['id']}:refs/pipelines/${made['id']}`,
+    )
+  })
+
+  test('of a commit that is gone lets no job run', async () => {
+    const ci = await projects.make({ one: { script, when: 'manual' } })
+    const made = await ci.run(world.root)
+    await sql`update ci_pipelines set sha = ${'1'.repeat(40)} where id = ${made['id'] as number}`.execute(
+      world.service.services.db.writer,
+    )
+    const [job] = (await world.root.get(`/projects/${ci.id}/pipelines/${made['id']}/jobs`)).body as Json[]
+    const played = expectStatus(await world.root.post(`/projects/${ci.id}/jobs/${job!['id']}/play`), 200)
+    expect(played['status']).toBe('preparing')
+    const end = await until(
+      async () => (await world.root.get(`/projects/${ci.id}/jobs/${job!['id']}`)).body as Json,
+      ({ status }) => status === 'failed',
+    )
+    expect(end['failure_reason']).toBe('unmet_prerequisites')
+  })
 })
 
 test('coverage is a text, durations are whole seconds', async () => {

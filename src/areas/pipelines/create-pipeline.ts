@@ -20,10 +20,11 @@ import { findRef, tagMessage } from './find-ref.ts'
 import type { ChildConfig } from './load-config.ts'
 import { advance, type MachineJob } from './machine.ts'
 import { isProtectedMerge, type MergeRequestFacts } from './merge-request.ts'
+import type { PersistentRefs } from './persistent-refs.ts'
 import { predefinedVariables, type Upstream } from './predefined.ts'
 import type { PipelineProcess } from './process-pipeline.ts'
 import type { RefProtection } from './ref-protection.ts'
-import { checkVariables, hasSkipMarker } from './rules.ts'
+import { checkVariables, hasSkipMarker, isAtRest } from './rules.ts'
 import { pipelineSecretContext, projectFacts } from './variable-source.ts'
 
 export interface GivenVariable {
@@ -89,6 +90,7 @@ export interface CreatorServices extends SourceServices, AddressServices, Valida
   readonly refProtection: RefProtection
   readonly process: PipelineProcess
   readonly deployments: Deployments
+  readonly refs: PersistentRefs
 }
 
 const longestErrors = 100 * 1024
@@ -259,28 +261,36 @@ export class PipelineCreator {
     made: CompiledPipeline | Refused | 'skipped',
     iid?: number,
   ): Promise<PipelineOutcome> {
-    const { db, cipher, process, deployments } = this.#services
+    const { db, cipher, process, deployments, refs } = this.#services
     const jobs = made === 'skipped' || 'refused' in made ? [] : made.jobs
-    const first = advance(
-      jobs.map((job, id): MachineJob => ({
-        id,
-        name: job.name,
-        kind: job.bridge === null ? 'build' : 'bridge',
-        stage_index: job.stageIndex,
-        needs: job.needs?.map(({ name }) => name) ?? null,
-        run_when: job.when,
-        status: 'created',
-        allow_failure: job.allowFailure,
-        start_in: job.startIn,
-        resource_group: job.resourceGroup,
-        started_at: null,
-        finished_at: null,
-        coverage: null,
-      })),
-      new Date(),
-    )
+    const rows = jobs.map((job, id): MachineJob => ({
+      id,
+      name: job.name,
+      kind: job.bridge === null ? 'build' : 'bridge',
+      stage_index: job.stageIndex,
+      needs: job.needs?.map(({ name }) => name) ?? null,
+      run_when: job.when,
+      status: 'created',
+      allow_failure: job.allowFailure,
+      start_in: job.startIn,
+      resource_group: job.resourceGroup,
+      started_at: null,
+      finished_at: null,
+      coverage: null,
+    }))
+    const { project, sha } = request
+    const now = new Date()
+    const met = advance(rows, now)
+    const waits = !isAtRest(met.pipeline.status) && rows.some(({ kind }) => kind === 'build')
+    const reserved = waits ? await refs.reserve(project, sha) : undefined
+    const prepared = reserved === undefined || reserved.outcome === 'written'
+    const first = prepared ? met : advance(rows, now, { prepared })
     const turned = new Map(first.changed.map(({ job, status }) => [job.id, status]))
-    const row = pipelineRow(request, protectedRef, made, first.pipeline)
+    const row: NewPipelineRow = {
+      ...pipelineRow(request, protectedRef, made, first.pipeline),
+      ...(reserved !== undefined && { id: reserved.id }),
+      persistentRef: { has: waits && prepared, needs: jobs.length > 0 && !(waits && prepared) },
+    }
     const variables = (request.variables ?? []).map(({ key, value, variable_type, raw = false }) => ({
       key,
       secret: cipher.seal(value, pipelineSecretContext),
@@ -301,6 +311,7 @@ export class PipelineCreator {
         return { id: inserted.id, iid: inserted.iid, ...(broken !== undefined && { broken }) }
       })
     } catch (error) {
+      if (reserved?.outcome === 'written') await refs.abandon(project, reserved.id, sha)
       if (error instanceof AlreadyCreated) return { refused: null }
       throw error
     }

@@ -1,12 +1,17 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { CompiledJob, Status } from '../../ci/index.ts'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { beforeNew, sizes } from './blocks.ts'
 import { jobsChannel } from './channels.ts'
 import type { MergeRequestFacts } from './merge-request.ts'
 import type { PipelineState } from './machine.ts'
+import { danglingSources } from './rules.ts'
 
 export interface NewPipelineRow {
+  /** Left out: the next one. */
+  readonly id?: number
+  /** Whether `refs/pipelines/:id` is there, and whether jobs must not run before it is. */
+  readonly persistentRef?: { readonly has: boolean; readonly needs: boolean }
   readonly projectId: number
   readonly userId: number | null
   readonly source: string
@@ -48,6 +53,8 @@ export interface InsertedJob {
 export interface Inserted {
   readonly id: number
   readonly iid: number
+  /** Older pipelines of the ref that may be superfluous now. */
+  readonly older: readonly number[]
   readonly jobs: readonly InsertedJob[]
 }
 
@@ -66,12 +73,15 @@ export async function insertPipeline(
   jobs: readonly { job: CompiledJob; status: Status }[],
 ): Promise<Inserted> {
   const listed = row.source === 'parent_pipeline' ? 0 : 1
+  const { has, needs } = row.persistentRef ?? { has: false, needs: false }
   const { status } = row.state
   const finished = status === 'success' || status === 'failed' || status === 'canceled'
   const { rows } = await sql<Inserted>`
-    with counter as (
+    with refs as (
+      update projects pr set refs_version = pr.refs_version + 1 where pr.id = ${row.projectId} and ${has} returning pr.id
+    ), counter as (
       insert into project_counters as c (project_id, kind, last_iid, live)
-      values (${row.projectId}, 'pipeline', 1, ${listed})
+      select ${row.projectId}, 'pipeline', 1, ${listed} from (select count(*) from refs) raised
       on conflict (project_id, kind) do update set last_iid = c.last_iid + 1, live = c.live + excluded.live
       returning c.last_iid as iid, c.live
     ), block as (
@@ -80,10 +90,13 @@ export async function insertPipeline(
       from counter, ${sizes}
       on conflict (project_id, size, block) do update set live = b.live + excluded.live
     ), pipeline as (
-      insert into ci_pipelines (project_id, iid, user_id, status, source, ref, tag, sha, before_sha, protected, name,
+      insert into ci_pipelines (id, project_id, iid, user_id, status, source, ref, tag, sha, before_sha, protected, name,
         yaml_errors, failure_reason, event_key, has_warnings, cancel_on_new_commit, cancel_on_job_failure, trigger_id,
-        schedule_id, source_job_id, merge_request_id, merge_request, deploys, finished_at)
-      select ${row.projectId}, counter.iid, ${row.userId}, ${status}, ${row.source}, ${row.ref}, ${row.tag}, ${row.sha},
+        schedule_id, source_job_id, merge_request_id, merge_request, deploys, finished_at,
+        has_ref, needs_ref)
+      overriding system value
+      select coalesce(${row.id ?? null}::bigint, nextval(pg_get_serial_sequence('ci_pipelines', 'id'))), ${row.projectId},
+        counter.iid, ${row.userId}, ${status}, ${row.source}, ${row.ref}, ${row.tag}, ${row.sha},
         ${row.beforeSha}, ${row.protected}, ${row.name}, ${row.yamlErrors}, ${row.failureReason}, ${row.eventKey},
         ${row.state.hasWarnings}, ${row.cancelOnNewCommit}, ${row.cancelOnJobFailure},
         (select t.id from ci_triggers t where t.id = ${row.triggerId}::bigint for key share),
@@ -91,7 +104,7 @@ export async function insertPipeline(
         ${row.sourceJobId}::bigint,
         (select m.id from merge_requests m where m.id = ${row.mergeRequest?.id ?? null}::bigint for key share),
         ${row.mergeRequest === null ? null : JSON.stringify(row.mergeRequest)}::jsonb, ${row.deploys},
-        case when ${finished} then now() end
+        case when ${finished} then now() end, ${has}, ${needs}
       from counter returning id, iid, project_id
     ), variable as (
       insert into ci_pipeline_variables (project_id, pipeline_id, key, secret, variable_type, raw)
@@ -120,12 +133,25 @@ export async function insertPipeline(
       returning id, name, kind, status, scheduled_at
     )
     select pipeline.id, pipeline.iid,
-      coalesce((select json_agg(job order by job.id) from job), '[]') as jobs,
+      coalesce((select json_agg(job order by job.id) from job), '[]') as jobs, ${olderAlive(row)} as older,
       ${jobs.some(({ status: to }) => to === 'pending') ? sql`pg_notify(${jobsChannel}, '')` : sql`null`} as told
     from pipeline`
     .execute(tx)
     .catch(onConstraint('ci_pipelines_event', () => new AlreadyCreated()))
   return rows[0]!
+}
+
+/** What a newer commit of a ref may make superfluous: the statement does not see the pipeline that it makes. */
+function olderAlive(row: NewPipelineRow): RawBuilder<unknown> {
+  if (danglingSources.has(row.source)) return sql`'[]'::json`
+  return sql`
+    coalesce((select json_agg(o.id) from (
+      select p.id from ci_pipelines p
+      where p.project_id = ${row.projectId} and p.ref = ${row.ref} and p.tag = ${row.tag}
+        and p.sha <> ${row.sha} and p.created_at > now() - interval '7 days'
+        and p.source <> all (${[...danglingSources]}::text[]) and p.status in
+        ('created', 'waiting_for_resource', 'preparing', 'pending', 'running', 'canceling', 'manual', 'scheduled')
+      order by p.id desc limit 100) o), '[]')`
 }
 
 function jobRow(

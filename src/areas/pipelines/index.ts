@@ -1,3 +1,4 @@
+import type { ProjectSubject } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
@@ -5,20 +6,21 @@ import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
 import type { Settings } from '../../settings/index.ts'
-import type { Events, Task } from '../../tasks/index.ts'
-import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
+import type { Events, Schedule, Task } from '../../tasks/index.ts'
+import type { PushEvent, RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { AddressServices } from './addresses.ts'
 import { PipelineCreator } from './create-pipeline.ts'
 import { Downstream, type JobResults } from './downstream.ts'
 import type { Deployments } from './deployments.ts'
 import { onPush } from './on-push.ts'
+import { PersistentRefs } from './persistent-refs.ts'
 import { PipelineProcess } from './process-pipeline.ts'
 import type { RefProtection } from './ref-protection.ts'
 import type { RemoteFiles } from './remote-files.ts'
 import { lintEndpoints } from './routes-lint.ts'
 import { readingEndpoints } from './routes-reading.ts'
 import { writingEndpoints } from './routes-writing.ts'
-import { pipelineTasks } from './tasks.ts'
+import { pipelineSweeps, pipelineTasks } from './tasks.ts'
 
 export { jobsChannel } from './channels.ts'
 export { ciSettings, type CiSettings } from './ci-settings.ts'
@@ -41,6 +43,7 @@ export {
 } from './entities.ts'
 export type { JobResults } from './downstream.ts'
 export type { Deployments } from './deployments.ts'
+export { PersistentRefs, pipelineRef } from './persistent-refs.ts'
 export { findRef, tagMessage, type FoundRef } from './find-ref.ts'
 export { gather } from './compile-pipeline.ts'
 export { runRefusal } from './lint.ts'
@@ -80,6 +83,7 @@ export interface PipelineServices extends AddressServices {
   readonly cipher: Cipher
   readonly settings: Settings
   readonly places: RepositoryPlaces
+  readonly door: RefDoor<ProjectSubject>
   readonly remoteFiles: RemoteFiles
   readonly outbound: Outbound
   readonly plan: Plan
@@ -93,19 +97,22 @@ export interface PipelineServices extends AddressServices {
 export function pipelines(services: PipelineServices): {
   endpoints: Endpoint[]
   tasks: Task[]
+  schedules: readonly Schedule[]
   creator: PipelineCreator
   process: PipelineProcess
 } {
-  const process = new PipelineProcess(services)
-  const creator = new PipelineCreator({ ...services, process })
+  const refs = new PersistentRefs(services)
+  const process = new PipelineProcess({ ...services, refs })
+  const creator = new PipelineCreator({ ...services, process, refs })
   services.events.subscribe<PushEvent>('push', 'pipelines', (event) => onPush(services, creator, event))
   return {
     endpoints: [
       ...readingEndpoints(services),
-      ...writingEndpoints(services, creator, process),
+      ...writingEndpoints(services, creator, process, refs),
       ...lintEndpoints(services),
     ],
-    tasks: pipelineTasks(services, process, new Downstream({ ...services, process }, creator)),
+    tasks: pipelineTasks(services, process, new Downstream({ ...services, process, refs }, creator), refs),
+    schedules: pipelineSweeps,
     creator,
     process,
   }

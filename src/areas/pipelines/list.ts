@@ -42,18 +42,35 @@ function severalStatusesOf(filter: ListFilter): readonly string[] | undefined {
   return statuses?.length === 1 ? undefined : statuses
 }
 
-/** Conditions on `p`, without project and source of children. */
-export function conditionsOf(filter: ListFilter): RawBuilder<unknown>[] {
+/** Conditions on `p`, without project and source of children. `own`: `ref` does not mean merge requests. */
+export function conditionsOf(filter: ListFilter, meanings: 'all' | 'own' = 'all'): RawBuilder<unknown>[] {
   const statuses = severalStatusesOf(filter)
-  const others = otherConditionsOf(filter)
-  return statuses === undefined ? others : [sql`p.status = any (${[...statuses]}::text[])`, ...others]
+  const refs = meanings === 'all' ? refConditionsOf(filter) : refConditionsOf(filter).slice(0, 1)
+  return [
+    ...(statuses === undefined ? [] : [sql`p.status = any (${[...statuses]}::text[])`]),
+    ...(refs.length === 0 ? [] : [sql`(${sql.join(refs, sql` or `)})`]),
+    ...otherConditionsOf(filter),
+  ]
+}
+
+/**
+ * What `ref` asks for: the pipelines of the ref itself, and those of merge requests from a branch of this name. Each has
+ * an index of its own.
+ */
+function refConditionsOf({ ref }: ListFilter): RawBuilder<unknown>[] {
+  if (ref === undefined) return []
+  return [
+    sql`p.ref = ${ref}`,
+    sql`p.merge_request_id in (
+      select m.id from merge_requests m
+      where m.source_branch = ${ref} and (m.project_id = subject.id or m.source_project_id = subject.id))`,
+  ]
 }
 
 function otherConditionsOf(filter: ListFilter): RawBuilder<unknown>[] {
   const conditions: RawBuilder<unknown>[] = []
   const statuses = statusesOf(filter)
   if (statuses?.length === 1) conditions.push(sql`p.status = ${statuses[0]}`)
-  if (filter.ref !== undefined) conditions.push(sql`p.ref = ${filter.ref}`)
   if (filter.sha !== undefined) conditions.push(sql`p.sha = ${filter.sha}`)
   if (filter.source !== undefined) conditions.push(sql`p.source = ${filter.source}`)
   if (filter.name !== undefined) conditions.push(sql`p.name = ${filter.name}`)
@@ -97,7 +114,7 @@ export function list(
   const where = whereOf([...place(filter), ...conditions])
   const walk =
     filter.order_by === 'id'
-      ? byStatus(filter, input)
+      ? inStretches(filter, input)
       : sql`select p.iid ${where} ${within(filter)} order by ${orderOf(filter)} ${windowOf(input)}`
   const iids =
     filter.updated_after === undefined || filter.order_by !== 'id' ? walk : recent(where, walk, filter, input)
@@ -110,36 +127,42 @@ function whereOf(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown
   return sql`from ci_pipelines p where ${sql.join([...conditions], sql` and `)}`
 }
 
-/** Each status has its own stretch of the index, in order; of these the page is put together. */
-function byStatus(filter: ListFilter, input: PageInput): RawBuilder<unknown> {
-  const statuses = severalStatusesOf(filter)
+/** Each status, and each meaning of `ref`, has its own stretch of an index, in order; of these the page is put together. */
+function inStretches(filter: ListFilter, input: PageInput): RawBuilder<unknown> {
   const order = orderOf(filter)
-  if (statuses === undefined) {
-    const where = whereOf([...place(filter), ...otherConditionsOf(filter)])
-    return sql`select p.iid ${where} ${within(filter)} order by ${order} ${windowOf(input)}`
+  const stretches = stretchesOf(filter)
+  if (stretches.length === 0) return sql`select p.iid from ci_pipelines p where false`
+  if (stretches.length === 1) {
+    return sql`select p.iid ${whereOf(stretches[0]!)} ${within(filter)} order by ${order} ${windowOf(input)}`
   }
-  const where = whereOf([...place(filter), sql`p.status = s.status`, ...otherConditionsOf(filter)])
   const enough = input.offset + largestPage + 1
+  const parts = stretches.map(
+    (where) => sql`(select p.iid ${whereOf(where)} ${within(filter)} order by ${order} limit ${enough})`,
+  )
   return sql`
-    select p.iid from unnest(${[...statuses]}::text[]) s (status) cross join lateral (
-      select p.iid ${where} ${within(filter)} order by ${order} limit ${enough}) p
-    order by ${order} ${windowOf(input)}`
+    select p.iid from (${sql.join(parts, sql` union all `)}) p order by ${order} ${windowOf(input)}`
+}
+
+/** The conditions of each; no pipeline is in two of them. */
+function stretchesOf(filter: ListFilter): RawBuilder<unknown>[][] {
+  const statuses = severalStatusesOf(filter)?.map((status) => [sql`p.status = ${status}`]) ?? [[]]
+  const refs = refConditionsOf(filter).map((condition) => [condition])
+  const rest = [...place(filter), ...otherConditionsOf(filter)]
+  return statuses.flatMap((status) =>
+    (refs.length === 0 ? [[]] : refs).map((ref) => [...rest, ...status, ...ref]),
+  )
 }
 
 /** The order makes it go by the index of the filter, however large the project is taken for. */
 function counted(filter: ListFilter): RawBuilder<unknown> {
-  const statuses = severalStatusesOf(filter)
-  const others = [...place(filter), ...otherConditionsOf(filter)]
   const column =
     filter.updated_after === undefined && filter.updated_before === undefined ? 'iid' : 'updated_at'
   const order = sql`order by ${sql.ref(`p.${column}`)} desc`
-  const found =
-    statuses === undefined
-      ? sql`select ${whereOf(others)} ${order} ${countedRows}`
-      : sql`
-          select from unnest(${[...statuses]}::text[]) s (status) cross join lateral (
-            select ${whereOf([sql`p.status = s.status`, ...others])} ${order} ${countedRows}) p ${countedRows}`
-  return sql`(select count(*) from (${found}) c)`
+  const parts = stretchesOf(filter).map((where) => sql`(select 1 ${whereOf(where)} ${order} ${countedRows})`)
+  const [first] = parts
+  if (first === undefined) return sql`0::bigint`
+  if (parts.length === 1) return sql`(select count(*) from ${first} c)`
+  return sql`(select count(*) from (${sql.join(parts, sql` union all `)} ${countedRows}) c)`
 }
 
 function place({ source }: ListFilter): RawBuilder<unknown>[] {

@@ -48,11 +48,12 @@ export interface PipelineState {
 
 /**
  * What a pipeline comes to: which of its jobs get another status now, since their turn has come, and what they all
- * make of the pipeline.
+ * make of the pipeline. `prepared`: its jobs may be handed to runners.
  */
 export function advance(
   rows: readonly MachineJob[],
   now: Date,
+  { prepared = true }: { readonly prepared?: boolean } = {},
 ): { changed: { job: MachineJob; status: Status }[]; pipeline: PipelineState } {
   const jobs: Moving[] = rows.map((row) => ({
     row,
@@ -68,7 +69,13 @@ export function advance(
     if (turns.length === 0) break
     for (const { job, turn } of turns) {
       const event =
-        turn === 'enqueue' ? { type: turn, resourceGroup: job.row.resource_group !== null } : { type: turn }
+        turn === 'enqueue'
+          ? {
+              type: turn,
+              resourceGroup: job.row.resource_group !== null,
+              unmetPrerequisites: !prepared && job.row.kind === 'build',
+            }
+          : { type: turn }
       job.status = next(job.status, event) ?? job.status
     }
   }

@@ -8,6 +8,8 @@ import { pagesVariables, serverVariables, type Addresses } from './addresses.ts'
 export interface ProjectFacts {
   readonly description: string | null
   readonly topics: readonly string[]
+  /** That it is written in, most of it first, in lower case. */
+  readonly languages: readonly string[]
   readonly rootNamespace: string
   readonly namespace: string
   /** Of the release of the tag that the pipeline is of. */
@@ -137,6 +139,7 @@ function projectVariables(
     CI_PROJECT_VISIBILITY: visibilityName(project.visibility),
     CI_PROJECT_DESCRIPTION: facts.description ?? '',
     CI_PROJECT_TOPICS: facts.topics.slice(0, 20).join(','),
+    CI_PROJECT_REPOSITORY_LANGUAGES: facts.languages.slice(0, 5).join(','),
     CI_PROJECT_CLASSIFICATION_LABEL: labelOf(project),
   }
 }

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { ProjectSubject } from '../../access/index.ts'
 import type { Status } from '../../ci/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
@@ -8,8 +7,9 @@ import type { Deployments } from './deployments.ts'
 import type { Inserted, NewPipelineRow } from './create-store.ts'
 import { livingChildren } from './downstream-store.ts'
 import { advance, type MachineJob } from './machine.ts'
+import type { PersistentRefs } from './persistent-refs.ts'
 import * as store from './process-store.ts'
-import { danglingSources, isRetriedByItself } from './rules.ts'
+import { isRetriedByItself } from './rules.ts'
 
 /** Events of kind `pipeline`, one for each change of status; `job` brings all jobs that one step changed. */
 export interface PipelineEvent {
@@ -29,7 +29,16 @@ export const taskNames = {
   cancel: 'ci:cancel-pipeline',
   cancelRedundant: 'ci:cancel-redundant-pipeline',
   removeFiles: 'ci:remove-job-files',
+  writeRef: 'ci:write-pipeline-ref',
+  tidyRefs: 'ci:tidy-pipeline-refs',
 } as const
+
+export interface ProcessServices {
+  readonly db: Database
+  readonly events: Events
+  readonly deployments: Deployments
+  readonly refs: PersistentRefs
+}
 
 type Changed = { readonly id: number; readonly status: Status }
 
@@ -41,11 +50,13 @@ export class PipelineProcess {
   readonly #db: Database
   readonly #events: Events
   readonly #deployments: Deployments
+  readonly #refs: PersistentRefs
 
-  constructor({ db, events, deployments }: { db: Database; events: Events; deployments: Deployments }) {
+  constructor({ db, events, deployments, refs }: ProcessServices) {
     this.#db = db
     this.#events = events
     this.#deployments = deployments
+    this.#refs = refs
   }
 
   /** Looks whose turn it is. Nothing happens where nothing changed. */
@@ -133,6 +144,7 @@ export class PipelineProcess {
     choose: (jobs: readonly MachineJob[]) => { ids: readonly number[]; reopen: readonly number[] | 'all' },
     userId: number,
   ): Promise<number[]> {
+    await this.#refs.ensure(pipelineId)
     return this.#db.transaction(async (tx) => {
       const pipeline = await store.lockPipeline(tx, pipelineId)
       if (pipeline === undefined) return []
@@ -153,13 +165,15 @@ export class PipelineProcess {
     status: 'pending' | 'waiting_for_resource',
     prepare?: (tx: Tx) => Promise<void>,
   ): Promise<boolean> {
+    await this.#refs.ensure(pipelineId)
     const done = await this.change(pipelineId, async (tx, pipeline) => {
       const jobs = await store.latestJobs(tx, pipelineId)
       const job = jobs.find(({ id }) => id === jobId)
       if (job === undefined || !from.includes(job.status)) return { result: false, changed: [] }
       await prepare?.(tx)
-      const moved = await store.moveJobs(tx, [{ job, status }])
-      await this.#followUp(tx, pipeline.project_id, moved)
+      const to = status === 'pending' ? beforeRunner(pipeline, job) : status
+      const moved = await store.moveJobs(tx, [{ job, status: to }])
+      await this.followUp(tx, pipeline, moved)
       return { result: true, changed: moved }
     })
     return done ?? false
@@ -184,9 +198,9 @@ export class PipelineProcess {
     const jobs = await store.latestJobs(tx, before.id)
     // A pipeline without jobs has its status from its creation.
     if (jobs.length === 0) return
-    const step = advance(jobs, new Date())
+    const step = advance(jobs, new Date(), { prepared: !before.needs_ref })
     const moved = step.changed.length === 0 ? [] : await store.moveJobs(tx, step.changed)
-    await this.#followUp(tx, before.project_id, moved)
+    await this.followUp(tx, before, moved)
     if (before.deploys) {
       await this.#deployments.follow(
         tx,
@@ -232,17 +246,10 @@ export class PipelineProcess {
       row.state.status,
       jobs,
     )
-    await this.#followUp(tx, row.projectId, jobs)
-    if (danglingSources.has(row.source) || !ciSettings(project).autoCancelPendingPipelines) return
+    await this.followUp(tx, { id: made.id, project_id: row.projectId }, jobs)
+    if (!ciSettings(project).autoCancelPendingPipelines) return
     if (made.jobs.length === 0) return
-    const { rows } = await sql<{ id: number }>`
-      select p.id from ci_pipelines p
-      where p.project_id = ${row.projectId} and p.ref = ${row.ref} and p.tag = ${row.tag} and p.id < ${made.id}
-        and p.sha <> ${row.sha} and p.created_at > now() - interval '7 days'
-        and p.source <> all (${[...danglingSources]}::text[]) and p.status in
-        ('created', 'waiting_for_resource', 'preparing', 'pending', 'running', 'canceling', 'manual', 'scheduled')
-      order by p.id desc limit 100`.execute(tx)
-    for (const { id } of rows) await enqueue(tx, taskNames.cancelRedundant, { pipeline: id, by: made.id })
+    for (const id of made.older) await enqueue(tx, taskNames.cancelRedundant, { pipeline: id, by: made.id })
   }
 
   async #announce(
@@ -268,13 +275,22 @@ export class PipelineProcess {
   }
 
   /** Statuses that nobody leaves without being woken. */
-  async #followUp(
+  async followUp(
     tx: Tx,
-    projectId: number,
+    { id: pipelineId, project_id: projectId }: Pick<store.LockedPipeline, 'id' | 'project_id'>,
     jobs: readonly (Pick<store.MovedJob, 'id' | 'kind' | 'status' | 'scheduled_at'> & {
       readonly resource_group?: string | null
     })[],
   ): Promise<void> {
+    if (jobs.some(({ status }) => status === 'preparing')) {
+      const since = new Date().toISOString()
+      await enqueue(
+        tx,
+        taskNames.writeRef,
+        { pipeline: pipelineId, since },
+        { key: `${taskNames.writeRef}:${pipelineId}` },
+      )
+    }
     for (const { id, kind, status, scheduled_at, resource_group = null } of jobs) {
       if (status === 'scheduled' && scheduled_at !== null) {
         await enqueue(tx, taskNames.startDelayed, { job: id }, { runAt: new Date(scheduled_at) })
@@ -308,6 +324,14 @@ export class PipelineProcess {
   async #freeResource(tx: Tx, projectId: number, group: string | null): Promise<void> {
     if (group !== null) await enqueue(tx, taskNames.grantResource, { project: projectId, group })
   }
+}
+
+/** Where a job goes whose turn it is. */
+export function beforeRunner(
+  { needs_ref }: Pick<store.LockedPipeline, 'needs_ref'>,
+  { kind }: { readonly kind: string },
+): 'pending' | 'preparing' {
+  return needs_ref && kind === 'build' ? 'preparing' : 'pending'
 }
 
 function earliest(jobs: readonly MachineJob[]): Date | null {

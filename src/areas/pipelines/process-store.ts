@@ -20,6 +20,8 @@ export interface LockedPipeline {
   readonly cancel_on_new_commit: string
   readonly cancel_on_job_failure: string
   readonly deploys: boolean
+  /** Its jobs must not run before `refs/pipelines/:id` is there. */
+  readonly needs_ref: boolean
 }
 
 /** Whoever changes the jobs of a pipeline locks it first; only the claim of a job by a runner does not. */
@@ -41,6 +43,7 @@ export async function lockPipeline(tx: Tx, id: number): Promise<LockedPipeline |
       'p.cancel_on_new_commit',
       'p.cancel_on_job_failure',
       'p.deploys',
+      'p.needs_ref',
     ])
     .where('p.id', '=', id)
     .forUpdate()

@@ -23,6 +23,7 @@ export interface UpcomingJob {
   readonly id: number
   readonly pipeline_id: number
   readonly status: string
+  readonly kind: string
 }
 
 export async function nextInGroup(
@@ -31,8 +32,8 @@ export async function nextInGroup(
   key: string,
 ): Promise<UpcomingJob | undefined> {
   const { rows } = await sql<UpcomingJob>`
-    select n.id, n.pipeline_id, n.status from ci_resource_groups g,
-      lateral (${upcomingJobs(sql`j.id, j.pipeline_id, j.status`)} limit 1) n
+    select n.id, n.pipeline_id, n.status, n.kind from ci_resource_groups g,
+      lateral (${upcomingJobs(sql`j.id, j.pipeline_id, j.status, j.kind`)} limit 1) n
     where g.project_id = ${projectId} and g.key = ${key}`.execute(db)
   return rows[0]
 }

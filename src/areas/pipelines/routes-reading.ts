@@ -90,7 +90,10 @@ export function readingEndpoints({ db, places, cipher, externalUrl }: PipelineSe
           names,
           {
             tag,
-            conditions: sql.join([sql`true`, ...conditionsOf({ ...params, scope: undefined })], sql` and `),
+            conditions: sql.join(
+              [sql`true`, ...conditionsOf({ ...params, scope: undefined }, 'own')],
+              sql` and `,
+            ),
             order: orderOf(params),
           },
           page,

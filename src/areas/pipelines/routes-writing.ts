@@ -18,6 +18,7 @@ import { enqueue } from '../../tasks/index.ts'
 import type { PipelineCreator } from './create-pipeline.ts'
 import { PipelineActed, PipelineDetail, pipelineDetail, type PipelineRow } from './entities.ts'
 import type { PipelineServices } from './index.ts'
+import type { PersistentRefs } from './persistent-refs.ts'
 import { taskNames, type PipelineProcess } from './process-pipeline.ts'
 import * as store from './store.ts'
 
@@ -29,6 +30,7 @@ export function writingEndpoints(
   { db, externalUrl, refProtection }: PipelineServices,
   creator: PipelineCreator,
   process: PipelineProcess,
+  refs: PersistentRefs,
 ): Endpoint[] {
   /** Being allowed to run pipelines is not enough on a protected ref. */
   const requireRef = async (actor: Actor, project: ProjectSubject, { run_ref: name, tag }: PipelineRow) => {
@@ -133,10 +135,11 @@ export function writingEndpoints(
       answers: null,
       refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
       read: ({ params }) => store.one(params.pipeline_id),
-      async handle({ rows, request }) {
+      async handle({ project, rows, request }) {
         const row = rows[0]!
         requireUnmodified(request, new Date(row.updated_at))
         await process.cancel(row.id, { children: true })
+        await refs.removeOf(project, row.id)
         await db.transaction(async (tx) => {
           const files = await store.remove(tx, row.id)
           if (files.jobs.length > 0) await enqueue(tx, taskNames.removeFiles, files)

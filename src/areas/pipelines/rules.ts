@@ -14,6 +14,11 @@ export const danglingSources: ReadonlySet<string> = new Set([
   'pipeline_execution_policy_schedule',
 ])
 
+/** Nothing of it will run unless somebody wants it to. */
+export function isAtRest(status: string): boolean {
+  return ['success', 'failed', 'canceled', 'skipped'].includes(status)
+}
+
 /** `[ci skip]` or `[skip ci]` in any letter case, also with `-` or `_` between the words. */
 export function hasSkipMarker(message: string): boolean {
   return /\[(?:ci[-_ ]skip|skip[-_ ]ci)\]/i.test(message)

@@ -1,16 +1,20 @@
 import { sql } from 'kysely'
 import type { Database } from '../../kernel/db/index.ts'
-import type { Task } from '../../tasks/index.ts'
+import { enqueue, type Schedule, type Task } from '../../tasks/index.ts'
 import type { Downstream } from './downstream.ts'
-import { taskNames, type PipelineProcess } from './process-pipeline.ts'
-import { lockPipeline, moveJobs } from './process-store.ts'
+import type { PersistentRefs } from './persistent-refs.ts'
+import { beforeRunner, taskNames, type PipelineProcess } from './process-pipeline.ts'
+import { latestJobs, lockPipeline, moveJobs } from './process-store.ts'
 import { nextInGroup } from './resource-turn.ts'
 
-/** Work that pipelines leave for later: delayed jobs, resource groups, trigger jobs, redundant pipelines. */
+export const pipelineSweeps: readonly Schedule[] = [{ task: taskNames.tidyRefs, pattern: '* * * * *' }]
+
+/** Work that pipelines leave for later: delayed jobs, resource groups, trigger jobs, redundant pipelines, refs. */
 export function pipelineTasks(
   { db }: { db: Database },
   process: PipelineProcess,
   downstream: Downstream,
+  refs: PersistentRefs,
 ): Task[] {
   return [
     {
@@ -38,6 +42,11 @@ export function pipelineTasks(
       name: taskNames.cancelRedundant,
       run: (payload) => cancelRedundant(db, process, payload as { pipeline: number; by: number }),
     },
+    {
+      name: taskNames.writeRef,
+      run: (payload) => prepareJobs(db, process, refs, payload as { pipeline: number; since: string }),
+    },
+    { name: taskNames.tidyRefs, run: () => refs.tidy() },
   ]
 }
 
@@ -74,7 +83,7 @@ async function grantResource(
   if (group === null || group === undefined) return
   const next = await nextInGroup(db.reader, project, group)
   if (next?.status !== 'waiting_for_resource') return
-  await process.change(next.pipeline_id, async (tx) => {
+  await process.change(next.pipeline_id, async (tx, pipeline) => {
     // Only then the look, which must see what whoever held the lock before has done.
     await sql`select pg_advisory_xact_lock(hashtextextended(${`${project}:${group}`}, 7))`.execute(tx)
     const free = await sql<{ free: boolean }>`
@@ -86,10 +95,10 @@ async function grantResource(
       select j.id from ci_jobs j where j.id = ${next.id} and j.status = 'waiting_for_resource' for update`.execute(
       tx,
     )
-    return {
-      result: undefined,
-      changed: waiting.rows.length === 0 ? [] : await moveJobs(tx, [{ job: next, status: 'pending' }]),
-    }
+    if (waiting.rows.length === 0) return { result: undefined, changed: [] }
+    const changed = await moveJobs(tx, [{ job: next, status: beforeRunner(pipeline, next) }])
+    await process.followUp(tx, pipeline, changed)
+    return { result: undefined, changed }
   })
 }
 
@@ -109,4 +118,42 @@ async function cancelRedundant(
   })
   if (mode === undefined || mode === 'none') return
   await process.cancel(id, { interruptibleOnly: mode === 'interruptible', canceledBy: by })
+}
+
+/** Milliseconds between two tries to write a ref, and after which nobody hopes any more. */
+const nextTry = 2000
+const longestPreparation = 3600_000
+
+/** Writes the ref that jobs wait for, and lets them go on; what keeps it from being written may pass. */
+async function prepareJobs(
+  db: Database,
+  process: PipelineProcess,
+  refs: PersistentRefs,
+  { pipeline: id, since }: { pipeline: number; since: string },
+): Promise<void> {
+  const outcome = await refs.ensure(id)
+  if (outcome === 'unwritable' && Date.now() - Date.parse(since) < longestPreparation) {
+    const key = `${taskNames.writeRef}:${id}`
+    await enqueue(
+      db.writer,
+      taskNames.writeRef,
+      { pipeline: id, since },
+      { key, runAt: new Date(Date.now() + nextTry) },
+    )
+    return
+  }
+  const waiting = await process.change(id, async (tx, pipeline) => {
+    const jobs = (await latestJobs(tx, id)).filter(({ status }) => status === 'preparing')
+    const ready = outcome === 'written' && !pipeline.needs_ref
+    const changed = ready
+      ? await moveJobs(
+          tx,
+          jobs.map((job) => ({ job, status: 'pending' as const })),
+        )
+      : []
+    return { result: ready ? [] : jobs, changed }
+  })
+  for (const job of outcome === 'written' ? [] : (waiting ?? [])) {
+    await process.drop({ id: job.id, pipelineId: id }, 'unmet_prerequisites', ['preparing'])
+  }
 }

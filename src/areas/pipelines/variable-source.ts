@@ -44,6 +44,7 @@ interface VariableRow {
 export interface FactsRow {
   readonly description: string | null
   readonly topics: string[]
+  readonly languages: string[]
   readonly namespace: string
   readonly release_description: string | null
   readonly next_iid: number
@@ -80,6 +81,9 @@ export function projectFactsJson(
 ): RawBuilder<FactsRow> {
   return sql`(
     select json_build_object('description', p.description, 'topics', p.topics, 'namespace', n.full_path,
+      'languages', coalesce((
+        select json_agg(lower(s.key) order by s.value::float8 desc)
+        from project_languages l, jsonb_each_text(l.shares) s where l.project_id = p.id), '[]'),
       'release_description', (select r.description from releases r where r.project_id = p.id and r.tag = ${tag}),
       'open_merge_requests', coalesce((
         select json_agg(o.path || '!' || o.iid order by o.id desc) from (
@@ -132,6 +136,7 @@ export function openFacts(cipher: Cipher, row: FactsRow): OpenedFacts {
     facts: {
       description: row.description,
       topics: row.topics,
+      languages: row.languages,
       namespace: row.namespace,
       rootNamespace: row.namespace.split('/', 1)[0]!,
       releaseDescription: row.release_description,

@@ -121,12 +121,13 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
   /**
    * Moves refs that only the service writes (`refs/merge-requests/`, `refs/keep-around/`): no rule is asked and nobody
    * is told. Where one has another value by now all stay as they are, and the answer is false; whoever moved it meant
-   * something newer.
+   * something newer. `raisesVersion: false`: the caller raises the version of the project's refs, with changes of his own.
    */
   async moveInternal(
     project: DoorProject,
     updates: readonly RefUpdate[],
     quarantine?: Quarantine,
+    { raisesVersion = true }: { readonly raisesVersion?: boolean } = {},
   ): Promise<boolean> {
     if (updates.length === 0) return true
     const { rejected } = await updateRefs(this.#places.of(project), updates, {
@@ -135,7 +136,9 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
       journal: {
         // What they should have can be found out anew at any time, so nothing is written down before.
         prepare: async () => undefined,
-        applied: async () => this.#bumpVersion(project.id),
+        applied: async () => {
+          if (raisesVersion) await this.#bumpVersion(project.id)
+        },
         abandoned: async () => undefined,
       },
       atomic: true,

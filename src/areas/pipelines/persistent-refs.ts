@@ -1,0 +1,184 @@
+import { sql } from 'kysely'
+import type { ProjectSubject } from '../../access/index.ts'
+import {
+  branchRef,
+  listRefs,
+  parseOid,
+  parseRefName,
+  resolve,
+  tagRef,
+  zeroOid,
+  type Oid,
+  type RefName,
+  type RefUpdate,
+} from '../../git/index.ts'
+import type { Database } from '../../kernel/db/index.ts'
+import type { Logger } from '../../kernel/log/index.ts'
+import type { PlacedProject, RefDoor, RepositoryPlaces } from '../repository/index.ts'
+
+export interface PersistentRefServices {
+  readonly db: Database
+  readonly places: RepositoryPlaces
+  readonly door: RefDoor<ProjectSubject>
+  readonly log: Logger
+}
+
+/** `unwritable`: not at the moment; `lost`: the commit itself is gone. */
+export type RefOutcome = 'written' | 'unwritable' | 'lost'
+
+/** Of one project at a time; more wait for the next turn. */
+const mostTidied = 500
+
+/** The ref that keeps the commit of a pipeline as long as its jobs may want it; runners fetch it, nobody pushes it. */
+export function pipelineRef(id: number): RefName {
+  return parseRefName(`refs/pipelines/${id}`)!
+}
+
+/**
+ * Refs of pipelines. One is written before its pipeline can be seen, so that no runner can be quicker; where that cannot
+ * be done, the jobs wait as `preparing`. At rest a pipeline needs none, so that repositories do not fill up with them.
+ */
+export class PersistentRefs {
+  readonly #services: PersistentRefServices
+
+  constructor(services: PersistentRefServices) {
+    this.#services = services
+  }
+
+  /** The id of a pipeline to be, with its ref; the version of the project's refs is to be raised with its row. */
+  async reserve(project: ProjectSubject, sha: Oid): Promise<{ id: number; outcome: RefOutcome }> {
+    const { rows } = await sql<{ id: number; moving: boolean }>`
+      select nextval(pg_get_serial_sequence('ci_pipelines', 'id'))::bigint as id,
+        coalesce(p.moving_until > now(), false) as moving
+      from projects p where p.id = ${project.id}`.execute(this.#services.db.writer)
+    const [row] = rows
+    if (row === undefined) throw new Error('the project is gone')
+    return { id: row.id, outcome: await this.#write(project, row, sha) }
+  }
+
+  /** Takes back what `reserve` wrote. */
+  async abandon(project: PlacedProject, id: number, sha: Oid): Promise<void> {
+    await this.#remove(project, [{ ref: pipelineRef(id), oldOid: sha, newOid: zeroOid }])
+  }
+
+  /** For a pipeline that is to go on: writes the ref where it is needed and not there. */
+  async ensure(pipelineId: number): Promise<RefOutcome> {
+    const { rows } = await sql<Placed & { moving: boolean }>`
+      select ${placed}, coalesce(pr.moving_until > now(), false) as moving
+      from ci_pipelines p join projects pr on pr.id = p.project_id
+      where p.id = ${pipelineId} and p.needs_ref`.execute(this.#services.db.writer)
+    const [row] = rows
+    if (row === undefined) return 'written'
+    const sha = parseOid(row.sha)
+    if (sha === undefined) return 'lost'
+    const outcome = await this.#write(row.project, row, sha)
+    if (outcome === 'written') {
+      await sql`
+        with kept as (
+          update ci_pipelines p set has_ref = true, needs_ref = false where p.id = ${pipelineId} and p.needs_ref
+          returning p.project_id)
+        update projects pr set refs_version = pr.refs_version + 1 from kept where pr.id = kept.project_id`.execute(
+        this.#services.db.writer,
+      )
+    }
+    return outcome
+  }
+
+  /** Of a pipeline that is about to be deleted. */
+  async removeOf(project: PlacedProject, pipelineId: number): Promise<void> {
+    const ref = pipelineRef(pipelineId)
+    const oldOid = await resolve(this.#services.places.of(project), ref)
+    if (oldOid !== undefined) await this.#remove(project, [{ ref, oldOid, newOid: zeroOid }])
+  }
+
+  /** Removes the refs of pipelines at rest. The commits of branches that are gone are kept for those who look back. */
+  async tidy(): Promise<void> {
+    const { rows } = await sql<{ project_id: number }>`
+      select distinct p.project_id from ci_pipelines p where ${resting}`.execute(this.#services.db.reader)
+    for (const { project_id } of rows) {
+      await this.#tidyProject(project_id).catch((error: unknown) =>
+        // One repository that cannot be written is no reason to leave the others.
+        this.#services.log.warn({ err: error, project: project_id }, 'refs of pipelines were not tidied up'),
+      )
+    }
+  }
+
+  async #tidyProject(projectId: number): Promise<void> {
+    const { db } = this.#services
+    await db.transaction(async (tx) => {
+      const { rows } = await sql<Placed & { ref: string; tag: boolean }>`
+        select ${placed}, p.ref, p.tag from ci_pipelines p join projects pr on pr.id = p.project_id
+        where ${resting} and p.project_id = ${projectId} and coalesce(pr.moving_until < now(), true)
+        order by p.id limit ${mostTidied} for update of p skip locked`.execute(tx)
+      const [first] = rows
+      if (first === undefined) return
+      const known = await listRefs(this.#services.places.of(first.project), first.refs_version)
+      const updates: RefUpdate[] = []
+      const kept = new Set<string>()
+      for (const row of rows) {
+        const sha = parseOid(row.sha)
+        const ref = pipelineRef(row.id)
+        const there = known.find(ref)
+        if (there !== undefined) updates.push({ ref, oldOid: there.oid, newOid: zeroOid })
+        const branch = row.tag ? tagRef(row.ref) : branchRef(row.ref)
+        const keep = parseRefName(`refs/keep-around/${row.sha}`)
+        if (sha === undefined || keep === undefined || there === undefined || kept.has(keep)) continue
+        if ((branch !== undefined && known.find(branch) !== undefined) || known.find(keep) !== undefined)
+          continue
+        kept.add(keep)
+        updates.push({ ref: keep, oldOid: zeroOid, newOid: sha })
+      }
+      if (
+        !(await this.#services.door.moveInternal(first.project, updates, undefined, { raisesVersion: false }))
+      )
+        return
+      await sql`
+        update ci_pipelines p set has_ref = false, needs_ref = true
+        where p.id = any (${rows.map(({ id }) => id)}::bigint[])`.execute(tx)
+      await sql`update projects set refs_version = refs_version + 1 where id = ${projectId}`.execute(tx)
+    })
+  }
+
+  async #write(
+    project: PlacedProject,
+    { id, moving }: { id: number; moving: boolean },
+    sha: Oid,
+  ): Promise<RefOutcome> {
+    if (moving) return 'unwritable'
+    const { door, places, log } = this.#services
+    const ref = pipelineRef(id)
+    try {
+      const update = { ref, oldOid: zeroOid, newOid: sha }
+      if (await door.moveInternal(project, [update], undefined, { raisesVersion: false })) return 'written'
+      const repository = places.of(project)
+      if ((await resolve(repository, ref)) === sha) return 'written'
+      return (await resolve(repository, sha)) === undefined ? 'lost' : 'unwritable'
+    } catch (error) {
+      log.warn({ err: error, pipeline: id }, 'the ref of a pipeline could not be written')
+      return 'unwritable'
+    }
+  }
+
+  /** What is left behind keeps a commit that nobody asks for, and no more. */
+  async #remove(project: PlacedProject, updates: readonly RefUpdate[]): Promise<void> {
+    await this.#services.door.moveInternal(project, updates).catch((error: unknown) => {
+      this.#services.log.warn(
+        { err: error, project: project.id },
+        'the ref of a pipeline could not be removed',
+      )
+    })
+  }
+}
+
+interface Placed {
+  readonly id: number
+  readonly sha: string
+  readonly refs_version: number
+  readonly project: PlacedProject
+}
+
+const placed = sql`
+  p.id, p.sha, pr.refs_version, json_build_object('id', pr.id, 'storage', pr.storage, 'defaultBranch', pr.default_branch,
+    'repositoryEmpty', pr.repository_empty) as project`
+
+const resting = sql`p.has_ref and p.status in ('success', 'failed', 'canceled', 'skipped')`
