@@ -248,3 +248,39 @@ test('evidence is collected when a release comes out, and when it is asked for; 
   expect(await evidences('v0')).toHaveLength(1)
   expect((await world.root.get(`${pathOf(ci)}/v0/evidences/99999999`)).status).toBe(404)
 })
+
+test('of a group: those of all its projects that the caller may see them of', async () => {
+  const group = await world.group({ visibility: 'public' })
+  const below = await world.group({ parent_id: group.id, visibility: 'public' })
+  const made = await Promise.all(
+    [
+      { namespace_id: group.id, visibility: 'public' },
+      { namespace_id: below.id, visibility: 'public' },
+      { namespace_id: below.id, visibility: 'public', releases_access_level: 'disabled' },
+      { namespace_id: below.id, visibility: 'private' },
+    ].map((fields) => projects.make({ test: { script: ['x'] } }, fields)),
+  )
+  for (const [index, ci] of made.entries()) {
+    const closed = index === 2
+    if (closed)
+      expectStatus(await world.root.put(`/projects/${ci.id}`, { releases_access_level: 'enabled' }), 200)
+    const released_at = `2020-01-0${index + 1}T00:00:00Z`
+    expectStatus(await world.root.post(pathOf(ci), { tag_name: `v${index}`, ref: 'main', released_at }), 201)
+    if (closed)
+      expectStatus(await world.root.put(`/projects/${ci.id}`, { releases_access_level: 'disabled' }), 200)
+  }
+  const tagsFor = async (person: { get: World['root']['get'] }, query = ''): Promise<unknown[]> =>
+    ((await person.get(`/groups/${group.id}/releases${query}`)).body as Json[]).map(
+      ({ tag_name }) => tag_name,
+    )
+  expect(await tagsFor(world.anonymous)).toEqual(['v1', 'v0'])
+  expect(await tagsFor(world.anonymous, '?sort=asc&per_page=1')).toEqual(['v0'])
+  expect(await tagsFor(await world.member({ group }, 'reporter'))).toEqual(['v3', 'v1', 'v0'])
+
+  const [newest] = (await world.anonymous.get(`/groups/${group.id}/releases`)).body as Json[]
+  expect(newest).toEqual((await world.anonymous.get(`${pathOf(made[1]!)}/v1`)).body)
+  const simple = (await world.anonymous.get(`/groups/${group.id}/releases?simple=true`)).body as Json[]
+  expect(Object.keys(simple[0]!)).toEqual([
+    ...['name', 'tag_name', 'description', 'created_at', 'released_at', 'upcoming_release'],
+  ])
+})

@@ -30,14 +30,18 @@ const ReleaseMilestone = Fields({
   issue_stats: Fields({ total: Int(), closed: Int() }),
 })
 
-/** Without the code of a project its commits, paths and sources are not shown. */
-export const Release = Fields({
+export const BasicRelease = Fields({
   name: Text(),
   tag_name: Text(),
   description: Nullable(Text()),
   created_at: Timestamp(),
   released_at: Timestamp(),
   upcoming_release: Flag(),
+})
+
+/** Without the code of a project its commits, paths and sources are not shown. */
+export const Release = Fields({
+  ...BasicRelease.properties,
   author: Nullable(BasicUser),
   commit: Optional(Nullable(Commit)),
   milestones: Optional(ListOf(ReleaseMilestone)),
@@ -98,6 +102,17 @@ export function releaseLink(row: LinkRow, tag: string, projectUrl: string): Reco
   return { ...row, direct_asset_url: direct }
 }
 
+export function basicRelease(row: ReleaseRow, now: Date): Record<string, unknown> {
+  return {
+    name: row.name ?? row.tag,
+    tag_name: row.tag,
+    description: row.description,
+    created_at: row.created_at,
+    released_at: row.released_at,
+    upcoming_release: Date.parse(row.released_at) > now.getTime(),
+  }
+}
+
 export function release(row: ReleaseRow, about: ReleaseSurroundings): Record<string, unknown> {
   const { actor, project, externalUrl, commits, now } = about
   const url = `${externalUrl}/${project.fullPath}`
@@ -117,12 +132,7 @@ export function release(row: ReleaseRow, about: ReleaseSurroundings): Record<str
       }))
     : undefined
   return {
-    name: row.name ?? row.tag,
-    tag_name: row.tag,
-    description: row.description,
-    created_at: row.created_at,
-    released_at: row.released_at,
-    upcoming_release: Date.parse(row.released_at) > now.getTime(),
+    ...basicRelease(row, now),
     author: row.author === null ? null : basicUser(row.author, externalUrl),
     ...(milestones.length > 0 && { milestones }),
     ...(code && {

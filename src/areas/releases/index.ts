@@ -5,6 +5,7 @@ import type { Task } from '../../tasks/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import { evidenceTask } from './evidence.ts'
 import { releaseEndpoints } from './routes.ts'
+import { groupEndpoint } from './routes-group.ts'
 import { leadingEndpoints } from './routes-latest.ts'
 
 export interface ReleaseServices {
@@ -17,7 +18,7 @@ export interface ReleaseServices {
 /** Releases of tags: a name, a text, and links to what was made of them. Jobs make them with `release`. */
 export function releases(services: ReleaseServices): { endpoints: Endpoint[]; tasks: Task[] } {
   return {
-    endpoints: [...releaseEndpoints(services), ...leadingEndpoints(services)],
+    endpoints: [...releaseEndpoints(services), ...leadingEndpoints(services), groupEndpoint(services)],
     tasks: [evidenceTask(services.db)],
   }
 }

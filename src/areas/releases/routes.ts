@@ -1,5 +1,4 @@
 import { endpoint, project, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
-import { parseOid, readCommits, repositoryExists, type Commit } from '../../git/index.ts'
 import { recordNotFound, refused } from '../../kernel/errors/index.ts'
 import {
   DateTime,
@@ -14,9 +13,10 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { collectWhenReleased } from './evidence.ts'
-import { linkTypes, Release, release, releaseLink, ReleaseLink, type ReleaseRow } from './entities.ts'
+import { linkTypes, Release, releaseLink, ReleaseLink, type ReleaseRow } from './entities.ts'
 import type { ReleaseServices } from './index.ts'
 import { checkLink, checkRelease } from './rules.ts'
+import { shownReleases } from './show.ts'
 import * as store from './store.ts'
 import { ensureTag } from './tag.ts'
 
@@ -32,16 +32,9 @@ const linkFields = Fields({
 })
 
 export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
-  const { db, places, externalUrl } = services
-  const shown = async (rows: readonly ReleaseRow[], actor: Actor, of: ProjectSubject) => {
-    const repository = places.of(of)
-    const oids = rows.flatMap(({ sha }) => parseOid(sha) ?? [])
-    const found: readonly Commit[] =
-      oids.length > 0 && (await repositoryExists(repository)) ? await readCommits(repository, oids) : []
-    const commits = new Map(found.map((commit) => [commit.oid as string, commit]))
-    const about = { actor, project: of, externalUrl: externalUrl(), commits, now: new Date() }
-    return rows.map((row) => release(row, about))
-  }
+  const { db, externalUrl } = services
+  const shown = (rows: readonly ReleaseRow[], actor: Actor, of: ProjectSubject) =>
+    shownReleases(services, rows, actor, of)
   /** An empty title stands for none: so clients take all away. */
   const milestonesOf = async (of: ProjectSubject, written: readonly string[]): Promise<number[]> => {
     const titles = written.filter((title) => title !== '')

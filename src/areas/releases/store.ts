@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { featureOpen, projectColumns, projectLevels, projectVisible } from '../../access/index.ts'
 import { isDatabaseError, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { conflict, invalid } from '../../kernel/errors/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
@@ -45,6 +46,31 @@ export function list(
       columns,
       from: sql`${from} where ${sql.join(conditions, sql` and `)}`,
       order: sql`${sql.ref(`r.${order_by}`)} ${direction}, r.id ${direction}`,
+    },
+    input,
+  )
+}
+
+/** With the project of each, and what the caller is there. */
+export type GroupReleaseRow = ReleaseRow & {
+  readonly project: Readonly<Record<string, unknown>>
+  readonly role: number
+}
+
+/** `subject` is the group. */
+export function listOfGroup(
+  { sort }: { readonly sort: 'asc' | 'desc' },
+  input: PageInput,
+): Read<GroupReleaseRow> {
+  const direction = sql.raw(sort)
+  const open = featureOpen('releases', sql`p.feature_levels`, sql`access.role > 0`)
+  return page(
+    {
+      columns: sql`${columns}, access.role, (
+        select to_json(x) from (select ${projectColumns}, access.permissions) x) as project`,
+      from: sql`${from} join projects p on p.id = r.project_id join namespaces n on n.id = p.namespace_id ${projectLevels}
+        where n.traversal_ids @> array[subject.id] and ${projectVisible} and ${open}`,
+      order: sql`r.released_at ${direction}, r.id ${direction}`,
     },
     input,
   )

@@ -33,6 +33,7 @@ const change =
     request(await make(stage), body)
 
 export const releaseScenarios: Scenarios = {
+  'GET /groups/:id/releases': { '': plain },
   'GET /projects/:id/releases': { 'no code parts needed': plain },
   'GET /projects/:id/releases/:tag_name': { '': read },
   'GET /projects/:id/releases/permalink/latest': { '': read },
