@@ -60,6 +60,9 @@ import * as languages from './0093-languages.ts'
 import * as mails from './0160-mails.ts'
 import * as signUp from './0190-sign-up.ts'
 import * as ageOfDeletedNotes from './0140-age-of-deleted-notes.ts'
+import * as refsOfPipelines from './0120-refs-of-pipelines.ts'
+import * as shownRegistrationTokens from './0121-shown-registration-tokens.ts'
+import * as computeUsage from './0122-compute-usage.ts'
 
 /** In the order they run. A released migration is never edited. */
 import * as webhooks from './0200-webhooks.ts'
@@ -127,4 +130,7 @@ export const migrations: MigrationList = {
   '0190-sign-up': signUp,
   '0200-webhooks': webhooks,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,
+  '0120-refs-of-pipelines': refsOfPipelines,
+  '0121-shown-registration-tokens': shownRegistrationTokens,
+  '0122-compute-usage': computeUsage,
 }

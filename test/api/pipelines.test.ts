@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
 import type { Person } from '../world/client.ts'
-import { startWorld, type Json, type World } from '../world/world.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
 let projects: CiProjects
@@ -284,6 +284,29 @@ describe('listing', () => {
     ['?updated_after=2000-01-01&source=api', [3, 2, 1, 0]],
   ] as const)('%s', async (query, places) => {
     expect(ids(await list(ci, query))).toEqual(of(...places))
+  })
+
+  test('by the name of a branch, those for its merge requests too', async () => {
+    const fork = await projects.make({ job: { script: ['x'], rules: [{ if: '$CI_MERGE_REQUEST_IID' }] } })
+    await fork.push({ b: 'b' }, { to: 'topic', options: ['ci.skip'] })
+    await until(
+      () => list(fork),
+      (found) => found.length === 2,
+    )
+    const fields = { source_branch: 'topic', target_branch: 'main', title: 'Topic' }
+    expectStatus(await world.root.post(`/projects/${fork.id}/merge_requests`, fields), 201)
+    const found = await until(
+      () => list(fork, '?ref=topic'),
+      ({ length }) => length === 2,
+    )
+    expect(found.map(({ ref, source }) => [ref, source])).toEqual([
+      ['refs/merge-requests/1/head', 'merge_request_event'],
+      ['topic', 'push'],
+    ])
+    expect(ids(await list(fork, '?ref=topic&sort=asc'))).toEqual(ids(found).reverse())
+    expect(ids(await list(fork, '?ref=topic&order_by=status&scope=pending'))).toEqual([found[0]!['id']])
+    expect(ids(await list(fork, '?ref=topic&per_page=1&page=2'))).toEqual([found[1]!['id']])
+    expect(ids(await list(fork, '?ref=topic&scope=finished&status=running'))).toEqual([])
   })
 
   test('by commit and by user', async () => {

@@ -94,6 +94,7 @@ const everywhere: readonly Row[] = [
   ['CI_PROJECT_VISIBILITY', 'rules', 'private'],
   ['CI_PROJECT_DESCRIPTION', 'rules', 'For 5 $EUR'],
   ['CI_PROJECT_TOPICS', 'rules', 'one,two'],
+  ['CI_PROJECT_REPOSITORY_LANGUAGES', 'rules', 'typescript,shell'],
   ['CI_PROJECT_CLASSIFICATION_LABEL', 'rules', ''],
   ['CI_PAGES_DOMAIN', 'rules', ({ url }) => `pages.${url.hostname}`],
   ['CI_PAGES_HOSTNAME', 'rules', (facts) => `${path(facts).split('/')[0]!}.pages.${facts.url.hostname}`],
@@ -202,6 +203,13 @@ beforeAll(async () => {
   world = await startWorld()
   projects = await CiProjects.open(world)
   ci = await projects.make(config, { description: 'For 5 $EUR', topics: ['one', 'two'] })
+  const files = { 'app.ts': 'export const one = 1\n'.repeat(9), 'run.sh': 'echo one\n' }
+  await ci.push(files, { options: ['ci.skip'] })
+  // Asked for they are found out now, else some time after the push.
+  await until(
+    async () => (await world.root.get(`/projects/${ci.id}/languages`)).body as Json,
+    (languages) => Object.keys(languages).length === 2,
+  )
   runner = await RawRunner.forProject(world, ci.project, { description: 'prober', tag_list: ['one', 'two'] })
 })
 afterAll(async () => {

@@ -393,7 +393,7 @@ describe('reading', () => {
     const maintainer = await world.member({ project }, 'maintainer')
     expect((await maintainer.get(`/projects/${project.id}`)).body).toMatchObject({
       build_timeout: 3600,
-      runners_token: null,
+      runners_token: expect.stringMatching(/^GR1348941[\w-]{20}$/) as unknown,
     })
     expect((await world.root.get(`/projects/${project.id}`)).body).toMatchObject({
       repository_storage: 'default',

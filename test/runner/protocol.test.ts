@@ -64,7 +64,11 @@ test('the payload has what the stock runner reads', async () => {
   expect(payload).toMatchObject({
     id: job.id,
     allow_git_fetch: true,
-    job_info: { name: 'unit test', stage: 'test', project_name: ci.project['path'] },
+    job_info: {
+      ...{ name: 'unit test', stage: 'test', project_name: ci.project['path'] },
+      instance_id: expect.stringMatching(/^[\w+/]{43}=$/) as unknown,
+      instance_uuid: expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/) as unknown,
+    },
     git_info: {
       ref: 'main',
       sha: ci.sha,

@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defaults } from '../../src/settings/index.ts'
+import { during } from '../settings/effects.ts'
 import type { Client } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
@@ -81,6 +83,29 @@ test('a new registration token ends the one before', async () => {
   expect((await nobody.post('/runners', { token: second })).status).toBe(201)
 })
 
+test('those who look after a group or project are shown its registration token, while the instance takes such', async () => {
+  const { settings } = world.service.services
+  const group = await world.group()
+  const project = await world.project({ namespace_id: group.id })
+  for (const [path, role] of [
+    [`/groups/${group.id}`, 'owner'],
+    [`/projects/${project.id}`, 'maintainer'],
+  ] as const) {
+    const person = await world.member({ group }, role)
+    const shown = async (): Promise<unknown> => ((await person.get(path)).body as Json)['runners_token']
+    const token = await shown()
+    expect(await shown()).toBe(token)
+    expect((await nobody.post('/runners', { token: token as string })).status).toBe(201)
+    expect(await tokenOf(path)).not.toBe(token)
+    expect(await shown()).not.toBe(token)
+    await settings.change({ allow_runner_registration_token: false })
+    expect(await shown()).toBeNull()
+    await settings.change({ allow_runner_registration_token: true })
+    const developer = await world.member({ group }, 'developer')
+    expect((await developer.get(path)).body).not.toHaveProperty('runners_token')
+  }
+})
+
 test('what no runner can be, and what nobody may be', async () => {
   const token = await tokenOf('')
   const post = (body: Json) => nobody.post('/runners', { token, ...body })
@@ -117,21 +142,38 @@ test('the instance may take no registration tokens, or not those of projects or 
   expect([gone.status, gone.body]).toEqual([410, { message: '410 Gone - runner registration disallowed' }])
 })
 
-test('tokens of runners end when the instance says so, and are renewed by themselves', async () => {
-  await world.service.services.settings.change({ project_runner_token_expiration_interval: 7200 })
-  const project = await world.project()
-  const made = expectStatus(
-    await world.root.post('/user/runners', { runner_type: 'project_type', project_id: project.id }),
-    201,
-  )
+test.each([
+  ['runner_token_expiration_interval', 'instance_type'],
+  ['group_runner_token_expiration_interval', 'group_type'],
+  ['project_runner_token_expiration_interval', 'project_type'],
+])('%s: tokens of such runners end, and are renewed by themselves', async (setting, runner_type) => {
+  const [group, project] = [await world.group(), await world.project()]
+  const fields: Json = {
+    runner_type,
+    ...(runner_type === 'group_type' && { group_id: group.id }),
+    ...(runner_type === 'project_type' && { project_id: project.id }),
+  }
+  const make = async (): Promise<Json> => expectStatus(await world.root.post('/user/runners', fields), 201)
   const inTwoHours = (time: unknown): boolean =>
     Math.abs(Date.parse(time as string) - Date.now() - 7200_000) < 60_000
-  expect(made['token_expires_at']).toSatisfy(inTwoHours)
-  const verified = await nobody.post('/runners/verify', { token: made['token'] as string })
-  expect(verified.body).toEqual(made)
-  const renewed = await nobody.post('/runners/reset_authentication_token', { token: made['token'] as string })
-  expect(renewed.body.token_expires_at).toSatisfy(inTwoHours)
-  expect(renewed.body.token).not.toBe(made['token'])
-  const instance = await world.root.post('/user/runners', { runner_type: 'instance_type' })
-  expect(instance.body.token_expires_at).toBeNull()
+  await during(world, { [setting]: 7200 }, async () => {
+    const made = await make()
+    const token = made['token'] as string
+    expect(made['token_expires_at']).toSatisfy(inTwoHours)
+    expect((await nobody.post('/runners/verify', { token })).body).toEqual(made)
+    const renewed = await nobody.post('/runners/reset_authentication_token', { token })
+    expect(renewed.body.token_expires_at).toSatisfy(inTwoHours)
+    expect(renewed.body.token).not.toBe(token)
+    await sql`update ci_runners set token_expires_at = now() - interval '1 second' where id = ${made['id'] as number}`.execute(
+      world.service.services.db.writer,
+    )
+    expect((await nobody.post('/jobs/request', { token: renewed.body.token as string })).status).toBe(403)
+    // Those of other kinds of runners last.
+    const other = {
+      runner_type: 'instance_type' === runner_type ? 'group_type' : 'instance_type',
+      group_id: group.id,
+    }
+    expect((await world.root.post('/user/runners', other)).body.token_expires_at).toBeNull()
+  })
+  expect((await make())['token_expires_at']).toBeNull()
 })

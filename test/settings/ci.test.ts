@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../runner/ci-project.ts'
+import { RawRunner } from '../runner/raw-runner.ts'
 import { pushFiles } from '../world/push.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { during, set } from './effects.ts'
@@ -38,6 +40,93 @@ test('archive_builds_in_human_readable leaves old jobs only to be looked at', as
     expect((await world.root.get(path)).body.archived).toBe(false)
   })
   expect((await world.root.post(`${path}/retry`)).status).toBe(201)
+})
+
+test('default_artifacts_expire_in is the life of artifacts that name none', async () => {
+  const runner = await RawRunner.forProject(world, project, { tag_list: ['x'] })
+  // Those of the other tests.
+  while ((await runner.ask({ last_update: '' })).status === 201) continue
+  const expiry = async (expire_in?: string): Promise<number | null> => {
+    expectStatus(await create(), 201)
+    const job = await runner.take()
+    const query = {
+      artifact_type: 'archive',
+      artifact_format: 'zip',
+      ...(expire_in !== undefined && { expire_in }),
+    }
+    expect((await job.upload(new Uint8Array(1), query)).status).toBe(201)
+    await job.end('success')
+    const shown = expectStatus(await world.root.get(`/projects/${project.id}/jobs/${job.id}`), 200)
+    const at = shown['artifacts_expire_at']
+    return at === null ? null : Math.round((Date.parse(at as string) - Date.now()) / 3600_000)
+  }
+  expect(await expiry()).toBe(30 * 24)
+  await during(world, { default_artifacts_expire_in: '2 hours' }, async () => {
+    expect(await expiry()).toBe(2)
+    expect(await expiry('1 day')).toBe(24)
+    await set(world, { default_artifacts_expire_in: '0' })
+    expect(await expiry()).toBeNull()
+  })
+  expect(await expiry()).toBe(30 * 24)
+})
+
+test('shared_runners_minutes: jobs of a group that has used them up are not run by runners of the instance', async () => {
+  const group = await world.group()
+  const below = await world.group({ parent_id: group.id })
+  const config = 'build: {script: x, tags: [metered]}\n'
+  const made = await Promise.all(
+    (['private', 'public'] as const).map(async (visibility) => {
+      const own = await world.project({
+        namespace_id: visibility === 'private' ? below.id : undefined,
+        visibility,
+      })
+      await pushFiles(world, own, { '.gitlab-ci.yml': config }, ['main'])
+      return own
+    }),
+  )
+  const [metered, open] = made as [Made, Made]
+  const runner = await RawRunner.create(world, { tag_list: ['metered'], run_untagged: false })
+  // Those of the pushes.
+  for (let taken = 0; taken < 2; taken += 1)
+    await until(
+      async () => (await runner.ask({ last_update: '' })).status,
+      (status) => status === 201,
+    )
+  const run = async (of: Made): Promise<number> => {
+    const { id } = expectStatus(await world.root.post(`/projects/${of.id}/pipeline`, { ref: 'main' }), 201)
+    const jobs = (await world.root.get(`/projects/${of.id}/pipelines/${id as number}/jobs`)).body as Json[]
+    return jobs[0]!['id'] as number
+  }
+  /** Runs for so many minutes. */
+  const runFor = async (of: Made, minutes: number): Promise<void> => {
+    const id = await run(of)
+    const job = await runner.take()
+    expect(job.id).toBe(id)
+    await sql`update ci_jobs set started_at = now() - make_interval(mins => ${minutes}::integer) where id = ${id}`.execute(
+      world.service.services.db.writer,
+    )
+    await job.end('success')
+  }
+  await during(world, { shared_runners_minutes: 10 }, async () => {
+    await runFor(metered, 9)
+    await runFor(metered, 2)
+    await runFor(open, 60)
+    await runFor(open, 1)
+    const refused = await run(metered)
+    runner.lastUpdate = undefined
+    expect((await runner.ask()).status).toBe(204)
+    expect((await world.root.get(`/projects/${metered.id}/jobs/${refused}`)).body).toMatchObject({
+      status: 'failed',
+      failure_reason: 'ci_quota_exceeded',
+    })
+    // Runners of its own are nobody else's business.
+    const own = await RawRunner.forProject(world, metered, { tag_list: ['metered'] })
+    await run(metered)
+    await (await own.take()).end('success')
+    await set(world, { shared_runners_minutes: 12 })
+    await runFor(metered, 1)
+  })
+  await runFor(metered, 1)
 })
 
 describe('external_pipeline_validation_service', () => {

@@ -84,6 +84,8 @@ export interface GroupRow {
   readonly marked_for_deletion_on: string | null
   /** Only where they are wanted. */
   readonly shared_with_groups?: readonly SharedWithRow[]
+  /** The registration token for its runners, sealed. */
+  readonly sealed_runners_token?: string | null
   readonly projects?: readonly ProjectRow[] | null
   readonly shared_projects?: readonly ProjectRow[] | null
 }
@@ -98,6 +100,8 @@ export interface EntityContext {
   readonly paid: boolean
   /** Of the instance, for groups that have none of their own. */
   readonly protection: Protection
+  /** For Owners. */
+  readonly runnersToken?: string | null
 }
 
 export function group(
@@ -129,20 +133,23 @@ export function group(
 
 export function groupDetail(row: GroupRow, context: EntityContext): Record<string, unknown> {
   const { actor, paid } = context
-  const { parent_id: parentId, full_path: fullPath } = row
-  const subject = { ...row, kind: 'group' as const, parentId, fullPath, permissions: [], deleting: false }
   const embedded = (rows: GroupRow['projects']) =>
     rows?.map((project) => projectEntity(project, 'full', context))
   const projects = embedded(row.projects)
   return {
     ...group(row, context),
     shared_with_groups: row.shared_with_groups ?? [],
-    runners_token: may(actor, 'admin_group', { ...subject, settings: { ...row.settings } })
-      ? null
-      : undefined,
+    runners_token: looksAfter(actor, row) ? (context.runnersToken ?? null) : undefined,
     ...(paid && { shared_runners_minutes_limit: null, extra_shared_runners_minutes_limit: null }),
     ...(projects !== undefined && { projects, shared_projects: embedded(row.shared_projects) ?? [] }),
   }
+}
+
+/** Whether the caller is told what is for the Owners of a group. */
+export function looksAfter(actor: Actor, row: GroupRow): boolean {
+  const { parent_id: parentId, full_path: fullPath } = row
+  const subject = { ...row, kind: 'group' as const, parentId, fullPath, permissions: [], deleting: false }
+  return may(actor, 'admin_group', { ...subject, settings: { ...row.settings } })
 }
 
 export function projectGroup(row: GroupRow, externalUrl: string): Record<string, unknown> {

@@ -15,12 +15,14 @@ import {
   Text,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { createGroup } from './create.ts'
 import * as entities from './entities.ts'
 import { avatarParam, setAvatar, takeAvatar } from '../avatars/index.ts'
 import { cloneRoot } from '../projects/index.ts'
+import { shownToken } from '../registration-tokens/index.ts'
 import { Group, GroupDetail, type EntityContext, type GroupRow } from './entities.ts'
 import { cursorBehind, groupsWhere, listParams, visibleGroups } from './listing.ts'
 import { movingEndpoints } from './moving-routes.ts'
@@ -33,6 +35,7 @@ export interface GroupServices {
   readonly db: Database
   readonly events: Events
   readonly settings: Settings
+  readonly cipher: Cipher
   readonly externalUrl: () => string
   readonly sshAddress: (fullPath: string) => string
   readonly plan: Plan
@@ -60,8 +63,18 @@ const common = {
 
 export function groupEndpoints(services: GroupServices): Endpoint[] {
   const { db, settings } = services
-  const detail = async (actor: Actor, id: number) =>
-    entities.groupDetail(await store.read(db.reader, actor, id), contextOf(services, actor))
+  const shown = async (actor: Actor, row: GroupRow) =>
+    entities.groupDetail(row, {
+      ...contextOf(services, actor),
+      ...(entities.looksAfter(actor, row) && {
+        runnersToken: await shownToken(
+          services,
+          { namespaceId: row.id, projectId: null },
+          row.sealed_runners_token ?? null,
+        ),
+      }),
+    })
+  const detail = async (actor: Actor, id: number) => shown(actor, await store.read(db.reader, actor, id))
   const listed = (actor: Actor, rows: readonly GroupRow[]) => {
     const context = contextOf(services, actor)
     return rows.map((row) => entities.group(row, context))
@@ -83,7 +96,7 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
       }),
       answers: GroupDetail,
       read: ({ params }) => store.ofSubject(params.with_projects),
-      handle: async ({ actor, rows }) => entities.groupDetail(rows[0]!, contextOf(services, actor)),
+      handle: ({ actor, rows }) => shown(actor, rows[0]!),
     }),
 
     endpoint({

@@ -4,6 +4,7 @@ import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { placeAvatar } from '../avatars/index.ts'
 import { deletionMarkOf, embeddedProjects, markedOn, unlinkOpenForks } from '../projects/index.ts'
+import { sealedTokenOf } from '../registration-tokens/index.ts'
 import { sharedWith } from '../shares/index.ts'
 import type { GroupRow } from './entities.ts'
 import type { StoredSettings } from './settings.ts'
@@ -19,7 +20,8 @@ export const groupColumns = sql`
   ${placeAvatar('group', 'n')} as avatar, access.role, ${markedOn('n')} as marked_for_deletion_on`
 
 const detailColumns = sql`
-  ${groupColumns}, ${sharedWith('group', sql`n.id`, sql`access.role`)} as shared_with_groups`
+  ${groupColumns}, ${sharedWith('group', sql`n.id`, sql`access.role`)} as shared_with_groups,
+  ${sealedTokenOf('namespace_id', sql`n.id`)} as sealed_runners_token`
 
 /** The group that is the subject, read together with the caller's access. */
 export function ofSubject(withProjects: boolean): Read<GroupRow> {

@@ -150,6 +150,8 @@ export interface EntityContext {
   /** Host of the registry of images; undefined where it is off. */
   readonly registry?: string | undefined
   readonly license?: boolean | undefined
+  /** For those who look after the project; left out in lists. */
+  readonly runnersToken?: string | null
 }
 
 /** What is the same for all that one caller is shown. */
@@ -182,7 +184,7 @@ export function contextOf(
   }
 }
 
-function subjectOf(row: PlainProjectRow): ProjectSubject {
+export function subjectOf(row: PlainProjectRow): ProjectSubject {
   return projectFromRow(row as unknown as Readonly<Record<string, unknown>>, row.role)
 }
 
@@ -289,7 +291,7 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
     mr_default_target_self: row.forked_from === null ? null : settings.mr_default_target_self,
     ...(maintainers && {
       restrict_user_defined_variables: settings.ci_pipeline_variables_minimum_override_role !== 'developer',
-      runners_token: null,
+      runners_token: context.runnersToken ?? null,
       runner_token_expiration_interval: null,
     }),
   }

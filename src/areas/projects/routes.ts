@@ -12,9 +12,11 @@ import {
 import type { Database } from '../../kernel/db/index.ts'
 import { Either, Fields, Flag, Optional, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { setAvatar, takeAvatar, type SentAvatar } from '../avatars/index.ts'
+import { shownToken } from '../registration-tokens/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { createProject, type CreateParams } from './create.ts'
 import * as entities from './entities.ts'
@@ -23,6 +25,7 @@ import { changesMergeSettingsOnly } from './merge-settings.ts'
 import type { ForkServices } from './forking.ts'
 import { commitReadme, readmePath, type Bring } from './first-commit.ts'
 import { createForUserParams, createParams, createRules, updateParams } from './params.ts'
+import type { ProjectRow } from './rows.ts'
 import * as store from './store.ts'
 import { updateProject } from './update.ts'
 
@@ -30,6 +33,7 @@ export interface ProjectServices extends entities.ContextServices {
   readonly db: Database
   readonly events: Events
   readonly settings: Settings
+  readonly cipher: Cipher
   readonly places: RepositoryPlaces
   readonly door: { readonly bring: Bring } & ForkServices['door']
 }
@@ -50,8 +54,21 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
     return full(creator.actor, made.id)
   }
 
-  const full = async (actor: Actor, id: number) =>
-    entities.project(await store.read(db.reader, actor, id), 'full', contextOf(services, actor))
+  /** What only those who look after a project are told. */
+  const more = async (actor: Actor, row: ProjectRow) => ({
+    ...contextOf(services, actor),
+    ...(may(actor, 'admin_project', entities.subjectOf(row)) && {
+      runnersToken: await shownToken(
+        services,
+        { projectId: row.id, namespaceId: null },
+        row.sealed_runners_token ?? null,
+      ),
+    }),
+  })
+  const full = async (actor: Actor, id: number) => {
+    const row = await store.read(db.reader, actor, id)
+    return entities.project(row, 'full', await more(actor, row))
+  }
 
   return [
     endpoint({
@@ -70,7 +87,7 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
       read: () => store.ofSubject(),
       handle: async ({ actor, rows, params }) =>
         entities.project(rows[0]!, actor.user === null ? 'basic' : 'with access', {
-          ...contextOf(services, actor),
+          ...(await more(actor, rows[0]!)),
           license: params.license,
         }),
     }),

@@ -51,6 +51,8 @@ export interface ProjectRow extends PlainProjectRow {
   readonly import_type: string | null
   readonly import_error: string | null
   readonly marked_for_deletion_on: string | null
+  /** The registration token for its runners, sealed; left out in lists. */
+  readonly sealed_runners_token?: string | null
   /** What it was made from, which the caller may not be allowed to see. */
   readonly forked_from: PlainProjectRow | null
 }

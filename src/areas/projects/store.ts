@@ -2,20 +2,25 @@ import { sql, type RawBuilder } from 'kysely'
 import { actorRow, projectVisible, Role, type Actor } from '../../access/index.ts'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
+import { sealedTokenOf } from '../registration-tokens/index.ts'
 import { projectMark } from './deletion-mark.ts'
 import { projectColumns, projectJoins, type ProjectRow } from './rows.ts'
 import { nameTaken } from './rules.ts'
 
+const runnersToken = sql`${sealedTokenOf('project_id', sql`p.id`)} as sealed_runners_token`
+
 /** The project that is the subject, read together with the caller's access. */
 export function ofSubject(): Read<ProjectRow> {
-  return rows(sql`select ${projectColumns} from projects p ${projectJoins} where p.id = subject.id`)
+  return rows(
+    sql`select ${projectColumns}, ${runnersToken} from projects p ${projectJoins} where p.id = subject.id`,
+  )
 }
 
 /** One project as this caller finds it, whether or not he may see it. */
 export async function read(db: Reader, actor: Actor, id: number): Promise<ProjectRow> {
   const { rows: found } = await sql<{ project: ProjectRow }>`
     select to_json(r) as project from (
-      select ${projectColumns} from ${actorRow(actor)} join projects p on p.id = ${id} ${projectJoins}) r`.execute(
+      select ${projectColumns}, ${runnersToken} from ${actorRow(actor)} join projects p on p.id = ${id} ${projectJoins}) r`.execute(
     db,
   )
   return found[0]!.project

@@ -32,6 +32,7 @@ import {
   ciSettings,
   pipelineSecretContext,
   openFacts,
+  pipelineRef,
   predefinedVariables,
   tagMessage,
   type AddressServices,
@@ -69,9 +70,11 @@ export interface HandOutServices extends AddressServices {
 /** Makes what a runner gets of a job that it was given; a job that cannot run is dropped, and the answer undefined. */
 export class HandOut {
   readonly #services: HandOutServices
+  readonly #instanceUuid: string
 
   constructor(services: HandOutServices) {
     this.#services = services
+    this.#instanceUuid = services.cipher.uuid('instance')
   }
 
   /** What goes wrong here is no trouble of the runner, whose next job may be a good one: three refusals silence it. */
@@ -126,6 +129,8 @@ export class HandOut {
     if (missingFeature(job.definition, features) !== undefined) return { reason: 'runner_unsupported' }
     if (job.outdated && ciSettings(project).forwardDeployment)
       return { reason: 'failed_outdated_deployment_job' }
+    const { shared_runners_minutes: quota } = instance.values
+    if (quota > 0 && job.used !== null && job.used >= quota * 60) return { reason: 'ci_quota_exceeded' }
     const earlier = dependenciesOf(job)
     if (earlier === 'missing') return { reason: 'missing_dependency_failure' }
 
@@ -209,6 +214,8 @@ export class HandOut {
       repositoryUrl,
       registry: addresses.registry,
       refExists: ref !== undefined && refs.find(ref) !== undefined,
+      instanceUuid: this.#instanceUuid,
+      pipelineRefExists: refs.find(pipelineRef(pipeline.id)) !== undefined,
       variables: [...expanded.variables, ...identityTokens],
       dependencies: dependencies.filter(({ filename }) => filename !== null),
       cacheKeys: await Promise.all(

@@ -81,6 +81,8 @@ export interface HandedJob {
   } | null
   /** What it deploys is older than what is deployed by now. */
   readonly outdated: boolean
+  /** Seconds that jobs of its top-level namespace have run on instance runners this month; null where nobody counts. */
+  readonly used: number | null
   /** Running jobs of the project on instance runners, this one not counted. */
   readonly running: number
 }
@@ -150,7 +152,9 @@ export function handedJob(
           'platform', m.platform, 'architecture', m.architecture) as runner,
         (select json_build_object('id', e.id, 'tier', e.tier, 'external_url', e.external_url) from environments e
           where e.project_id = j.project_id and e.name = j.definition #>> '{environment,expandedName}') as environment,
-        ${isOutdated} as outdated,
+        ${isOutdated} as outdated, case when r.runner_type = 'instance_type' and subject.visibility < 20 then coalesce((
+          select u.seconds from ci_compute_usage u where u.namespace_id = subject.line[1]
+            and u.month = date_trunc('month', now() at time zone 'UTC')::date), 0) end as used,
         (select count(*) from ci_jobs o join ci_runners x on x.id = o.runner_id
           where o.project_id = j.project_id and o.status in ('running', 'canceling') and o.id <> j.id
             and x.runner_type = 'instance_type') as running

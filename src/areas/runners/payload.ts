@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto'
 import { jobLogin, type ProjectSubject } from '../../access/index.ts'
 import { failureReasons, type ArtifactUpload, type Image, type Service } from '../../ci/index.ts'
-import type { CiSettings } from '../pipelines/index.ts'
+import { pipelineRef, type CiSettings } from '../pipelines/index.ts'
 import type { EarlierJob, HandedJob } from './job-row.ts'
 import type { PayloadVariable } from './job-variables.ts'
 
@@ -14,11 +15,14 @@ export interface PayloadParts {
   readonly registry: string | undefined
   /** The branch or tag is still there. */
   readonly refExists: boolean
+  /** As is the ref of the pipeline. */
+  readonly pipelineRefExists: boolean
   readonly variables: readonly PayloadVariable[]
   readonly dependencies: readonly EarlierJob[]
   /** The keys of the job's caches, in their order. */
   readonly cacheKeys: readonly string[]
   readonly tokenPrefixes: readonly string[]
+  readonly instanceUuid: string
   readonly now: Date
 }
 
@@ -41,6 +45,8 @@ export function payload(parts: PayloadParts): Record<string, unknown> {
       namespace_id: project.namespaceId,
       root_namespace_id: project.line[0] ?? project.namespaceId,
       organization_id: 1,
+      instance_id: hash('sha256', parts.instanceUuid, 'base64'),
+      instance_uuid: parts.instanceUuid,
       user_id: job.user_id,
       scoped_user_id: null,
       time_in_queue_seconds: Math.max(0, Math.floor((parts.now.getTime() - queuedAt) / 1000)),
@@ -103,21 +109,20 @@ export function payload(parts: PayloadParts): Record<string, unknown> {
   }
 }
 
-/**
- * The commit itself stands first, as the pipeline's ref, so that it is there whatever became of the branch; the
- * service lets any commit be fetched by its id.
- */
+/** First the pipeline's ref, by which the commit is there whatever became of the branch; without it, by its id. */
 function gitInfo({
   job,
   settings,
   repositoryUrl,
   refExists,
+  pipelineRefExists,
   variables,
 }: PayloadParts): Record<string, unknown> {
   const { pipeline, ref, tag } = job
   const wanted = Number(variables.findLast(({ key }) => key === 'GIT_DEPTH')?.value ?? settings.gitDepth)
   const depth = Number.isSafeInteger(wanted) && wanted >= 0 ? wanted : settings.gitDepth
-  const refspecs = [`+${pipeline.sha}:refs/pipelines/${pipeline.id}`]
+  const own = pipelineRef(pipeline.id)
+  const refspecs = [`+${pipelineRefExists ? own : pipeline.sha}:${own}`]
   if (depth === 0) refspecs.push('+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*')
   else if (refExists) {
     refspecs.push(

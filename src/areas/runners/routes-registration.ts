@@ -3,18 +3,18 @@ import { ApiError, forbidden } from '../../kernel/errors/index.ts'
 import { Fields, Nullable, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { RunnerIdentity, RunnerToken } from './entities.ts'
 import type { RunnerServices } from './index.ts'
-import { findRegistrationPlace, renewRegistrationToken, type RegistrationPlace } from './registration.ts'
+import { findPlace, renewToken, type RegistrationPlace } from '../registration-tokens/index.ts'
 import { expiryOf, RunnerInfo, runnerParams, runnerValues } from './rules.ts'
 import * as store from './store.ts'
 
 /** The older way for runners to come to be: with the registration token of a place (completions, 8.1). */
-export function registrationEndpoints({ db, settings }: RunnerServices): Endpoint[] {
+export function registrationEndpoints({ db, cipher, settings }: RunnerServices): Endpoint[] {
   const renew = async (place: RegistrationPlace): Promise<Record<string, unknown>> => ({
-    token: await db.transaction((tx) => renewRegistrationToken(tx, place)),
+    token: await db.transaction((tx) => renewToken(tx, cipher, place)),
     token_expires_at: null,
   })
   const about = { method: 'POST', answers: RunnerToken } as const
-  const once = 'The token before is worth nothing from now on; the new one is shown this once.'
+  const once = 'The token before is worth nothing from now on.'
 
   return [
     endpoint({
@@ -38,7 +38,7 @@ export function registrationEndpoints({ db, settings }: RunnerServices): Endpoin
         const { allow_runner_registration_token: allowed, valid_runner_registrars: registrars } =
           settings.values
         if (!allowed) throw new ApiError(410, { message: '410 Gone - runner registration disallowed' })
-        const place = await findRegistrationPlace(db.reader, params.token)
+        const place = await findPlace(db.reader, params.token)
         const kind = place === undefined ? undefined : kindOf(place)
         if (place === undefined || (kind !== 'instance' && !registrars.some((one) => one === kind))) {
           throw forbidden('invalid token supplied')

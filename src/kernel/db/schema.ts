@@ -98,6 +98,12 @@ export interface AwardEmoji {
   user_id: number;
 }
 
+export interface CiComputeUsage {
+  month: string;
+  namespace_id: number;
+  seconds: number;
+}
+
 export interface CiJobArtifacts {
   access: Generated<string>;
   created_at: Generated<Timestamp>;
@@ -191,12 +197,14 @@ export interface CiPipelines {
   event_key: string | null;
   failure_reason: string | null;
   finished_at: Timestamp | null;
+  has_ref: Generated<boolean>;
   has_warnings: Generated<boolean>;
   id: Generated<number>;
   iid: number;
   merge_request: Json | null;
   merge_request_id: number | null;
   name: string | null;
+  needs_ref: Generated<boolean>;
   project_id: number;
   protected: Generated<boolean>;
   ref: string;
@@ -251,6 +259,7 @@ export interface CiRegistrationTokens {
   id: Generated<number>;
   namespace_id: number | null;
   project_id: number | null;
+  secret: string | null;
   token_digest: string;
   updated_at: Generated<Timestamp>;
 }
@@ -1489,6 +1498,7 @@ export interface DB {
   approval_rules: ApprovalRules;
   avatars: Avatars;
   award_emoji: AwardEmoji;
+  ci_compute_usage: CiComputeUsage;
   ci_job_artifacts: CiJobArtifacts;
   ci_job_token_allowlist: CiJobTokenAllowlist;
   ci_jobs: CiJobs;

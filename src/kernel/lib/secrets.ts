@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes } from 'node:crypto'
 
 /** What is kept of a token that is only compared: tokens are random, so a plain digest gives nothing away. */
 export function digestToken(token: string): string {
@@ -34,6 +34,14 @@ export class Cipher {
     const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, 12))
     decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(12, 28))
     return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
+  }
+
+  /** A UUID that is the same on every node and at every start, and tells nothing of the key. */
+  uuid(label: string): string {
+    const bytes = createHmac('sha256', this.#key).update(label).digest().subarray(0, 16)
+    bytes[6] = (bytes[6]! & 0x0f) | 0x80
+    bytes[8] = (bytes[8]! & 0x3f) | 0x80
+    return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   }
 
   /** As `open`; undefined where that throws. */
