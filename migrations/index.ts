@@ -55,6 +55,7 @@ import * as inputsOfSchedules from './0111-inputs-of-schedules.ts'
 import * as milestonesOfReleases from './0112-milestones-of-releases.ts'
 import * as codeOwnerRules from './0150-code-owner-rules.ts'
 import * as people from './0180-people.ts'
+import * as votesOfMergeRequests from './0151-votes-of-merge-requests.ts'
 import * as ldap from './0092-ldap.ts'
 import * as languages from './0093-languages.ts'
 import * as mails from './0160-mails.ts'
@@ -124,6 +125,7 @@ export const migrations: MigrationList = {
   '0112-milestones-of-releases': milestonesOfReleases,
   '0150-code-owner-rules': codeOwnerRules,
   '0180-people': people,
+  '0151-votes-of-merge-requests': votesOfMergeRequests,
   '0092-ldap': ldap,
   '0093-languages': languages,
   '0160-mails': mails,

@@ -82,7 +82,7 @@ export function areas(services: Services): Area[] {
   const markdownArea = markdown(services)
   const wikiArea = wikis({ ...services, texts: markdownArea.texts })
   const { process } = pipelineArea
-  const requests = mergeRequests({ ...services, creator: pipelineArea.creator })
+  const requests = mergeRequests({ ...services, creator: pipelineArea.creator, texts: markdownArea.texts })
   const elsewhere = (username: string, password: string) =>
     services.directory.authenticate(username, password)
   const passwords = passwordsForGit(services, elsewhere)

@@ -286,6 +286,57 @@ describe('lists', () => {
     expect((await at.developer.get(`${at.path}?pagination=keyset&order_by=title`)).status).toBe(405)
   })
 
+  test('go by what matters most, what is due and what people like', async () => {
+    const weighed = await projects.make()
+    const make = async (path: string, body: Json): Promise<number> =>
+      expectStatus(await weighed.maintainer.post(`${weighed.base}/${path}`, body), 201)['id'] as number
+    await make('labels', { name: 'urgent', color: '#ff0000', priority: 1 })
+    await make('labels', { name: 'later', color: '#00ff00', priority: 5 })
+    const soon = await make('milestones', { title: 'soon', due_date: '2030-01-01' })
+    const late = await make('milestones', { title: 'late', due_date: '2031-01-01' })
+    await weighed.request({ '1.txt': '1\n' }, { labels: 'later', milestone_id: soon })
+    await weighed.request({ '2.txt': '2\n' }, { labels: 'urgent', milestone_id: late })
+    await weighed.request({ '3.txt': '3\n' })
+    const react = async (iid: number, name: string) =>
+      expectStatus(await weighed.maintainer.post(`${weighed.one(iid)}/award_emoji`, { name }), 201)
+    await react(2, 'thumbsup')
+    const down = await react(1, 'thumbsdown')
+    const list = async (query: string): Promise<number[]> =>
+      iidsOf(await weighed.maintainer.get(`${weighed.path}?${query}`))
+    expect(await list('order_by=label_priority&sort=asc')).toEqual([2, 1, 3])
+    expect(await list('order_by=label_priority&sort=desc')).toEqual([1, 2, 3])
+    expect(await list('order_by=milestone_due&sort=asc')).toEqual([1, 2, 3])
+    expect(await list('order_by=milestone_due&sort=desc')).toEqual([2, 1, 3])
+    expect(await list('order_by=priority&sort=asc')).toEqual([1, 2, 3])
+    expect(await list('order_by=popularity&sort=desc')).toEqual([2, 3, 1])
+    expect(await list('my_reaction_emoji=thumbsup')).toEqual([2])
+    expect(await list('my_reaction_emoji=Any')).toEqual([2, 1])
+    expect(await list('my_reaction_emoji=None')).toEqual([3])
+    expect(await list('not[my_reaction_emoji]=thumbsup')).toEqual([3, 1])
+    expect(iidsOf(await weighed.developer.get(`${weighed.path}?my_reaction_emoji=Any`))).toEqual([])
+    expect(expectStatus(await weighed.developer.get(weighed.one(2)), 200)).toMatchObject({
+      upvotes: 1,
+      downvotes: 0,
+    })
+    const award = `${weighed.one(1)}/award_emoji/${down['id'] as number}`
+    expect((await weighed.maintainer.delete(award)).status).toBe(204)
+    expect(expectStatus(await weighed.developer.get(weighed.one(1)), 200)['downvotes']).toBe(0)
+  })
+
+  test('show texts as HTML where that is asked for', async () => {
+    const shown = await projects.make()
+    const html = {
+      title_html: '# One <em>two</em>',
+      description_html: expect.stringMatching(/^<p[^>]*>See <a [^>]*>!1<\/a>/),
+    }
+    await shown.request({ '1.txt': '1\n' }, { title: '# One *two*', description: 'See !1' })
+    const one = expectStatus(await shown.developer.get(`${shown.one(1)}?render_html=true`), 200)
+    expect(one).toMatchObject(html)
+    const list = expectStatus(await shown.developer.get(`${shown.path}?render_html=true`), 200)
+    expect(list).toMatchObject([html])
+    expect(expectStatus(await shown.developer.get(shown.one(1)), 200)).not.toHaveProperty('title_html')
+  })
+
   test('have a short form', async () => {
     const [first] = expectStatus(await at.developer.get(`${at.path}?view=simple&iids[]=1`), 200) as Json[]
     expect(Object.keys(first!)).toEqual([

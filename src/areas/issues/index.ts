@@ -16,7 +16,17 @@ export { closeAs, closedBy, findReferenced, mentionedIn, type IssueReference } f
 export { issueColumns, issueSource } from './rows.ts'
 export { checkTexts } from './rules.ts'
 export { find as findIssue, visibleId as visibleIssueId } from './store.ts'
-export { issueTarget, tell, toldOfDay, toldOfTexts, type Target, type Told } from './system-notes.ts'
+export {
+  issueTarget,
+  tell,
+  toldOfDay,
+  toldOfEstimate,
+  toldOfPeople,
+  toldOfSpent,
+  toldOfTexts,
+  type Target,
+  type Told,
+} from './system-notes.ts'
 export { changeIssue, createIssue, type IssueChange, type NewIssue } from './write.ts'
 
 export interface IssueAreaServices {

@@ -19,7 +19,12 @@ export function issueTarget(id: number, projectId: number): Target {
 }
 
 /** Notes of the service on an issue or an epic. */
-export async function tell(tx: Tx, on: Target, authorId: number, told: readonly Told[]): Promise<void> {
+export async function tell(
+  tx: Tx,
+  on: Target,
+  authorId: number | null,
+  told: readonly Told[],
+): Promise<void> {
   await addSystemNotes(
     tx,
     told.map(({ action, body, of }) => ({
@@ -116,10 +121,15 @@ export function toldOfChange(before: StoredIssue, now: IssueColumns): Told[] {
 }
 
 /** `assigned to @ida and unassigned @otto` */
-export async function toldOfAssignees(
+export function toldOfAssignees(tx: Tx, was: readonly number[], now: readonly number[]): Promise<Told[]> {
+  return toldOfPeople(tx, { was, now }, { action: 'assignee', come: 'assigned to', gone: 'unassigned' })
+}
+
+/** Who has come to a list of people and who has gone, in these words. */
+export async function toldOfPeople(
   tx: Tx,
-  was: readonly number[],
-  now: readonly number[],
+  { was, now }: { readonly was: readonly number[]; readonly now: readonly number[] },
+  words: { readonly action: SystemAction; readonly come: string; readonly gone: string },
 ): Promise<Told[]> {
   const changed = [...now.filter((id) => !was.includes(id)), ...was.filter((id) => !now.includes(id))]
   if (changed.length === 0) return []
@@ -132,8 +142,10 @@ export async function toldOfAssignees(
   }
   const come = names(now.filter((id) => !was.includes(id)))
   const gone = names(was.filter((id) => !now.includes(id)))
-  const pieces = [come && `assigned to ${come}`, gone && `unassigned ${gone}`].filter((piece) => piece !== '')
-  return [{ action: 'assignee', body: pieces.join(' and ') }]
+  const pieces = [come && `${words.come} ${come}`, gone && `${words.gone} ${gone}`].filter(
+    (piece) => piece !== '',
+  )
+  return [{ action: words.action, body: pieces.join(' and ') }]
 }
 
 export function toldOfEstimate(seconds: number): Told {

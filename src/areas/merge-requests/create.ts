@@ -17,6 +17,7 @@ import { planRequest } from './planning.ts'
 import { checkPeople, checkTexts } from './rules.ts'
 import type { MergeRequestServices } from './services.ts'
 import * as store from './store.ts'
+import { tellOf, toldOfLists } from './system-notes.ts'
 import { prepareTask } from './tasks.ts'
 import { computeVersion } from './versions/compute.ts'
 import { bringCommits } from './versions/forks.ts'
@@ -109,8 +110,16 @@ export async function createMergeRequest(
       const readers = await store.readersAmong(tx, target.id, [...wanted.assigneeIds, ...wanted.reviewerIds])
       const reading = (ids: readonly number[]): number[] =>
         limited([...new Set(ids)]).filter((one) => readers.includes(one))
-      await store.setPeople(tx, 'merge_request_assignees', id, reading(wanted.assigneeIds))
-      await store.setPeople(tx, 'merge_request_reviewers', id, reading(wanted.reviewerIds))
+      const people = {
+        assignees: reading(wanted.assigneeIds),
+        reviewers: reading(wanted.reviewerIds),
+      } as const
+      for (const list of ['assignees', 'reviewers'] as const) {
+        const now = people[list]
+        await store.setPeople(tx, `merge_request_${list}`, id, now)
+        const told = await toldOfLists(tx, list, { was: [], now })
+        await tellOf(tx, { id, project_id: target.id }, author, told)
+      }
       await planRequest(
         tx,
         { actor, project: target },

@@ -147,8 +147,6 @@ export function listedMergeRequest(row: MergeRequestRow, about: Surroundings): R
     merge_user: mergeUser,
     closed_by: user(row.closed_by),
     user_notes_count: row.comments,
-    upvotes: row.reactions['thumbsup'] ?? 0,
-    downvotes: row.reactions['thumbsdown'] ?? 0,
     author: user(row.author),
     assignees,
     assignee: assignees[0] ?? null,

@@ -3,7 +3,7 @@ import { labelRows, type LabelDetailsRow } from '../labels/index.ts'
 import { milestoneJson, type MilestoneRow } from '../milestones/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 import { approvalsMissing, changesRequested } from './approvals/missing.ts'
-import { commentCount, hasUnresolvedThreads, reactionCounts } from './threads.ts'
+import { commentCount, hasUnresolvedThreads } from './threads.ts'
 
 /** A merge request with all that lists show of it. */
 export interface MergeRequestRow {
@@ -63,7 +63,8 @@ export interface MergeRequestRow {
   readonly changes_requested: boolean
   readonly unresolved_threads: boolean
   readonly comments: number
-  readonly reactions: Readonly<Record<string, number>>
+  readonly upvotes: number
+  readonly downvotes: number
   /** Status of the newest pipeline of its head; undefined where no rule asks for it. */
   readonly pipeline_status: string | null
 }
@@ -115,7 +116,7 @@ export const mergeRequestColumns = sql`
   (select r.approvals_required from approval_rules r
     where r.merge_request_id = m.id and r.rule_type = 'any_approver') as approvals_before_merge,
   m.state = 'opened' and ${changesRequested} as changes_requested, ${hasUnresolvedThreads} as unresolved_threads,
-  ${commentCount} as comments, ${reactionCounts} as reactions,
+  ${commentCount} as comments, m.upvotes, m.downvotes,
   case when m.state = 'opened' and (target.settings ->> 'only_allow_merge_if_pipeline_succeeds')::boolean
     then (${headPipeline(sql`p.status`)}) end as pipeline_status`
 

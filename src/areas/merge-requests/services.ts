@@ -4,6 +4,7 @@ import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
+import type { Texts } from '../markdown/index.ts'
 import type { PipelineCreator } from '../pipelines/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 
@@ -17,5 +18,6 @@ export interface MergeRequestServices {
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
   readonly creator: PipelineCreator
+  readonly texts: Texts
   readonly externalUrl: () => string
 }

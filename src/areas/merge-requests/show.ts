@@ -3,6 +3,7 @@ import { countCommits, type Oid } from '../../git/index.ts'
 import { pipelineDetail, pipelineSummary } from '../pipelines/index.ts'
 import { headOf } from './branches.ts'
 import { listedMergeRequest, type Surroundings } from './entities.ts'
+import { htmlOf } from './html.ts'
 import { checkMergeability } from './merging/check.ts'
 import { isRebasing } from './merging/rebasing.ts'
 import { findDetail, mayMerge, type DetailRow } from './reading/one.ts'
@@ -11,6 +12,7 @@ import type { MergeRequestServices } from './services.ts'
 export interface Extras {
   readonly include_diverged_commits_count?: boolean | undefined
   readonly include_rebase_in_progress?: boolean | undefined
+  readonly render_html?: boolean | undefined
 }
 
 export function surroundings({ externalUrl, plan }: MergeRequestServices): Surroundings {
@@ -31,6 +33,7 @@ export async function showMergeRequest(
   const count = row.files
   return {
     ...listedMergeRequest(row, about),
+    ...(extras.render_html === true && (await htmlOf(services, actor, row))),
     subscribed: row.subscribed,
     changes_count:
       count === null || count === 0 ? null : row.overflow === true ? `${count - 1}+` : String(count),

@@ -13,12 +13,6 @@ export const hasUnresolvedThreads = sql`exists (
 
 export const commentCount = sql`coalesce((select nb.user_notes from noteables nb where ${ofRequest}), 0)`
 
-/** Reactions by name, as `{"thumbsup": 1}`. */
-export const reactionCounts = sql`coalesce((
-  select json_object_agg(given.name, given.count) from (
-    select a.name, count(*) as count from award_emoji a
-    where a.awardable_kind = 'MergeRequest' and a.awardable_id = m.id group by a.name) given), '{}'::json)`
-
 /** Ids of those who wrote a comment that everybody reads. */
 export const commenters = sql`
   select n.author_id from noteables nb join notes n on n.noteable_id = nb.id join discussions d on d.id = n.discussion_id

@@ -16,6 +16,7 @@ import type { MergeRequestRow } from './rows.ts'
 import { checkPeople, checkTexts } from './rules.ts'
 import type { MergeRequestServices } from './services.ts'
 import * as store from './store.ts'
+import { tellOf, toldOfLists, toldOfUpdate } from './system-notes.ts'
 import { autoMergeTask } from './tasks.ts'
 import { refreshMergeRequest } from './versions/refresh.ts'
 
@@ -114,6 +115,7 @@ async function write(
     }),
     ...(reopens && { state: 'opened' as const, closed_at: null, closed_by_id: null }),
   })
+  const told = toldOfUpdate(before, { ...update, title })
   for (const [name, table, wanted] of [
     ['assignees', 'merge_request_assignees', update.assigneeIds],
     ['reviewers', 'merge_request_reviewers', update.reviewerIds],
@@ -123,7 +125,9 @@ async function write(
     const limited = services.plan === 'free' ? readers.slice(0, 1) : readers
     const { added, removed } = await store.setPeople(tx, table, before.id, limited)
     if (added.length + removed.length > 0) {
-      changes[name] = { from: before[name].map(({ id }) => id), to: limited }
+      const was = before[name].map(({ id }) => id)
+      changes[name] = { from: was, to: limited }
+      told.push(...(await toldOfLists(tx, name, { was, now: limited })))
     }
   }
   if (update.description !== undefined) {
@@ -135,6 +139,7 @@ async function write(
   }
   const plan = { id: before.id, milestone_id: before.milestone?.id ?? null, state: before.state }
   Object.assign(changes, await planRequest(tx, writing, plan, update))
+  await tellOf(tx, before, userOf(actor).id, told)
   const noteable = { type: 'MergeRequest', id: before.id } as const
   if (closes) await recordState(tx, noteable, userOf(actor).id, { state: 'closed' })
   if (reopens) await recordState(tx, noteable, userOf(actor).id, { state: 'reopened' })

@@ -83,9 +83,15 @@ export async function findAward(
   return found.rows[0]
 }
 
-/** Issues and epics keep how many are for them and against. */
+/** The tables that keep how many are for their rows and against. */
+const counting: Readonly<Partial<Record<AwardableKind, string>>> = {
+  Issue: 'issues',
+  MergeRequest: 'merge_requests',
+  Epic: 'epics',
+}
+
 async function count(tx: Tx, kind: AwardableKind, id: number, name: string, more: number): Promise<void> {
-  const table = kind === 'Issue' ? 'issues' : kind === 'Epic' ? 'epics' : undefined
+  const table = counting[kind]
   const column = name === 'thumbsup' ? 'upvotes' : name === 'thumbsdown' ? 'downvotes' : undefined
   if (table === undefined || column === undefined) return
   await sql`

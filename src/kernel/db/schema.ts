@@ -807,6 +807,7 @@ export interface MergeRequests {
   description: string | null;
   discussion_locked: boolean | null;
   diverged: Generated<boolean>;
+  downvotes: Generated<number>;
   draft: Generated<boolean>;
   head_sha: string;
   id: Generated<number>;
@@ -838,6 +839,7 @@ export interface MergeRequests {
   time_spent: Generated<number>;
   title: string;
   updated_at: Generated<Timestamp>;
+  upvotes: Generated<number>;
   version_id: number | null;
 }
 

@@ -6,6 +6,7 @@ import { enqueue } from '../../../tasks/index.ts'
 import { confirmsPassword } from '../../sessions/index.ts'
 import { announce } from '../news.ts'
 import type { MergeRequestServices } from '../services.ts'
+import { tellOf, told } from '../system-notes.ts'
 import { autoMergeTask } from '../tasks.ts'
 import { withApprovals, type RequestWithApprovals } from './rows.ts'
 import { effectiveSettings, mayApprove, type ApprovalFacts } from './rules.ts'
@@ -64,6 +65,7 @@ export async function approve(
       on conflict do nothing returning merge_request_id`.execute(tx)
     if (rows.length === 0) throw unauthorized()
     await setReviewState(tx, row.id, user, 'approved')
+    await tellOf(tx, row, user, [told.approved])
     await announce(services, tx, row, actor, { action: 'approved' })
     if (row.auto_merge) await enqueue(tx, autoMergeTask, { id: row.id })
   })
@@ -81,6 +83,7 @@ export async function unapprove(
       where a.merge_request_id = ${row.id} and a.user_id = ${user} returning a.user_id`.execute(tx)
     if (rows.length === 0) throw recordNotFound()
     await setReviewState(tx, row.id, user, 'unapproved')
+    await tellOf(tx, row, user, [told.unapproved])
     await announce(services, tx, row, actor, { action: 'unapproved' })
   })
 }

@@ -8,6 +8,7 @@ import { findProjects } from '../projects.ts'
 import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import * as store from '../store.ts'
+import { tellOf, toldOfMergedTarget } from '../system-notes.ts'
 import { refreshMergeRequest } from '../versions/refresh.ts'
 
 /** Requests into a branch that is gone that are aimed at where it went. */
@@ -47,7 +48,8 @@ async function removeSourceBranch(services: MergeRequestServices, row: MergeRequ
 /** What was to be merged into the branch goes where the branch went. */
 async function retarget(services: MergeRequestServices, row: MergeRequestRow, user: number): Promise<void> {
   if (row.source_project_id !== row.project_id) return
-  const { rows } = await sql<{ id: number }>`
+  const { rows } = await services.db.transaction(async (tx) => {
+    const moved = await sql<{ id: number; project_id: number }>`
     update merge_requests set target_branch = ${row.target_branch} where id in (
       select m.id from merge_requests m
       where m.project_id = ${row.project_id} and m.target_branch = ${row.source_branch} and m.state = 'opened'
@@ -57,6 +59,11 @@ async function retarget(services: MergeRequestServices, row: MergeRequestRow, us
             and o.project_id = m.project_id and o.target_branch = ${row.target_branch}
             and o.state in ('opened', 'locked'))
       order by m.id limit ${mostRetargeted})
-    returning id`.execute(services.db.writer)
+    returning id, project_id`.execute(tx)
+    for (const one of moved.rows) {
+      await tellOf(tx, one, user, [toldOfMergedTarget(row.source_branch, row.target_branch)])
+    }
+    return moved
+  })
   for (const { id } of rows) await refreshMergeRequest(services, id, { by: user, anew: true })
 }

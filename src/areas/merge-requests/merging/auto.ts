@@ -11,6 +11,7 @@ import { announce } from '../news.ts'
 import { findDetail, mayMerge } from '../reading/one.ts'
 import type { MergeParams, MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
+import { tellOf, told, toldOfAutoMerge } from '../system-notes.ts'
 import { refreshMergeRequest } from '../versions/refresh.ts'
 import { checkMergeability } from './check.ts'
 import { merge } from './merge.ts'
@@ -46,7 +47,9 @@ export async function scheduleMerge(
       where id = ${row.id} and state = 'opened' and head_sha = ${row.head_sha} returning id`.execute(tx)
     if (rows.length === 0) return false
     const changes = { auto_merge: { from: row.auto_merge, to: true } }
-    if (!row.auto_merge) await announce(services, tx, row, actor, { action: 'auto_merge', changes })
+    if (row.auto_merge) return true
+    await tellOf(tx, row, userOf(actor).id, [toldOfAutoMerge(row.head_sha)])
+    await announce(services, tx, row, actor, { action: 'auto_merge', changes })
     return true
   })
 }
@@ -62,6 +65,7 @@ export async function cancelScheduled(
       update merge_requests set auto_merge = false, merge_params = '{}', merge_user_id = null, updated_at = now()
       where id = ${row.id} and state = 'opened' and auto_merge returning id`.execute(tx)
     if (rows.length === 0) return false
+    await tellOf(tx, row, userOf(actor).id, [told.mergeCanceled])
     const changes = { auto_merge: { from: true, to: false } }
     await announce(services, tx, row, actor, { action: 'auto_merge', changes })
     return true

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { withLabels, withoutLabels } from '../../labels/index.ts'
+import { reactedTo } from '../../noteables/index.ts'
 import { approvalsMissing } from '../approvals/missing.ts'
 import type { MergeRequestFilter, NotFilter } from './filter-params.ts'
 
@@ -117,6 +118,7 @@ export function conditionsOf(params: MergeRequestFilter): Condition[] {
   add(params.updated_before, (time) => sql`m.updated_at <= ${time}`)
   all.push(...withLabels('MergeRequest', sql`m.id`, params.labels ?? []))
   add(params.milestone, planned)
+  add(params.my_reaction_emoji, (name) => reactedTo('MergeRequest', sql`m.id`, name))
   if ((params.environment ?? params.deployed_after ?? params.deployed_before) !== undefined)
     all.push(deployed(params))
   add(params.not, (not) => sql.join([sql`true`, ...negations(not)], sql` and `))
@@ -173,6 +175,7 @@ function negations(not: NotFilter): Condition[] {
   add(not.reviewer_username, (name) => isNot(has('merge_request_reviewers', userNamed(name))))
   all.push(...withoutLabels('MergeRequest', sql`m.id`, not.labels ?? []))
   add(not.milestone, (title) => sql`(${planned(title)}) is not true`)
+  add(not.my_reaction_emoji, (name) => isNot(reactedTo('MergeRequest', sql`m.id`, name)))
   add(not.source_branch, (branch) => sql`m.source_branch <> ${branch}`)
   add(not.target_branch, (branch) => sql`m.target_branch <> ${branch}`)
   return all

@@ -125,7 +125,20 @@ export function nextPlace(
   }
 }
 
-function orderKey({ order_by }: Wanted): RawBuilder<unknown> {
+/** Labels with a priority are few, those without are many. */
+const labelPriority = sql`(
+  select min(pr.priority)::float8 from label_priorities pr
+  where pr.project_id = m.project_id and exists (
+    select from noteable_labels x
+    where x.noteable_type = 'MergeRequest' and x.noteable_id = m.id and x.label_id = pr.label_id))`
+
+const milestoneDue = sql`(
+  select extract(epoch from plan.due_date)::float8 from milestones plan where plan.id = m.milestone_id)`
+
+/** What has no value comes last, whichever way the others go. */
+function orderKey({ order_by, sort }: Wanted): RawBuilder<unknown> {
+  const last = (key: RawBuilder<unknown>): RawBuilder<unknown> =>
+    sql`coalesce(${key}, ${sort === 'desc' ? '-infinity' : 'infinity'}::float8)`
   switch (order_by) {
     case 'updated_at':
       return sql`m.updated_at`
@@ -133,6 +146,15 @@ function orderKey({ order_by }: Wanted): RawBuilder<unknown> {
       return sql`coalesce(m.merged_at, '-infinity')`
     case 'title':
       return sql`m.title`
+    case 'popularity':
+      return sql`m.upvotes`
+    case 'milestone_due':
+      return last(milestoneDue)
+    case 'label_priority':
+      return last(labelPriority)
+    case 'priority':
+      // First what is due first, then what matters most.
+      return sql`array[${last(milestoneDue)}, ${last(labelPriority)}]`
     default:
       return sql`m.created_at`
   }

@@ -1,13 +1,21 @@
 import { endpoint, project as projectKind, userOf } from '../../../access/index.ts'
 import { Answer, Fields, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { refused } from '../../../kernel/errors/index.ts'
-import { parseDuration, setSubscription } from '../../noteables/index.ts'
+import type { Tx } from '../../../kernel/db/index.ts'
+import { toldOfEstimate, toldOfSpent, type Told } from '../../issues/index.ts'
+import {
+  parseDuration,
+  resetSpentTime,
+  setSubscription,
+  setTimeEstimate,
+  spendTime,
+} from '../../noteables/index.ts'
 import { MergeRequest, timeStats, TimeStats } from '../entities.ts'
 import { readableDetail, readableOne } from '../reading/one.ts'
-import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import { showAgain } from '../show.ts'
 import * as store from '../store.ts'
+import { tellOf } from '../system-notes.ts'
 import { iid, readingOne, requestPath, requireUpdateOf, writingOne } from './reading.ts'
 
 /** Who wants to hear of a request, and the time that goes into it. */
@@ -35,11 +43,11 @@ export function attendingEndpoints(services: MergeRequestServices): Endpoint[] {
       },
     })
 
-  /** A change of the time; `of` tells what becomes of it, undefined for what cannot be. */
+  /** A change of the time: what is done, and what is told of it. Without a duration: all of it is forgotten. */
   const time = (
-    name: string,
+    name: 'time_estimate' | 'reset_time_estimate' | 'add_spent_time' | 'reset_spent_time',
     summary: string,
-    of: (row: MergeRequestRow, seconds: number) => store.Changes | undefined,
+    change: (tx: Tx, on: Timed, sent: { seconds: number; summary: string }) => Promise<Told>,
   ): Endpoint => {
     const takesDuration = !name.startsWith('reset')
     const params = takesDuration
@@ -54,17 +62,21 @@ export function attendingEndpoints(services: MergeRequestServices): Endpoint[] {
       ...writingOne,
       params: Fields(params),
       answers: TimeStats,
-      status: takesDuration && name.startsWith('add') ? 201 : 200,
+      status: name === 'add_spent_time' ? 201 : 200,
       read: ({ params: { merge_request_iid } }) => readableOne(merge_request_iid),
       async handle({ actor, project, params: sent, rows }) {
-        requireUpdateOf(actor, project, rows[0]!)
+        const row = rows[0]!
+        requireUpdateOf(actor, project, row)
         const seconds = takesDuration ? parseDuration(sent.duration) : 0
+        if (seconds === undefined || (name === 'time_estimate' && seconds < 0)) {
+          throw refused(400, 'Time format is not correct')
+        }
+        const user = userOf(actor).id
+        const given = { seconds, summary: (sent as { summary?: string }).summary ?? '' }
         return db.transaction(async (tx) => {
-          const before = (await store.lock(tx, rows[0]!.id)) ?? rows[0]!
-          const changes = seconds === undefined ? undefined : of(before, seconds)
-          if (changes === undefined) throw refused(400, 'Time format is not correct')
-          await store.change(tx, before.id, changes)
-          return timeStats({ ...before, ...changes })
+          const on = { type: 'MergeRequest', id: row.id, user } as const
+          await tellOf(tx, row, user, [await change(tx, on, given)])
+          return timeStats((await store.find(tx, row.id)) ?? row)
         })
       },
     })
@@ -82,15 +94,32 @@ export function attendingEndpoints(services: MergeRequestServices): Endpoint[] {
       read: ({ params }) => readableOne(params.merge_request_iid),
       handle: async ({ rows }) => timeStats(rows[0]!),
     }),
-    time('time_estimate', 'Set the time that is planned for a merge request', (_, seconds) =>
-      seconds < 0 ? undefined : { time_estimate: seconds },
+    time('time_estimate', 'Set the time that is planned for a merge request', async (tx, on, { seconds }) => {
+      await setTimeEstimate(tx, on, seconds)
+      return toldOfEstimate(seconds)
+    }),
+    time('reset_time_estimate', 'Plan no time for a merge request', async (tx, on) => {
+      await setTimeEstimate(tx, on, 0)
+      return toldOfEstimate(0)
+    }),
+    time(
+      'add_spent_time',
+      'Add time that was spent on a merge request',
+      async (tx, on, { seconds, summary }) => {
+        await spendTime(tx, on, on.user, { seconds, summary: summary === '' ? null : summary.slice(0, 255) })
+        return toldOfSpent(seconds, new Date().toISOString().slice(0, 10))
+      },
     ),
-    time('reset_time_estimate', 'Plan no time for a merge request', () => ({ time_estimate: 0 })),
-    time('add_spent_time', 'Add time that was spent on a merge request', (row, seconds) =>
-      row.time_spent + seconds < 0 ? undefined : { time_spent: row.time_spent + seconds },
-    ),
-    time('reset_spent_time', 'Take back all time that was spent on a merge request', () => ({
-      time_spent: 0,
-    })),
+    time('reset_spent_time', 'Take back all time that was spent on a merge request', async (tx, on) => {
+      await resetSpentTime(tx, on)
+      return toldOfSpent(null, '')
+    }),
   ]
+}
+
+/** A request whose time is changed, and by whom. */
+interface Timed {
+  readonly type: 'MergeRequest'
+  readonly id: number
+  readonly user: number
 }

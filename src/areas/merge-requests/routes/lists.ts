@@ -1,4 +1,4 @@
-import { endpoint, group, instance, project as projectKind } from '../../../access/index.ts'
+import { endpoint, group, instance, project as projectKind, type Actor } from '../../../access/index.ts'
 import {
   Either,
   Fields,
@@ -17,6 +17,7 @@ import {
   SimpleMergeRequest,
   simpleMergeRequest,
 } from '../entities.ts'
+import { htmlOf } from '../html.ts'
 import { isChecked } from '../merging/status.ts'
 import { filterParams, scopes, viewParams, type MergeRequestOrder } from '../reading/filter-params.ts'
 import { everywhere, nextPlace, ofGroup, ofProject, type ListedRow } from '../reading/listing.ts'
@@ -39,14 +40,18 @@ interface Listed {
   readonly order_by: MergeRequestOrder
   readonly with_merge_status_recheck: boolean
   readonly with_labels_details: boolean
+  readonly render_html: boolean
 }
 
 export function listEndpoints(services: MergeRequestServices): Endpoint[] {
-  const show = async (rows: readonly ListedRow[], params: Listed): Promise<unknown> => {
+  const show = async (actor: Actor, rows: readonly ListedRow[], params: Listed): Promise<unknown> => {
     if (params.with_merge_status_recheck) await recheck(services, rows)
     const about = { ...surroundings(services), labelDetails: params.with_labels_details }
-    const shown = rows.map((row) =>
-      params.view === 'simple' ? simpleMergeRequest(row, about) : listedMergeRequest(row, about),
+    const shown = await Promise.all(
+      rows.map(async (row) => ({
+        ...(params.view === 'simple' ? simpleMergeRequest(row, about) : listedMergeRequest(row, about)),
+        ...(params.render_html && params.view !== 'simple' && (await htmlOf(services, actor, row))),
+      })),
     )
     if (params.pagination !== 'keyset') return shown
     return new Page(shown, { keyset: true, next: nextPlace(rows, params) })
@@ -63,7 +68,7 @@ export function listEndpoints(services: MergeRequestServices): Endpoint[] {
       answers,
       refuses,
       read: ({ params, page }) => everywhere(params, page),
-      handle: ({ rows, params }) => show(rows, params),
+      handle: ({ actor, rows, params }) => show(actor, rows, params),
     }),
 
     endpoint({
@@ -78,7 +83,7 @@ export function listEndpoints(services: MergeRequestServices): Endpoint[] {
       answers,
       refuses,
       read: ({ params, page }) => ofGroup(params, page),
-      handle: ({ rows, params }) => show(rows, params),
+      handle: ({ actor, rows, params }) => show(actor, rows, params),
     }),
 
     endpoint({
@@ -97,7 +102,7 @@ export function listEndpoints(services: MergeRequestServices): Endpoint[] {
       answers,
       refuses,
       read: ({ params, page }) => ofProject(params, page),
-      handle: ({ rows, params }) => show(rows, params),
+      handle: ({ actor, rows, params }) => show(actor, rows, params),
     }),
   ]
 }

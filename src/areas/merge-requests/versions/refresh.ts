@@ -3,11 +3,13 @@ import type { Oid } from '../../../git/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
 import { lapsingApprovals, resetAfterPush } from '../approvals/reset.ts'
 import { headIn } from '../branches.ts'
+import { webUrl } from '../entities.ts'
 import { announce } from '../news.ts'
 import { findProjects } from '../projects.ts'
 import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import * as store from '../store.ts'
+import { broughtCommits, tellOf, told, toldOfPush, toldOfSource } from '../system-notes.ts'
 import { pipelineTask } from '../tasks.ts'
 import { computeVersion } from './compute.ts'
 import { bringCommits } from './forks.ts'
@@ -39,11 +41,11 @@ export async function refreshMergeRequest(
   const source = projects.get(row.source_project_id ?? 0)
   const head = source && (await headIn(places, source, row.source_branch))
   if (source === undefined || head === undefined) {
-    if (!row.source_gone) await setGone(services, id, true)
+    if (!row.source_gone) await setGone(services, row, true, by)
     return store.find(db.writer, id)
   }
   if (head === row.head_sha && !anew) {
-    if (row.source_gone) await setGone(services, id, false)
+    if (row.source_gone) await setGone(services, row, false, by)
     await pointRequestRef(services, target, row.iid, 'head', head)
     return store.find(db.writer, id)
   }
@@ -51,6 +53,7 @@ export async function refreshMergeRequest(
   await bringCommits(services, source, target, head)
   const version = await computeVersion(places.of(target), { head, start }, settings.values.diff_max_files)
   await keepCommits(services, target, [version.head, version.base, version.start])
+  const brought = await broughtCommits(places.of(target), head, [row.head_sha as Oid, start])
   const lapsing = await lapsingApprovals(services, target, row, head)
   await db.transaction(async (tx) => {
     const now = await store.lock(tx, id)
@@ -61,6 +64,9 @@ export async function refreshMergeRequest(
       await announce(services, tx, now, by, { action: 'retarget' })
       return
     }
+    const compareUrl = `${webUrl(row, services.externalUrl())}/diffs?start_sha=${row.head_sha}`
+    await tellOf(tx, now, by, toldOfPush(brought, compareUrl))
+    if (now.auto_merge) await tellOf(tx, now, by, [told.mergeAborted])
     await resetAfterPush(tx, now, lapsing)
     const commits = version.commitsCount
     await announce(services, tx, now, by, { action: 'push', oldHead: now.head_sha, commits })
@@ -70,8 +76,16 @@ export async function refreshMergeRequest(
   return store.find(db.writer, id)
 }
 
-async function setGone({ db }: MergeRequestServices, id: number, gone: boolean): Promise<void> {
-  await sql`update merge_requests set source_gone = ${gone} where id = ${id} and state = 'opened'`.execute(
-    db.writer,
-  )
+async function setGone(
+  { db }: MergeRequestServices,
+  row: MergeRequestRow,
+  gone: boolean,
+  by: number | null,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const { rows } = await sql`
+      update merge_requests set source_gone = ${gone}
+      where id = ${row.id} and state = 'opened' and source_gone <> ${gone} returning id`.execute(tx)
+    if (rows.length > 0) await tellOf(tx, row, by, [toldOfSource(row.source_branch, gone)])
+  })
 }
