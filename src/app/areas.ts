@@ -55,8 +55,10 @@ import { planLimits } from '../areas/plan-limits/index.ts'
 import { pipelineSchedules } from '../areas/pipeline-schedules/index.ts'
 import { lastPipelineOf, pipelines, RemoteFiles } from '../areas/pipelines/index.ts'
 import { runners } from '../areas/runners/index.ts'
-import { todos } from '../areas/todos/index.ts'
 import { notes, removeNotesOf } from '../areas/notes/index.ts'
+import { quickActions } from '../areas/quick-actions/index.ts'
+import { todos } from '../areas/todos/index.ts'
+import { notifications } from '../areas/notifications/index.ts'
 import { uploads } from '../areas/uploads/index.ts'
 import { signUp } from '../areas/sign-up/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
@@ -154,7 +156,8 @@ export function areas(services: Services): Area[] {
     issues(services),
     epics(services),
     resourceEvents(services),
-    notes(services),
+    notes({ ...services, commands: quickActions(services) }),
+    notifications(services),
     todos({
       ...services,
       targets: {

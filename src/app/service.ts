@@ -12,7 +12,7 @@ import { openGit } from '../git/index.ts'
 import type { Config } from '../kernel/config/index.ts'
 import { startEmbeddedPostgres } from '../kernel/db/embedded/index.ts'
 import { Database, migrate, Notifications, SharedCounts } from '../kernel/db/index.ts'
-import { createServer, mountEndpoints, Registry } from '../kernel/endpoint/index.ts'
+import { createServer, InnerApi, mountEndpoints, Registry } from '../kernel/endpoint/index.ts'
 import { makeFolders } from '../kernel/lib/make-folders.ts'
 import { Cipher } from '../kernel/lib/secrets.ts'
 import { Outbound } from '../kernel/outbound/index.ts'
@@ -125,6 +125,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     db,
     notifications,
     settings,
+    api: new InnerApi(),
     counts,
     throttles,
     events,
@@ -162,6 +163,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     trustedProxies: config.trustedProxies,
     observe: metrics.observe.bind(metrics),
   })
+  services.api.attach(server)
   mountMaintenance(server, settings)
   const visitors = new PageVisitors(db, settings)
   mountThrottles(server, throttles, visitors)

@@ -4,6 +4,7 @@ import type { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import type { Blobs } from '../blobs/index.ts'
 import type { Images } from './images.ts'
 import type { Plan } from '../kernel/config/index.ts'
+import type { InnerApi } from '../kernel/endpoint/index.ts'
 import type { Database, Notifications, SharedCounts } from '../kernel/db/index.ts'
 import type { Git } from '../git/index.ts'
 import type { Renderer } from '../rendering/index.ts'
@@ -36,6 +37,8 @@ export interface Services {
   readonly db: Database
   readonly notifications: Notifications
   readonly settings: Settings
+  /** The public API, for what a request does on behalf of its caller. */
+  readonly api: InnerApi
   /** Counts of uses that all nodes share. */
   readonly counts: SharedCounts
   /** How many requests somebody may make. */

@@ -4,6 +4,8 @@ import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events, Schedule, Task } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
+import type { Commands } from './commands.ts'
+import { draftEndpoints } from './drafts/routes.ts'
 import { awardables, noteables } from './noteables/kinds.ts'
 import { awardEndpoints } from './routes/awards.ts'
 import { followPositions } from './positions/follow.ts'
@@ -17,6 +19,9 @@ import { NoteWriter } from './writer.ts'
 export { addSystemNotes, type SystemAction, type SystemNote } from './system.ts'
 export { addAward, emojiNamed, removeAward, toggleAward } from './awards.ts'
 export { removeNotesOf } from './write.ts'
+export type { Command, Commands, CommandTarget, Outcome, Spoken } from './commands.ts'
+export type { NoteableKind } from './noteables/noteable.ts'
+export type { ReviewEvent } from './drafts/publish.ts'
 export type { NoteEvent, ThreadsResolvedEvent } from './writer.ts'
 
 /** What this area is built from. */
@@ -27,6 +32,8 @@ export interface NoteServices {
   readonly settings: Settings
   readonly places: RepositoryPlaces
   readonly externalUrl: () => string
+  /** What texts command to be done. */
+  readonly commands: Commands
 }
 
 /** What its endpoints share. */
@@ -75,6 +82,7 @@ export function notes(services: NoteServices): {
         ...discussionEndpoints(room, noteable),
         ...(noteable.flat ? noteEndpoints(room, noteable) : []),
       ]),
+      ...draftEndpoints(room),
       ...commitCommentEndpoints(room),
       ...awardables.flatMap((noteable) => awardEndpoints(room, noteable)),
     ],

@@ -18,6 +18,18 @@ import {
 export interface NoteEvent {
   readonly noteId: number
   readonly action: 'create' | 'update'
+  /** It is one of several that were published together, of which a `review` tells. */
+  readonly inReview?: true
+}
+
+interface Thread {
+  readonly noteableId: number
+  readonly discussionId: number
+}
+
+interface Reply {
+  readonly body: string
+  readonly createdAt?: Date | undefined
 }
 
 /** The news that the last open thread of a merge request was resolved: event kind `threads_resolved`. */
@@ -48,27 +60,47 @@ export class NoteWriter {
     this.#room.limit.use(id)
   }
 
-  start(actor: Actor, { target }: Open<unknown>, note: Omit<NewDiscussion, 'authorId'>): Promise<Written> {
-    const { id: authorId } = userOf(actor)
-    return this.#room.db.transaction(async (tx) => {
-      const written = await startDiscussion(tx, target, { ...note, authorId })
-      await this.#announce(tx, target.projectId, authorId, { noteId: written.noteId, action: 'create' })
-      return written
-    })
+  start(actor: Actor, opened: Open<unknown>, note: Omit<NewDiscussion, 'authorId'>): Promise<Written> {
+    return this.#room.db.transaction((tx) => this.startIn(tx, actor, opened, note))
   }
 
-  reply(
+  async startIn(
+    tx: Tx,
     actor: Actor,
     { target }: Open<unknown>,
-    to: { readonly noteableId: number; readonly discussionId: number },
-    note: { readonly body: string; readonly createdAt?: Date | undefined },
+    note: Omit<NewDiscussion, 'authorId'>,
+    news: Omit<NoteEvent, 'noteId' | 'action'> = {},
   ): Promise<Written> {
     const { id: authorId } = userOf(actor)
-    return this.#room.db.transaction(async (tx) => {
-      const written = await reply(tx, to, { ...note, authorId })
-      await this.#announce(tx, target.projectId, authorId, { noteId: written.noteId, action: 'create' })
-      return written
+    const written = await startDiscussion(tx, target, { ...note, authorId })
+    await this.#announce(tx, target.projectId, authorId, {
+      ...news,
+      noteId: written.noteId,
+      action: 'create',
     })
+    return written
+  }
+
+  reply(actor: Actor, opened: Open<unknown>, to: Thread, note: Reply): Promise<Written> {
+    return this.#room.db.transaction((tx) => this.replyIn(tx, actor, opened, to, note))
+  }
+
+  async replyIn(
+    tx: Tx,
+    actor: Actor,
+    { target }: Open<unknown>,
+    to: Thread,
+    note: Reply,
+    news: Omit<NoteEvent, 'noteId' | 'action'> = {},
+  ): Promise<Written> {
+    const { id: authorId } = userOf(actor)
+    const written = await reply(tx, to, { ...note, authorId })
+    await this.#announce(tx, target.projectId, authorId, {
+      ...news,
+      noteId: written.noteId,
+      action: 'create',
+    })
+    return written
   }
 
   edit(actor: Actor, { target, found }: Open<unknown>, noteId: number, body: string): Promise<void> {
@@ -83,20 +115,28 @@ export class NoteWriter {
     return this.#room.db.transaction((tx) => deleteNote(tx, found.noteable_id!, noteId))
   }
 
-  resolve(actor: Actor, { target, found }: Open<unknown>, which: Resolved, resolved: boolean): Promise<void> {
+  resolve(actor: Actor, opened: Open<unknown>, which: Resolved, resolved: boolean): Promise<void> {
+    return this.#room.db.transaction((tx) => this.resolveIn(tx, actor, opened, which, resolved))
+  }
+
+  async resolveIn(
+    tx: Tx,
+    actor: Actor,
+    { target, found }: Open<unknown>,
+    which: Resolved,
+    resolved: boolean,
+  ): Promise<void> {
     const { id: by } = userOf(actor)
-    return this.#room.db.transaction(async (tx) => {
-      const { last } = await resolveNotes(tx, found.noteable_id!, which, { resolved, by })
-      if (!last) return
-      await addSystemNotes(tx, [
-        { on: target, action: 'discussion', body: 'resolved all threads', authorId: by },
-      ])
-      const payload: ThreadsResolvedEvent = { mergeRequestId: target.id! }
-      await this.#room.events.announce(tx, 'threads_resolved', {
-        projectId: target.projectId,
-        userId: by,
-        payload,
-      })
+    const { last } = await resolveNotes(tx, found.noteable_id!, which, { resolved, by })
+    if (!last) return
+    await addSystemNotes(tx, [
+      { on: target, action: 'discussion', body: 'resolved all threads', authorId: by },
+    ])
+    const payload: ThreadsResolvedEvent = { mergeRequestId: target.id! }
+    await this.#room.events.announce(tx, 'threads_resolved', {
+      projectId: target.projectId,
+      userId: by,
+      payload,
     })
   }
 

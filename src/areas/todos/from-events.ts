@@ -65,6 +65,9 @@ export function followEvents({ db, events }: { readonly db: Database; readonly e
     onIssuable(db, 'Epic', id, { action, by: userId, texts: action === 'open' || action === 'update' }),
   )
   events.subscribe<{ noteId: number }>('note', 'todos:note', (event) => onNote(db, event))
+  events.subscribe<{ mergeRequestId: number }>('review', 'todos:review', ({ payload, userId }) =>
+    onReview(db, payload.mergeRequestId, userId),
+  )
   events.subscribe<{ pipelineId: number; status: string }>('pipeline', 'todos:pipeline', ({ payload }) =>
     onPipeline(db, payload),
   )
@@ -219,5 +222,18 @@ async function onPipeline(
       if (status === 'success') await finishTodos(tx, on, people, ['build_failed'])
       else await addTodos(tx, { on, action: 'build_failed', userIds: people, authorId: null })
     }
+  })
+}
+
+/** A published review waits for who opened the request. */
+async function onReview(db: Database, id: number, by: number | null): Promise<void> {
+  await db.transaction(async (tx) => {
+    const { rows } = await sql<{ project_id: number; author_id: number }>`
+      select m.project_id, m.author_id from merge_requests m
+      where m.id = ${id} and m.author_id <> coalesce(${by}::bigint, 0)`.execute(tx)
+    const [row] = rows
+    if (row === undefined) return
+    const on: Subject = { kind: 'MergeRequest', id, projectId: row.project_id, namespaceId: null }
+    await addTodos(tx, { on, action: 'review_submitted', userIds: [row.author_id], authorId: by })
   })
 }

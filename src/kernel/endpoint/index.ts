@@ -14,6 +14,7 @@ export { documentPath, openApiDocument } from './openapi.ts'
 export { requireUnmodified } from './conditional.ts'
 export { mergedPage, mergedRows, type MergedSource } from './merged-page.ts'
 export { countedRows, page, rows, windowOf } from './read.ts'
+export { InnerApi, type InnerReply } from './inner-api.ts'
 export { Registry, type Route } from './registry.ts'
 export { apiPrefix, createServer, mountEndpoints, requestFacts, send } from './server.ts'
 export {

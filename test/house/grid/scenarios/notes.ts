@@ -256,6 +256,37 @@ const requestScenarios: Scenarios = {
   },
 }
 
+const drafts = `${requests}/draft_notes`
+const text = { note: 'text' }
+/** A draft of the caller where he may write one, or of `root`. */
+const draftOf = (own: boolean, body?: unknown): Scenario => ({
+  forEach: true,
+  prepare: async (stage, { client }) => {
+    const thing = await stage.once('request with drafts', () => mergeRequest(stage))
+    const made = own ? await client.post(`${thing.address}/draft_notes`, text) : undefined
+    const draft =
+      made?.status === 201 ? (made.body as Json) : await stage.make(`${thing.address}/draft_notes`, text)
+    return request({ ...thing, path: { ...thing.path, draft_note_id: idOf(draft) } }, undefined, body)
+  },
+})
+const withDrafts =
+  (body?: unknown): Prepare =>
+  async (stage) =>
+    request(await stage.once('request with drafts', () => mergeRequest(stage)), undefined, body)
+const both = (body?: unknown) => ({
+  'own draft': draftOf(true, body),
+  'draft of another user': draftOf(false, body),
+})
+const draftScenarios: Scenarios = {
+  [`GET ${drafts}`]: { '': withDrafts() },
+  [`POST ${drafts}`]: { '': withDrafts(text) },
+  [`POST ${drafts}/bulk_publish`]: { '': withDrafts() },
+  [`GET ${drafts}/:draft_note_id`]: both(),
+  [`PUT ${drafts}/:draft_note_id`]: both(text),
+  [`DELETE ${drafts}/:draft_note_id`]: both(),
+  [`PUT ${drafts}/:draft_note_id/publish`]: both(),
+}
+
 const commented = async (stage: Stage): Promise<Request> => {
   const { stage: own, path } = await stage.once('commented commit', () => commit(stage))
   return { stage: own, path: { sha: path['commit_id']! } }
@@ -267,6 +298,7 @@ const snippetList = 'GET /projects/:id/snippets/:snippet_id/discussions'
 export const discussionScenarios: Scenarios = {
   ...issueScenarios,
   ...requestScenarios,
+  ...draftScenarios,
   'GET /projects/:id/repository/commits/:sha/comments': { '': commented },
   'POST /projects/:id/repository/commits/:sha/comments': {
     '': async (stage) => ({ ...(await commented(stage)), body: { note: 'text' } }),

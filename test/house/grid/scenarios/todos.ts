@@ -13,7 +13,15 @@ const openIssue = (stage: Stage): Promise<string> =>
     return `/projects/${idOf(project)}/issues/${issue['iid'] as number}`
   })
 
+const settings = Object.fromEntries(
+  ['', '/projects/:id', '/groups/:id'].flatMap((place) => [
+    [`GET ${place}/notification_settings`, { '': plain }],
+    [`PUT ${place}/notification_settings`, { '': () => ({ body: { level: 'watch' } }) }],
+  ]),
+) as Scenarios
+
 export const todoScenarios: Scenarios = {
+  ...settings,
   'GET /todos': { '': plain },
   'POST /todos/mark_as_done': { '': plain },
   'POST /todos/:id/mark_as_done': {
