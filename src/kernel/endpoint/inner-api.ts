@@ -50,6 +50,6 @@ export class InnerApi {
       ...(body !== undefined && { payload: body }),
     })
     const json = reply.headers['content-type']?.toString().includes('json') === true
-    return { status: reply.statusCode, body: json ? (reply.json() as unknown) : undefined }
+    return { status: reply.statusCode, body: json ? reply.json<unknown>() : undefined }
   }
 }

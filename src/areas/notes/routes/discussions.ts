@@ -23,6 +23,7 @@ import { aboutOf, namedBy, noteIn, onlyDiscussion, open, type NoteCall, type Ope
 import * as read from '../read.ts'
 import type { Opened } from '../read.ts'
 import * as rules from '../rules.ts'
+import { speak, type Speech } from '../speaking.ts'
 
 /** The discussions of one kind of noteable. */
 export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
@@ -102,8 +103,9 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
       answers: Discussion,
       read: ({ params }) => read.alone(noteable, namedBy(noteable, params)),
       async handle(call) {
-        const { actor, params } = call as unknown as NoteCall<never> & {
+        const { actor, params, request } = call as unknown as NoteCall<never> & {
           params: { body: string; created_at?: Date; position?: SentPosition; commit_id?: string }
+          request: Speech['request']
         }
         const opened = await open(room, noteable, call as never, (named) => read.alone(noteable, named))
         const { body, position, commit_id: commitId } = params
@@ -112,9 +114,18 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
         const anchor = position && (await anchorOf(room, opened, position, commitId))
         writer.checkLimit(actor)
         const createdAt = rules.timeOf(actor, opened.place, params.created_at)
-        const note = { body, individual: false, createdAt, anchor, commitId: anchor && commitId }
-        const written = await writer.start(actor, opened, note)
-        return discussionEntity(await again(call, written.discussionId), opened.shown)
+        return speak(
+          room,
+          { actor, request, opened, body },
+          {
+            async say(text) {
+              const note = { body: text, individual: false, createdAt, anchor, commitId: anchor && commitId }
+              const { discussionId } = await writer.start(actor, opened, note)
+              return async (changes) =>
+                discussionEntity(await again(call, discussionId), opened.shown, changes)
+            },
+          },
+        )
       },
     }),
 
@@ -175,8 +186,9 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
       }),
       answers: Note,
       async handle(call) {
-        const { actor, params } = call as unknown as NoteCall<never> & {
+        const { actor, params, request } = call as unknown as NoteCall<never> & {
           params: { body: string; created_at?: Date }
+          request: Speech['request']
         }
         const { opened, discussion } = await find(call)
         const { place, found } = opened
@@ -184,13 +196,19 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
         if (discussion.individual && !noteable.answers) throw badRequest('Discussion can not be replied to.')
         rules.checkBody(params.body)
         writer.checkLimit(actor)
-        const written = await writer.reply(
-          actor,
-          opened,
-          { noteableId: found.noteable_id!, discussionId: discussion.id },
-          { body: params.body, createdAt: rules.timeOf(actor, place, params.created_at) },
+        const to = { noteableId: found.noteable_id!, discussionId: discussion.id }
+        const createdAt = rules.timeOf(actor, place, params.created_at)
+        return speak(
+          room,
+          { actor, request, opened, body: params.body },
+          {
+            async say(text) {
+              const { noteId } = await writer.reply(actor, opened, to, { body: text, createdAt })
+              return async (changes) =>
+                noteEntity(noteIn(await again(call, discussion.id), noteId), opened.shown, changes)
+            },
+          },
         )
-        return noteEntity(noteIn(await again(call, discussion.id), written.noteId), opened.shown)
       },
     }),
 
@@ -222,26 +240,38 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
       rules: { exactlyOneOf: [['body', 'resolved']] },
       answers: Note,
       async handle(call) {
-        const { actor, params } = call as unknown as NoteCall<never> & {
+        const { actor, params, request } = call as unknown as NoteCall<never> & {
           params: { note_id: number; body?: string; resolved?: boolean }
+          request: Speech['request']
         }
         const { opened, discussion } = await find(call)
         const row = noteIn(discussion, params.note_id)
         const { place, found } = opened
         rules.checkWriter(actor, place, found)
+        const show = async (changes: object = {}) =>
+          noteEntity(noteIn(await again(call, discussion.id), row.note.id), opened.shown, changes)
         if (params.body !== undefined) {
           rules.checkEditor(actor, place, row.note)
           rules.checkBody(params.body)
-          await writer.edit(actor, opened, row.note.id, params.body)
-        } else {
-          const mine = [found.author_id, row.note.author?.id].some(
-            (author) => author != null && author === actor.user?.id,
+          return speak(
+            room,
+            { actor, request, opened, body: params.body },
+            {
+              async say(text) {
+                await writer.edit(actor, opened, row.note.id, text)
+                return show
+              },
+              silent: () => writer.remove(opened, row.note.id),
+            },
           )
-          if (noteable.resolvable && !mine && !rules.mayIn(actor, 'resolve_note', place)) throw forbidden()
-          if (!row.note.resolvable) throw rules.notResolvable()
-          await writer.resolve(actor, opened, { noteId: row.note.id }, params.resolved!)
         }
-        return noteEntity(noteIn(await again(call, discussion.id), row.note.id), opened.shown)
+        const mine = [found.author_id, row.note.author?.id].some(
+          (author) => author != null && author === actor.user?.id,
+        )
+        if (noteable.resolvable && !mine && !rules.mayIn(actor, 'resolve_note', place)) throw forbidden()
+        if (!row.note.resolvable) throw rules.notResolvable()
+        await writer.resolve(actor, opened, { noteId: row.note.id }, params.resolved!)
+        return show()
       },
     }),
 

@@ -20,6 +20,7 @@ import { aboutOf, namedBy, noteIn, open, type NoteCall, type Open } from '../ope
 import * as read from '../read.ts'
 import type { FlatFilter, Opened } from '../read.ts'
 import * as rules from '../rules.ts'
+import { speak, type Speech } from '../speaking.ts'
 import { pageOf } from './discussions.ts'
 
 const filter = {
@@ -114,8 +115,15 @@ export function noteEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
       answers: Note,
       read: ({ params }) => read.alone(noteable, namedBy(noteable, params)),
       async handle(call) {
-        const { actor, params } = call as unknown as NoteCall<never> & {
-          params: { body: string; created_at?: Date; internal?: boolean; confidential?: boolean }
+        const { actor, params, request } = call as unknown as NoteCall<never> & {
+          params: {
+            body: string
+            created_at?: Date
+            internal?: boolean
+            confidential?: boolean
+            merge_request_diff_head_sha?: string
+          }
+          request: Speech['request']
         }
         const opened = await open(room, noteable, call as never, (named) => read.alone(noteable, named))
         const { place, found } = opened
@@ -124,9 +132,18 @@ export function noteEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
         rules.checkBody(params.body)
         writer.checkLimit(actor)
         const createdAt = rules.timeOf(actor, place, params.created_at)
-        const note = { body: params.body, individual: true, internal, createdAt }
-        const written = await writer.start(actor, opened, note)
-        return noteEntity(await again(call, written), opened.shown)
+        const { body, merge_request_diff_head_sha: head } = params
+        return speak(
+          room,
+          { actor, request, opened, body, head },
+          {
+            async say(text) {
+              const note = { body: text, individual: true, internal, createdAt }
+              const written = await writer.start(actor, opened, note)
+              return async (changes) => noteEntity(await again(call, written), opened.shown, changes)
+            },
+          },
+        )
       },
     }),
 
@@ -138,8 +155,9 @@ export function noteEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
       params: Fields({ ...id, note_id: Id(), body: Text({ blank: false }), ...marks }),
       answers: Note,
       async handle(call) {
-        const { actor, params } = call as unknown as NoteCall<never> & {
+        const { actor, params, request } = call as unknown as NoteCall<never> & {
           params: { body: string; internal?: boolean; confidential?: boolean }
+          request: Speech['request']
         }
         const { opened, row } = await find(call)
         rules.checkWriter(actor, opened.place, opened.found)
@@ -147,9 +165,19 @@ export function noteEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
         if ((params.internal ?? params.confidential ?? row.internal) !== row.internal)
           throw rules.noteFault({ confidential: ['can not be changed for existing notes'] })
         rules.checkBody(params.body)
-        await writer.edit(actor, opened, row.note.id, params.body)
-        const place = { discussionId: row.id, noteId: row.note.id }
-        return noteEntity(await again(call, place), opened.shown)
+        const { body } = params
+        return speak(
+          room,
+          { actor, request, opened, body },
+          {
+            async say(text) {
+              await writer.edit(actor, opened, row.note.id, text)
+              const place = { discussionId: row.id, noteId: row.note.id }
+              return async (changes) => noteEntity(await again(call, place), opened.shown, changes)
+            },
+            silent: () => writer.remove(opened, row.note.id),
+          },
+        )
       },
     }),
 
