@@ -64,6 +64,7 @@ import * as ageOfDeletedNotes from './0140-age-of-deleted-notes.ts'
 import * as refsOfPipelines from './0120-refs-of-pipelines.ts'
 import * as shownRegistrationTokens from './0121-shown-registration-tokens.ts'
 import * as computeUsage from './0122-compute-usage.ts'
+import * as badges from './0123-badges.ts'
 
 /** In the order they run. A released migration is never edited. */
 import * as webhooks from './0200-webhooks.ts'
@@ -135,4 +136,5 @@ export const migrations: MigrationList = {
   '0120-refs-of-pipelines': refsOfPipelines,
   '0121-shown-registration-tokens': shownRegistrationTokens,
   '0122-compute-usage': computeUsage,
+  '0123-badges': badges,
 }

@@ -5,6 +5,7 @@ import { gitSsh } from '../areas/git-ssh/index.ts'
 import { deployKeys } from '../areas/deploy-keys/index.ts'
 import { deployTokensForJobs, deployTokenLogin, deployTokens } from '../areas/deploy-tokens/index.ts'
 import { commitStatuses } from '../areas/commit-statuses/index.ts'
+import { badges } from '../areas/badges/index.ts'
 import { ciSimulation } from '../areas/ci-simulation/index.ts'
 import { markdown } from '../areas/markdown/index.ts'
 import { accessExplanations } from '../areas/access-explanations/index.ts'
@@ -100,6 +101,7 @@ export function areas(services: Services): Area[] {
     namespaces(services),
     projects(services),
     projectAliases(services),
+    badges(services),
     languages(services),
     avatars(services),
     users({ ...services, beforeRemoval: removeRepositoriesBelow, removeNotes: removeNotesOf }),

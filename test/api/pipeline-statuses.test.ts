@@ -147,6 +147,22 @@ describe('every status of pipelines and jobs is reached', () => {
   ])('%s', (_, config, act, pipeline, jobs) => expectReached(config, act, pipeline, jobs))
 })
 
+test('a pipeline waits for the resource that another one holds', async () => {
+  const ci = await projects.make({ one: { script, resource_group: 'r' } })
+  const runner = await RawRunner.forProject(world, ci.project)
+  await ci.run(world.root)
+  const holding = await runner.take()
+  const made = await ci.run(world.root)
+  const status = async (): Promise<unknown> =>
+    ((await world.root.get(`/projects/${ci.id}/pipelines/${made['id']}`)).body as Json)['status']
+  expect(await status()).toBe('waiting_for_resource')
+  expect(
+    (await world.root.get(`/projects/${ci.id}/pipelines?status=waiting_for_resource`)).body,
+  ).toMatchObject([{ id: made['id'] }])
+  await holding.end('success')
+  await until(status, (now) => now === 'pending')
+})
+
 describe('the ref of a pipeline', () => {
   const refsOf = async (folder: string): Promise<string> =>
     git(folder, 'ls-remote', 'origin', 'refs/pipelines/*')

@@ -1,3 +1,4 @@
+import { badgeScenarios } from './badges.ts'
 import { avatarScenarios } from './avatars.ts'
 import type { Scenarios } from '../stage.ts'
 import { ciLintScenarios } from './ci-lint.ts'
@@ -52,6 +53,7 @@ export const scenarios: Scenarios = {
   ...ldapScenarios,
   ...pipelineScenarios,
   ...pipelineScheduleScenarios,
+  ...badgeScenarios,
   ...mergeRequestScenarios,
   ...keyScenarios,
   ...epicScenarios,
