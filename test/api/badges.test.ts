@@ -23,12 +23,12 @@ const add = async (place: string, fields: Json = {}): Promise<Json> =>
 test('a badge is added, shown with its addresses filled in, changed and removed', async () => {
   const place = `/projects/${project.id}`
   const made = await add(place, { name: 'Builds' })
-  const path = project['path_with_namespace'] as string
+  const path = project['path_with_namespace']
   expect(made).toEqual({
     name: 'Builds',
     ...urls,
     rendered_link_url: `https://ci.example.com/${path}/-/commits/${project['default_branch'] as string}`,
-    rendered_image_url: `https://ci.example.com/${project.id}/${project['path'] as string}.svg`,
+    rendered_image_url: `https://ci.example.com/${project.id}/${project['path']}.svg`,
     id: made['id'],
     kind: 'project',
   })
