@@ -150,17 +150,18 @@ describe('every status of pipelines and jobs is reached', () => {
 test('a pipeline waits for the resource that another one holds', async () => {
   const ci = await projects.make({ one: { script, resource_group: 'r' } })
   const runner = await RawRunner.forProject(world, ci.project)
-  await ci.run(world.root)
+  const statusOf = async ({ id }: Json): Promise<unknown> =>
+    ((await world.root.get(`/projects/${ci.id}/pipelines/${id}`)).body as Json)['status']
+  const isPending = (status: unknown): boolean => status === 'pending'
+  const first = await ci.run(world.root)
+  await until(() => statusOf(first), isPending)
   const holding = await runner.take()
-  const made = await ci.run(world.root)
-  const status = async (): Promise<unknown> =>
-    ((await world.root.get(`/projects/${ci.id}/pipelines/${made['id']}`)).body as Json)['status']
-  expect(await status()).toBe('waiting_for_resource')
-  expect(
-    (await world.root.get(`/projects/${ci.id}/pipelines?status=waiting_for_resource`)).body,
-  ).toMatchObject([{ id: made['id'] }])
+  const second = await ci.run(world.root)
+  expect(await statusOf(second)).toBe('waiting_for_resource')
+  const waiting = await world.root.get(`/projects/${ci.id}/pipelines?status=waiting_for_resource`)
+  expect(waiting.body).toMatchObject([{ id: second['id'] }])
   await holding.end('success')
-  await until(status, (now) => now === 'pending')
+  await until(() => statusOf(second), isPending)
 })
 
 describe('the ref of a pipeline', () => {

@@ -98,6 +98,16 @@ export interface AwardEmoji {
   user_id: number;
 }
 
+export interface Badges {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  image_url: string;
+  link_url: string;
+  name: string | null;
+  namespace_id: number | null;
+  project_id: number | null;
+}
+
 export interface CiComputeUsage {
   month: string;
   namespace_id: number;
@@ -1500,6 +1510,7 @@ export interface DB {
   approval_rules: ApprovalRules;
   avatars: Avatars;
   award_emoji: AwardEmoji;
+  badges: Badges;
   ci_compute_usage: CiComputeUsage;
   ci_job_artifacts: CiJobArtifacts;
   ci_job_token_allowlist: CiJobTokenAllowlist;
