@@ -65,6 +65,8 @@ import * as refsOfPipelines from './0120-refs-of-pipelines.ts'
 import * as shownRegistrationTokens from './0121-shown-registration-tokens.ts'
 import * as computeUsage from './0122-compute-usage.ts'
 import * as badges from './0123-badges.ts'
+import * as refsOfSnippets from './0170-refs-of-snippets.ts'
+import * as ordersOfIssues from './0171-orders-of-issues.ts'
 
 /** In the order they run. A released migration is never edited. */
 import * as webhooks from './0200-webhooks.ts'
@@ -137,4 +139,6 @@ export const migrations: MigrationList = {
   '0121-shown-registration-tokens': shownRegistrationTokens,
   '0122-compute-usage': computeUsage,
   '0123-badges': badges,
+  '0170-refs-of-snippets': refsOfSnippets,
+  '0171-orders-of-issues': ordersOfIssues,
 }

@@ -88,7 +88,13 @@ export { discussionVisible, openDiscussion, readsInternalNotes } from './notes.t
 export { placeVisible, readsInternalNotesOf, readsNoteable, type Readable } from './readers.ts'
 export { audienceOf, type Attendant, type Listener } from './audience.ts'
 export { visiblePlaces } from './places.ts'
-export { personalSnippetVisible, projectSnippetVisible } from './snippets.ts'
+export {
+  mayWriteSnippet,
+  personalSnippetVisible,
+  projectSnippetVisible,
+  readsSnippet,
+  type SnippetFacts,
+} from './snippets.ts'
 export {
   confidentialReader,
   epicVisible,

@@ -83,6 +83,7 @@ export function areas(services: Services): Area[] {
   })
   const jobArea = jobs({ ...services, refProtection, process: pipelineArea.process })
   const markdownArea = markdown(services)
+  const snippetArea = snippets(services)
   const wikiArea = wikis({ ...services, texts: markdownArea.texts })
   const { process } = pipelineArea
   const requests = mergeRequests({ ...services, creator: pipelineArea.creator, texts: markdownArea.texts })
@@ -134,8 +135,21 @@ export function areas(services: Services): Area[] {
     containerRules(services),
     containerRegistry(services),
     oci({ ...services, passwords, machineLogin: deployTokenLogin(services.db) }),
-    gitHttp({ ...services, passwords, wikis: wikiArea.hosting, aliases, afterPush: requests.afterPush }),
-    gitSsh({ ...services, wikis: wikiArea.hosting, aliases, afterPush: requests.afterPush }),
+    gitHttp({
+      ...services,
+      passwords,
+      wikis: wikiArea.hosting,
+      snippets: snippetArea.hosting,
+      aliases,
+      afterPush: requests.afterPush,
+    }),
+    gitSsh({
+      ...services,
+      wikis: wikiArea.hosting,
+      snippets: snippetArea.hosting,
+      aliases,
+      afterPush: requests.afterPush,
+    }),
     markdownArea,
     wikiArea,
     webhooks({ ...services, refProtection }),
@@ -152,7 +166,7 @@ export function areas(services: Services): Area[] {
     jobTokenScope(services),
     planLimits(services),
     releases(services),
-    snippets(services),
+    snippetArea,
     labels(services),
     milestones(services),
     issues(services),

@@ -34,6 +34,8 @@ test('a snippet shows its files, and their content in every version', async () =
     'project_id',
     'web_url',
     'raw_url',
+    'ssh_url_to_repo',
+    'http_url_to_repo',
     'file_name',
     'files',
     'imported',

@@ -33,6 +33,14 @@ export function containerOfWiki(fullPath: string): string | undefined {
   return /^(.+)\.wiki$/.exec(fullPath)?.[1]
 }
 
+/** The snippet that a path means: `snippets/7`, or `group/project/snippets/7`. */
+export function snippetNamed(
+  fullPath: string,
+): { readonly project: string | undefined; readonly id: number } | undefined {
+  const [, project, id] = /^(?:(.+)\/)?snippets\/(\d{1,15})$/.exec(fullPath) ?? []
+  return id === undefined ? undefined : { project, id: Number(id) }
+}
+
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path)

@@ -8,9 +8,9 @@ import {
 } from '../../access/index.ts'
 import type { Service } from '../../git/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
-import { containerOfWiki } from './address.ts'
+import { containerOfWiki, snippetNamed } from './address.ts'
 import { GitRefusal } from './refusal.ts'
-import { codeOf, wikiOf, type Target, type TargetServices, type Wanted } from './target.ts'
+import { codeOf, snippetWanted, wikiOf, type Target, type TargetServices, type Wanted } from './target.ts'
 
 /** How a caller comes to a project or group, which differs between HTTP and SSH. */
 export type EnterFor = <Subject>(
@@ -20,7 +20,10 @@ export type EnterFor = <Subject>(
 
 export type Found = Entrance<ProjectSubject | GroupSubject, never> & { readonly wanted: Wanted | undefined }
 
-/** `a/b.wiki` is the wiki of the project or group `a/b`; only where there is none, a project of that very name. */
+/**
+ * `a/b.wiki` is the wiki of the project or group `a/b`; only where there is none, a project of that very name.
+ * `a/b/snippets/7` is a project of that name; only where there is none, a snippet of the project `a/b`.
+ */
 export async function findWanted(
   services: TargetServices & { readonly plan: Plan },
   fullPath: string,
@@ -38,7 +41,23 @@ export async function findWanted(
     }
   }
   const entrance = await enterFor<ProjectSubject>(project, await lookupOf(services, fullPath))
+  const snippet = entrance.subject === undefined ? snippetNamed(fullPath) : undefined
+  if (snippet !== undefined) return findSnippet(services, snippet, entrance, enterFor)
   return { ...entrance, wanted: entrance.subject && codeOf(services, entrance.subject) }
+}
+
+/** A project may be called as a snippet is; so this is looked for where no project is found. */
+async function findSnippet(
+  { snippets }: TargetServices,
+  { project: path, id }: NonNullable<ReturnType<typeof snippetNamed>>,
+  nowhere: Entrance<ProjectSubject, never>,
+  enterFor: EnterFor,
+): Promise<Found> {
+  const entrance = path === undefined ? nowhere : await enterFor<ProjectSubject>(project, path)
+  const home = entrance.subject
+  const hosted = path === undefined || home !== undefined ? await snippets.find(home, id) : undefined
+  const fullPath = `${home === undefined ? '' : `${home.fullPath}/`}snippets/${id}`
+  return { ...entrance, wanted: snippetWanted(fullPath, home, hosted) }
 }
 
 /** How a project is found that git names: by its full path, or by an alias, which has no slash. */
@@ -65,7 +84,7 @@ function mustDownload(actor: Actor, { mayDownload, subject, words }: Wanted): vo
   const { allowed, hidden } = mayDownload(actor)
   if (hidden) throw new GitRefusal(404, words.missing)
   if (allowed) return
-  if (actor.job !== null && actor.job.projectId !== subject.id) throw new GitRefusal(404, words.missing)
+  if (actor.job !== null && actor.job.projectId !== subject?.id) throw new GitRefusal(404, words.missing)
   throw new GitRefusal(403, words.download)
 }
 
@@ -77,7 +96,7 @@ function mustUpload(actor: Actor, { mayUpload, subject, words }: Wanted): void {
   if (actor.deployToken !== undefined) {
     throw new GitRefusal(403, 'You are not allowed to upload code for this project.')
   }
-  if (subject.kind === 'project' && subject.archived) {
+  if (subject?.kind === 'project' && subject.archived) {
     throw new GitRefusal(403, "You can't push code to an archived project.")
   }
   throw new GitRefusal(403, words.upload)

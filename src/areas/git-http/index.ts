@@ -5,6 +5,7 @@ import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import type { SnippetHosting } from '../snippets/index.ts'
 import type { WikiHosting } from '../wikis/index.ts'
 import { mountGit } from './routes.ts'
 import type { TargetServices } from './target.ts'
@@ -16,7 +17,7 @@ export { findWanted, lookupOf, openTarget } from './find-target.ts'
 export { codeTarget, projectMissing, type Target, type TargetServices } from './target.ts'
 export { messagePrefix, movedNotice } from './transfer.ts'
 
-/** Git over HTTP, under the addresses of projects and wikis: `/group/project.git`, `/group/project.wiki.git`. */
+/** Git over HTTP, under the addresses of projects, wikis and snippets: `/group/project.git`, `/snippets/7.git`. */
 export function gitHttp(services: {
   db: Database
   log: Logger
@@ -28,6 +29,7 @@ export function gitHttp(services: {
   door: RefDoor<ProjectSubject>
   passwords: Passwords
   wikis: WikiHosting
+  snippets: SnippetHosting
   aliases: (name: string) => Promise<number | undefined>
   afterPush: TargetServices['afterPush']
 }): { mount: (server: FastifyInstance) => void } {

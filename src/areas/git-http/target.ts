@@ -8,9 +8,10 @@ import {
 } from '../../access/index.ts'
 import type { PushResult, Repository, UpdateOutcome } from '../../git/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import type { HostedSnippet, SnippetHosting } from '../snippets/index.ts'
 import type { HostedWiki, WikiHosting } from '../wikis/index.ts'
 
-/** What a git client fetches from and pushes to: the code of a project, or a wiki. */
+/** What a git client fetches from and pushes to: the code of a project, a wiki, or a snippet. */
 export interface Target {
   /** For the log. */
   readonly label: Readonly<Record<string, unknown>>
@@ -33,11 +34,15 @@ export interface Target {
   ): Promise<PushResult>
 }
 
+/** Allowed, or not even to be known of. */
+type Admission = Pick<Decision, 'allowed' | 'hidden'>
+
 /** A kind of target before anybody was let in: what its rules are, and how it refuses. */
 export interface Wanted {
-  readonly subject: ProjectSubject | GroupSubject
-  readonly mayDownload: (actor: Actor) => Decision
-  readonly mayUpload: (actor: Actor) => Decision
+  /** Undefined of a snippet that is in no project. */
+  readonly subject: ProjectSubject | GroupSubject | undefined
+  readonly mayDownload: (actor: Actor) => Admission
+  readonly mayUpload: (actor: Actor) => Admission
   readonly words: { readonly missing: string; readonly download: string; readonly upload: string }
   /** Undefined: there is no repository, and the caller is none who makes one. */
   readonly target: (mayWrite: boolean) => Promise<Target | undefined>
@@ -50,6 +55,7 @@ export interface TargetServices {
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
   readonly wikis: WikiHosting
+  readonly snippets: SnippetHosting
   /** Id of the project that an alias means. */
   readonly aliases: (name: string) => Promise<number | undefined>
   /** What follows a push to code for its pusher, and what he is told of it. */
@@ -127,5 +133,34 @@ function hosted({ kind, id, fullPath }: ProjectSubject | GroupSubject, wiki: Hos
     absent: 'A repository for this wiki does not exist yet.',
     open: () => wiki.open(),
     receive: (actor, input, output, options) => wiki.receive(actor, input, output, options),
+  }
+}
+
+/** Undefined: there is no such snippet. Nobody but users comes in where not everybody does. */
+export function snippetWanted(
+  fullPath: string,
+  project: ProjectSubject | undefined,
+  snippet: HostedSnippet | undefined,
+): Wanted {
+  const reads = (actor: Actor): boolean =>
+    snippet !== undefined && actor.job === null && actor.deployToken === undefined && snippet.mayRead(actor)
+  return {
+    subject: project,
+    mayDownload: (actor) => ({ allowed: reads(actor), hidden: !reads(actor) }),
+    mayUpload: (actor) => ({ allowed: reads(actor) && snippet!.mayWrite(actor), hidden: !reads(actor) }),
+    words: {
+      missing: 'The snippet you were looking for could not be found.',
+      download: 'You are not allowed to read this snippet.',
+      upload: 'You are not allowed to update this snippet.',
+    },
+    target: async () =>
+      snippet && {
+        label: { snippet: snippet.id },
+        fullPath,
+        refsVersion: snippet.refsVersion,
+        absent: 'The snippet repository you were looking for could not be found.',
+        open: () => snippet.open(),
+        receive: (actor, input, output, options) => snippet.receive(actor, input, output, options),
+      },
   }
 }

@@ -89,7 +89,7 @@ const today = sql`(now() at time zone 'utc')::date`
 /** The milestone's title, or a word on it. Planned for one that has not begun is `Upcoming`, is under way `Started`. */
 function planned(title: string): Condition {
   const of = (condition: Condition): Condition =>
-    sql`i.milestone_id in (select m.id from milestones m where ${condition})`
+    sql`i.milestone_id = any (array(select m.id from milestones m where ${condition}))`
   switch (title.toLowerCase()) {
     case 'none':
     case '0':

@@ -16,6 +16,7 @@ import { invalidParameters } from '../../kernel/errors/index.ts'
 import { labelled } from '../labels/index.ts'
 import type { IssueRow } from './entities.ts'
 import { conditionsOf } from './filters.ts'
+import { partsOf } from './orders.ts'
 import type { IssueFilter, Order } from './params.ts'
 import { issueColumns, issueSource } from './rows.ts'
 
@@ -26,12 +27,18 @@ interface Extent {
   readonly visible: RawBuilder<unknown>
   /** The labels `l` that are known there; undefined: too many to name them. */
   readonly labels?: RawBuilder<unknown>
+  /** What orders go by there: see `partsOf`. */
+  readonly known?: Parameters<typeof partsOf>[1]
 }
 
 const ofProject: Extent = {
   joins: sql``,
   visible: sql`i.project_id = subject.id and ${issueVisible}`,
   labels: sql`(l.project_id = subject.id or l.namespace_id = any (subject.line))`,
+  known: {
+    milestones: sql`(dm.project_id = subject.id or dm.namespace_id = any (subject.line))`,
+    priorities: sql`pr.project_id = subject.id`,
+  },
 }
 
 const anywhere = (condition: RawBuilder<unknown>, nonArchived: boolean): RawBuilder<unknown> =>
@@ -75,13 +82,31 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
   const keyset = wantsKeyset(input, input.order_by === 'created_at' || input.order_by === 'updated_at')
   if (!keyset) refuseDeepOffset(page, 'Issue')
   const source = sourceOf(where, input)
-  const { key, descending } = orderOf(input)
+  const descending = goesDown(input)
   const direction = descending ? sql`desc ${lastNulls(input)}` : sql`asc`
   const back = descending ? sql`desc` : sql`asc`
-  const after = keyset ? cursorCondition(input, key, descending) : sql`true`
-  const one = (from: RawBuilder<unknown>, when: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-    (select i.id, ${key} as key ${from} and ${after} and ${when}
-      order by ${key} ${direction}, i.id ${back} limit ${page.limit + 1} ${keyset ? sql`` : sql`offset ${page.offset}`})`
+  const parts = partsOf(input.order_by, extentOf(where, true).known)
+  const after = (key: RawBuilder<unknown>) => (keyset ? cursorCondition(input, key, descending) : sql`true`)
+  const offset = keyset ? sql`` : sql`offset ${page.offset}`
+  const ordered = (keys: readonly RawBuilder<unknown>[], id: RawBuilder<unknown>) =>
+    sql`order by ${sql.join([...keys.map((key) => sql`${key} ${direction}`), sql`${id} ${back}`])}`
+  const one: Branch = (from, when) => {
+    const [only] = parts
+    if (parts.length === 1) {
+      const { key } = only!
+      return sql`
+        (select i.id, ${key} as key ${from()} and ${after(key)} and ${when} ${ordered([key], sql`i.id`)}
+          limit ${page.limit + 1} ${offset})`
+    }
+    const each = parts.map(
+      ({ key, order = [key], joins, where: which = sql`true` }) => sql`
+        (select i.id, ${key} as key ${from(joins)} and ${which} and ${when} ${ordered(order, sql`i.id`)}
+          limit ${page.offset + page.limit + 1})`,
+    )
+    return sql`
+      (select part.id, part.key from (${sql.join(each, sql` union all `)}) part
+        ${ordered([sql`part.key`], sql`part.id`)} limit ${page.limit + 1} ${offset})`
+  }
   const found = source.found(one)
   const detail = sql`
     select f.key, f.id, row.detail
@@ -100,7 +125,7 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
         with ${source.given} found as (${found}) select json_build_object('rows', ${listed}) from (${detail}) r)`,
     }
   }
-  const counted = source.counted((from, when) => sql`(select 1 ${from} and ${when} ${countedRows})`)
+  const counted = source.counted((from, when) => sql`(select 1 ${from()} and ${when} ${countedRows})`)
   return {
     kind: 'page',
     sql: sql`(${plannedByValues}
@@ -115,7 +140,9 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
   }
 }
 
-type Branch = (from: RawBuilder<unknown>, when: RawBuilder<unknown>) => RawBuilder<unknown>
+/** `from ... where ...`, with further tables if need be. */
+type From = (joins?: RawBuilder<unknown>) => RawBuilder<unknown>
+type Branch = (from: From, when: RawBuilder<unknown>) => RawBuilder<unknown>
 
 interface Source {
   /** Tables that the branches refer to, each with a comma. */
@@ -129,57 +156,35 @@ interface Source {
 function sourceOf(where: Where, filter: IssueFilter): Source {
   const { joins, visible, labels } = extentOf(where, filter.non_archived !== false)
   const conditions = sql.join([visible, ...conditionsOf(filter, labels)], sql` and `)
-  const walked = sql`from issues i ${joins} where ${conditions}`
+  const walked: From = (more = sql``) => sql`from issues i ${joins} ${more} where ${conditions}`
   const asked = labels === undefined ? undefined : labelled('Issue', filter.labels ?? [], labels)
   if (asked === undefined) {
     const one = (branch: Branch) => branch(walked, sql`true`)
     return { given: sql``, found: one, counted: one }
   }
   const number = sql`(select count(*) from few)`
-  const picked = sql`
-    from (select distinct few.id from few) few join issues i on i.id = few.id ${joins} where ${conditions}`
-  const fromRarest = sql`
-    from issues i join noteable_labels y on y.noteable_type = 'Issue' and y.noteable_id = i.id ${joins}
+  const picked: From = (more = sql``) => sql`
+    from (select distinct few.id from few) few join issues i on i.id = few.id ${joins} ${more} where ${conditions}`
+  const fromRarest: From = (more = sql``) => sql`
+    from issues i join noteable_labels y on y.noteable_type = 'Issue' and y.noteable_id = i.id ${joins} ${more}
     where y.label_id = any (array(select r.id from rarest r)) and ${conditions}`
-  const either = (many: RawBuilder<unknown>) => (branch: Branch) => sql`
+  const either = (many: From) => (branch: Branch) => sql`
     ${branch(picked, sql`${number} <= ${asked.limit}`)}
     union all
     ${branch(many, sql`${number} > ${asked.limit}`)}`
   return { given: asked.given, found: either(walked), counted: either(fromRarest) }
 }
 
-/** Labels with a priority are few, those without are many. */
-const labelPriority = sql`(
-  select min(pr.priority) from label_priorities pr
-  where pr.project_id = i.project_id and exists (
-    select from noteable_labels x
-    where x.noteable_type = 'Issue' and x.noteable_id = i.id and x.label_id = pr.label_id))`
-
-const milestoneDue = sql`(select m.due_date from milestones m where m.id = i.milestone_id)`
-
-/** What each order goes by. */
-const keys: Readonly<Record<Order, RawBuilder<unknown>>> = {
-  created_at: sql`i.created_at`,
-  updated_at: sql`i.updated_at`,
-  due_date: sql`i.due_date`,
-  relative_position: sql`i.relative_position`,
-  title: sql`lower(i.title)`,
-  weight: sql`i.weight`,
-  popularity: sql`i.upvotes`,
-  milestone_due: milestoneDue,
-  label_priority: labelPriority,
-  // First what is due first, then what matters most.
-  priority: sql`array[extract(epoch from coalesce(${milestoneDue}, 'infinity')), coalesce(${labelPriority}, 'infinity'::float8)]`,
-}
-
 /** Positions go one way only. */
-function orderOf({ order_by, sort }: ListInput): { key: RawBuilder<unknown>; descending: boolean } {
-  return { key: keys[order_by], descending: order_by !== 'relative_position' && sort === 'desc' }
-}
+const goesDown = ({ order_by, sort }: ListInput): boolean =>
+  order_by !== 'relative_position' && sort === 'desc'
+
+/** What every issue has; its index is read backwards too. */
+const neverNull: ReadonlySet<Order> = new Set(['created_at', 'updated_at', 'title', 'popularity', 'priority'])
 
 /** What has no value comes last, whichever way the others go. */
 function lastNulls({ order_by }: ListInput): RawBuilder<unknown> {
-  return order_by === 'created_at' || order_by === 'updated_at' ? sql`` : sql`nulls last`
+  return neverNull.has(order_by) ? sql`` : sql`nulls last`
 }
 
 function cursorCondition(

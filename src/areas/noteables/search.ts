@@ -8,18 +8,28 @@ export function searchTerms(text: string): string[] {
   return terms.filter((term) => term !== '' && term !== '"').slice(0, mostTerms)
 }
 
+const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
+
 export function likePattern(term: string): string {
-  return `%${term.replace(/[\\%_]/g, '\\$&')}%`
+  return `%${escaped(term)}%`
 }
 
-/** A column that has all terms, one of several columns: what the trigram indexes answer. */
+/** Characters of the shortest word that the trigram indexes find within a text. */
+const shortest = 3
+
+/**
+ * A column that has all terms, one of several columns: what the trigram indexes answer. Terms that are too short for
+ * them count only where there is no other one: then they must be all of the text.
+ */
 export function matching(columns: readonly RawBuilder<unknown>[], text: string): RawBuilder<unknown> {
   const terms = searchTerms(text)
   if (terms.length === 0) return sql`true`
+  const long = terms.filter((term) => Array.from(term).length >= shortest)
+  const patterns = long.length > 0 ? long.map(likePattern) : [escaped(text.trim())]
   const each = columns.map(
     (column) =>
       sql`(${sql.join(
-        terms.map((term) => sql`${column} ilike ${likePattern(term)}`),
+        patterns.map((pattern) => sql`${column} ilike ${pattern}`),
         sql` and `,
       )})`,
   )

@@ -23,6 +23,8 @@ export const Snippet = Fields({
   project_id: Nullable(Id()),
   web_url: Text(),
   raw_url: Text(),
+  ssh_url_to_repo: Text(),
+  http_url_to_repo: Text(),
   file_name: Text({ description: 'The first file' }),
   files: ListOf(Fields({ path: Text(), raw_url: Text() })),
   imported: Flag(),
@@ -47,6 +49,7 @@ export interface SnippetRow {
   readonly visibility: number
   readonly storage: string
   readonly default_branch: string
+  readonly refs_version: number
   readonly files: readonly string[]
   readonly created_at: string
   readonly updated_at: string
@@ -54,7 +57,12 @@ export interface SnippetRow {
 
 export function snippet(
   row: SnippetRow,
-  { actor, externalUrl }: { actor: Actor; externalUrl: string },
+  {
+    actor,
+    externalUrl,
+    sshAddress,
+    cloneRoot,
+  }: { actor: Actor; externalUrl: string; sshAddress: (path: string) => string; cloneRoot: string },
 ): Omit<SnippetRow, 'author' | 'files' | 'visibility'> & {
   author: BasicUserEntity | null
   visibility: string
@@ -63,6 +71,7 @@ export function snippet(
 } & Record<string, unknown> {
   const place = row.project_path === null ? '' : `/${row.project_path}`
   const url = `${externalUrl}${place}/-/snippets/${row.id}`
+  const repository = `${row.project_path === null ? '' : `${row.project_path}/`}snippets/${row.id}`
   const rawOf = (path: string): string =>
     `${url}/raw/${encodeURIComponent(row.default_branch)}/${path.split('/').map(encodeURIComponent).join('/')}`
   return {
@@ -71,6 +80,8 @@ export function snippet(
     author: row.author && basicUser(row.author, externalUrl),
     web_url: url,
     raw_url: `${url}/raw`,
+    ssh_url_to_repo: sshAddress(repository),
+    http_url_to_repo: `${cloneRoot}/${repository}.git`,
     file_name: row.files[0] ?? '',
     files: row.files.map((path) => ({ path, raw_url: rawOf(path) })),
     imported: false,

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream'
 import { userOf, type Actor } from '../../access/index.ts'
 import {
   allowAll,
@@ -7,10 +8,13 @@ import {
   FileActionError,
   GitError,
   listTree,
+  receivePack,
   resolve,
   rootPath,
   updateRefs,
   type FileAction,
+  type PushResult,
+  type ReceivePackOptions,
   type RefJournal,
   type RefName,
   type Repository,
@@ -18,6 +22,7 @@ import {
 import type { Database } from '../../kernel/db/index.ts'
 import { conflict, failed } from '../../kernel/errors/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
+import { snippetGuard } from './guard.ts'
 import { fileProblem } from './rules.ts'
 import * as store from './store.ts'
 
@@ -31,7 +36,7 @@ export interface PlacedSnippet {
 /** Moves by others that a change outlasts; each was somebody's success. */
 const attempts = 20
 
-/** The repositories of snippets, and the one way their branch moves. */
+/** The repositories of snippets, and the one door through which their branch moves. */
 export class SnippetFiles {
   readonly #db: Database
   readonly #places: RepositoryPlaces
@@ -67,15 +72,34 @@ export class SnippetFiles {
   /** One commit on the branch; the row has the new files when this is done. */
   async change(place: PlacedSnippet, actor: Actor, actions: readonly FileAction[]): Promise<void> {
     const repository = this.of(place)
-    const journal: RefJournal<number> = {
-      prepare: () => store.beginWrite(this.#db.writer, place.id),
-      applied: (id) => this.#settle(place, id),
-      abandoned: (id) => store.endWrite(this.#db.writer, id),
-    }
+    const journal = this.#journal(place)
     for (let attempt = 0; attempt < attempts; attempt += 1) {
       if (await this.#commit(repository, place, actor, actions, 'Update snippet', journal)) return
     }
     throw conflict()
+  }
+
+  /** Takes a push in. Files may have so many bytes each. */
+  receive(
+    place: PlacedSnippet,
+    largest: number,
+    input: Readable,
+    output: Writable,
+    options: Omit<ReceivePackOptions, 'guard' | 'journal'>,
+  ): Promise<PushResult> {
+    return receivePack(this.of(place), input, output, {
+      ...options,
+      guard: snippetGuard(branchOf(place), largest),
+      journal: this.#journal(place),
+    })
+  }
+
+  #journal(place: PlacedSnippet): RefJournal<number> {
+    return {
+      prepare: () => store.beginWrite(this.#db.writer, place.id),
+      applied: (id) => this.#settle(place, id),
+      abandoned: (id) => store.endWrite(this.#db.writer, id),
+    }
   }
 
   async #settle(place: PlacedSnippet, writeId: number): Promise<void> {

@@ -5,6 +5,7 @@ import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { SnippetFiles } from './files.ts'
+import { snippetHosting, type SnippetHosting } from './hosting.ts'
 import { housekeeping } from './housekeeping.ts'
 import { personalPlace, projectPlace } from './places.ts'
 import { listEndpoint, snippetEndpoints } from './routes.ts'
@@ -15,7 +16,11 @@ export interface SnippetServices {
   readonly settings: Settings
   readonly places: RepositoryPlaces
   readonly externalUrl: () => string
+  /** Of a repository, for clients that come by SSH. */
+  readonly sshAddress: (path: string) => string
 }
+
+export type { HostedSnippet, SnippetHosting } from './hosting.ts'
 
 /** What the endpoints share. */
 export interface SnippetRoom extends SnippetServices {
@@ -28,6 +33,7 @@ export function snippets(services: SnippetServices): {
   tasks: Task[]
   schedules: Schedule[]
   start: () => Promise<AsyncDisposable>
+  hosting: SnippetHosting
 } {
   const files = new SnippetFiles(services)
   const room: SnippetRoom = { ...services, files }
@@ -61,6 +67,7 @@ export function snippets(services: SnippetServices): {
       ...snippetEndpoints(room, personalPlace),
     ],
     ...housekeeping(services, files),
+    hosting: snippetHosting(room),
     async start() {
       const recovering = files.recover().catch((error: unknown) => {
         services.log.warn({ err: error }, 'could not settle the snippets of a crash')

@@ -17,6 +17,7 @@ import {
   type RequestFacts,
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
+import { cloneRoot } from '../projects/index.ts'
 import { contentDisposition, rawAnswer } from '../repository/index.ts'
 import { snippet, Snippet, UserAgent, type SnippetRow } from './entities.ts'
 import { branchOf } from './files.ts'
@@ -42,9 +43,18 @@ const changedFile = Fields({
   content: Optional(Text()),
 })
 
+function viewOf({ externalUrl, sshAddress, settings }: SnippetRoom, actor: Actor) {
+  return {
+    actor,
+    externalUrl: externalUrl(),
+    sshAddress,
+    cloneRoot: cloneRoot(settings.values, externalUrl()),
+  }
+}
+
 /** The lists of one place. */
 export function listEndpoint<Kind extends SubjectKind>(
-  { externalUrl }: SnippetRoom,
+  room: SnippetRoom,
   place: Place<Kind>,
   {
     path,
@@ -63,7 +73,7 @@ export function listEndpoint<Kind extends SubjectKind>(
     params: Fields(dates),
     answers: ListOf(Snippet),
     read: ({ params, page }) => store.list(kind, params, page),
-    handle: async ({ rows, actor }) => rows.map((row) => snippet(row, { actor, externalUrl: externalUrl() })),
+    handle: async ({ rows, actor }) => rows.map((row) => snippet(row, viewOf(room, actor))),
   })
 }
 
@@ -72,7 +82,7 @@ export function snippetEndpoints<Kind extends SubjectKind>(
   room: SnippetRoom,
   place: Place<Kind>,
 ): Endpoint[] {
-  const { db, files, settings, externalUrl } = room
+  const { db, files, settings } = room
   const { on, path, single, called } = place
   const id = { snippet_id: Id() }
   const about = {
@@ -85,7 +95,7 @@ export function snippetEndpoints<Kind extends SubjectKind>(
   const shown = async (snippetId: number, actor: Actor) => {
     const row = await store.find(db.reader, snippetId)
     if (row === undefined) throw notFound('Snippet')
-    return snippet(row, { actor, externalUrl: externalUrl() })
+    return snippet(row, viewOf(room, actor))
   }
   const raw = async (row: SnippetRow, ref: string | undefined, path: string, request: RequestFacts) => {
     const repository = files.of(row)
@@ -107,7 +117,7 @@ export function snippetEndpoints<Kind extends SubjectKind>(
       summary: `Get a snippet of ${called}`,
       params: Fields(id),
       answers: Snippet,
-      handle: async ({ rows, actor }) => snippet(rows[0]!, { actor, externalUrl: externalUrl() }),
+      handle: async ({ rows, actor }) => snippet(rows[0]!, viewOf(room, actor)),
     }),
 
     endpoint({

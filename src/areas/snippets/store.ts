@@ -7,7 +7,7 @@ import type { SnippetRow } from './entities.ts'
 
 const columns = sql`
   s.id, s.project_id, p.full_path as project_path, ${basicUserJson('u')} as author, s.title, s.description,
-  s.visibility, s.storage, s.default_branch, s.files, s.created_at, s.updated_at`
+  s.visibility, s.storage, s.default_branch, s.refs_version, s.files, s.created_at, s.updated_at`
 const from = sql`
   from snippets s left join projects p on p.id = s.project_id left join users u on u.id = s.author_id`
 
@@ -128,7 +128,7 @@ export async function lock(tx: Tx, id: number): Promise<boolean> {
 export async function keepFiles(tx: Tx, id: number, files: readonly string[]): Promise<void> {
   await tx
     .updateTable('snippets')
-    .set({ files: [...files], updated_at: sql`now()` })
+    .set({ files: [...files], refs_version: sql`refs_version + 1`, updated_at: sql`now()` })
     .where('id', '=', id)
     .execute()
 }

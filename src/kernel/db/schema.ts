@@ -1250,6 +1250,7 @@ export interface Snippets {
   id: Generated<number>;
   ip_address: string | null;
   project_id: number | null;
+  refs_version: Generated<number>;
   storage: Generated<string>;
   title: string;
   updated_at: Generated<Timestamp>;

@@ -1,0 +1,95 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Order } from './params.ts'
+
+/** A part of the issues `i` of a list, and what its order goes by: of several parts each issue is in one. */
+export interface OrderedPart {
+  readonly key: RawBuilder<unknown>
+  /** The same order told so that indexes can help; the key itself by default. None: all have one key. */
+  readonly order?: readonly RawBuilder<unknown>[]
+  readonly joins?: RawBuilder<unknown>
+  readonly where?: RawBuilder<unknown>
+}
+
+const milestoneDue = sql`(select m.due_date from milestones m where m.id = i.milestone_id)`
+
+/** Labels with a priority are few, those without are many. */
+const labelPriority = sql`(
+  select min(pr.priority) from label_priorities pr
+  where pr.project_id = i.project_id and exists (
+    select from noteable_labels x
+    where x.noteable_type = 'Issue' and x.noteable_id = i.id and x.label_id = pr.label_id))`
+
+const never = sql`'infinity'::float8`
+// First what is due first, then what matters most.
+const priority = (due: RawBuilder<unknown>, label: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`array[coalesce(extract(epoch from ${due})::float8, ${never}), coalesce(${label}::float8, ${never})]`
+
+/** What each order goes by, of any issue. */
+const keys: Readonly<Record<Order, RawBuilder<unknown>>> = {
+  created_at: sql`i.created_at`,
+  updated_at: sql`i.updated_at`,
+  due_date: sql`i.due_date`,
+  relative_position: sql`i.relative_position`,
+  title: sql`lower(i.title)`,
+  weight: sql`i.weight`,
+  popularity: sql`i.upvotes`,
+  milestone_due: milestoneDue,
+  label_priority: labelPriority,
+  priority: priority(milestoneDue, labelPriority),
+}
+
+/**
+ * The milestones and labels that a list knows are few, and their issues are found by indexes: so a list is put together
+ * from those of each of them and those of none, none of which has to be looked through as a whole. `known`: conditions
+ * on the milestones `dm` and the priorities `pr`; undefined: too many to name them.
+ */
+export function partsOf(
+  order: Order,
+  known: { readonly milestones: RawBuilder<unknown>; readonly priorities: RawBuilder<unknown> } | undefined,
+): readonly OrderedPart[] {
+  if (known === undefined) return [{ key: keys[order] }]
+  const due: OrderedPart = {
+    key: sql`dm.due_date`,
+    joins: sql`join milestones dm on dm.id = i.milestone_id and dm.due_date is not null and ${known.milestones}`,
+  }
+  // Milestones without a date are as none.
+  const dated = sql`exists (select from milestones dm where dm.id = i.milestone_id and dm.due_date is not null)`
+  const labelled: OrderedPart = {
+    key: sql`pr.priority`,
+    joins: sql`
+      join noteable_labels ranked on ranked.noteable_type = 'Issue' and ranked.noteable_id = i.id
+      join label_priorities pr on pr.label_id = ranked.label_id and ${known.priorities}`,
+    // Of several labels the first counts.
+    where: sql`not exists (
+      select from label_priorities o
+      where o.project_id = pr.project_id and (o.priority, o.label_id) < (pr.priority, pr.label_id) and exists (
+        select from noteable_labels x
+        where x.noteable_type = 'Issue' and x.noteable_id = i.id and x.label_id = o.label_id))`,
+  }
+  const ranked = sql`exists (
+    select from noteable_labels x join label_priorities pr on pr.label_id = x.label_id and ${known.priorities}
+    where x.noteable_type = 'Issue' and x.noteable_id = i.id offset 0)`
+  switch (order) {
+    case 'milestone_due':
+      return [due, { key: sql`null::date`, order: [], where: sql`not ${dated}` }]
+    case 'label_priority':
+      return [labelled, { key: sql`null::integer`, order: [], where: sql`not ${ranked}` }]
+    case 'priority':
+      return [
+        {
+          ...due,
+          key: priority(sql`dm.due_date`, labelPriority),
+          order: [sql`dm.due_date`, labelPriority],
+        },
+        {
+          ...labelled,
+          key: priority(sql`null::date`, sql`pr.priority`),
+          order: [sql`pr.priority`],
+          where: sql`${labelled.where!} and not ${dated}`,
+        },
+        { key: sql`array[${never}, ${never}]`, order: [], where: sql`not ${dated} and not ${ranked}` },
+      ]
+    default:
+      return [{ key: keys[order] }]
+  }
+}
