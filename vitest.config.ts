@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Each suite has a service and a database of its own; the program itself is loaded and warmed up once a worker.
+    isolate: false,
     // Suites wait more than they compute: for processes, git and time itself.
     maxWorkers: 4,
   },

@@ -1,5 +1,5 @@
-import path from 'node:path/posix'
 import { convert, Extensions, IncludeProcessor, NullLogger } from '@asciidoctor/core'
+import { resolveInclude } from './asciidoc-includes.ts'
 
 /**
  * AsciiDoc in its secure mode: nothing is read, nothing of the machine is shown. What may be included was read before
@@ -57,18 +57,4 @@ interface Registering {
 
 interface Reading {
   pushInclude(data: string, file: string | undefined, path: string, line: number, attributes: object): unknown
-}
-
-/** A path from the root, or undefined for what lies outside of it. */
-export function resolveInclude(folder: string, target: string): string | undefined {
-  if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return undefined
-  const joined = path.normalize(path.join(target.startsWith('/') ? '' : folder, target)).replace(/^\/+/, '')
-  return joined === '' || joined === '.' || joined.startsWith('..') ? undefined : joined
-}
-
-/** The targets of the include directives of a text. */
-export function includesOf(source: string): string[] {
-  return [...source.matchAll(/^include::([^\s[\]][^[\]\n]{0,1000})\[[^\n]*\]\s*$/gm)].map(
-    ([, target]) => target!,
-  )
 }
