@@ -43,6 +43,12 @@ describe('a merge', () => {
     )
     expect(answer(await at.merge(1))).toEqual([405, { message: '405 Method Not Allowed' }])
     expect(await at.head('a')).toBe(sha)
+    for (const brought of [sha, merged['merge_commit_sha'], 'main'] as string[]) {
+      const of = `${at.base}/repository/commits/${brought}/merge_requests`
+      expect(expectStatus(await at.developer.get(of), 200)).toMatchObject([{ iid: 1, state: 'merged' }])
+    }
+    const first = `${at.base}/repository/commits/${before}/merge_requests`
+    expect(expectStatus(await at.developer.get(first), 200)).toEqual([])
     const events = (await at.developer.get(`${at.path}?state=merged`)).body as Json[]
     expect(events.map(({ iid }) => iid as number)).toEqual([1])
   })

@@ -42,7 +42,7 @@ if (file !== undefined) {
   prototype.query = function (this: unknown, ...args: unknown[]) {
     const [first] = args
     const text = typeof first === 'string' ? first : ((first as { text?: string } | undefined)?.text ?? '')
-    if (/ref_updates|update projects|insert into events|\bcommit\b/i.test(text)) pass()
+    if (/ref_updates|update (?:projects|merge_requests)|insert into events|\bcommit\b/i.test(text)) pass()
     return query.apply(this, args)
   }
 }

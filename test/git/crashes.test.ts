@@ -12,8 +12,8 @@ import { copyDatabase } from '../world/databases.ts'
 import { expectStatus, rootToken, type Json } from '../world/world.ts'
 
 /*
- * A service that is killed at one step after the other of a push, of a commit over the API and of the deletion of a
- * branch. Started again, its database and its repository must agree about what happened, and it must go on working.
+ * A service that is killed at one step after the other of a push, of a commit over the API, of the deletion of a branch
+ * and of a merge. Started again, its database and its repository must agree about what happened, and it must go on working.
  */
 
 const stack = new AsyncDisposableStack()
@@ -110,18 +110,21 @@ async function again(): Promise<void> {
   await db.query(
     `update ref_updates set created_at = created_at - interval '2 minutes' where state = 'prepared'`,
   )
+  await db.query(`update merge_requests set locked_at = now() - interval '2 minutes' where state = 'locked'`)
   await start()
-  await expect
-    .poll(async () => (await db.query(`select from ref_updates where state = 'prepared'`)).rowCount, {
-      timeout: 20_000,
-    })
-    .toBe(0)
+  const open = `select from ref_updates where state = 'prepared'
+    union all select from merge_requests where state = 'locked'`
+  await expect.poll(async () => (await db.query(open)).rowCount, { interval: 20, timeout: 20_000 }).toBe(0)
 }
 
 interface Work {
   /** Gives the branch that is to change. */
   readonly prepare: (name: string) => Promise<void>
   readonly run: (name: string) => Promise<boolean>
+  /** What else must agree with whether the branch moved. */
+  readonly look?: (name: string, moved: boolean) => Promise<void>
+  /** Not every step: there are many. */
+  readonly stride?: number
 }
 
 const api = () => `/projects/${project['id'] as number}/repository`
@@ -148,13 +151,44 @@ const works: Readonly<Record<string, Work>> = {
       git(copy, 'push', '--quiet', 'origin', `HEAD:refs/heads/${name}`).then(() => undefined),
     run: async (name) => (await root.delete(`${api()}/branches/${name}`)).status === 204,
   },
+  merge: {
+    stride: 2,
+    async prepare(name) {
+      await git(copy, 'push', '--quiet', 'origin', `HEAD:refs/heads/${name}`)
+      await git(copy, 'commit', '--quiet', '--allow-empty', '-m', `Work for ${name}`)
+      await git(copy, 'push', '--quiet', 'origin', `HEAD:refs/heads/of-${name}`)
+      const fields = { source_branch: `of-${name}`, target_branch: name, title: name }
+      expectStatus(await root.post(requests(), fields), 201)
+    },
+    run: async (name) => (await root.put(`${requests()}/${await requestInto(name)}/merge`)).status === 200,
+    async look(name, moved) {
+      const request = expectStatus(await root.get(`${requests()}/${await requestInto(name)}`), 200)
+      expect(request['state']).toBe(moved ? 'merged' : 'opened')
+      if (moved) expect(request['merge_commit_sha']).toBe(await headOf(name))
+      const { rowCount } = await db.query(
+        `select from events where kind = 'merge_request' and payload ->> 'action' = 'merge'
+           and payload ->> 'mergeRequestId' = $1`,
+        [String(request['id'])],
+      )
+      expect(rowCount).toBe(moved ? 1 : 0)
+      // What did not come about can be asked for again.
+      if (!moved) expect(await works['merge']!.run(name)).toBe(true)
+    },
+  },
 }
 
-/** Twenty steps at least, over the three. */
+const requests = () => `/projects/${project['id'] as number}/merge_requests`
+
+async function requestInto(branch: string): Promise<number> {
+  const found = (await root.get(`${requests()}?target_branch=${branch}`)).body as Json[]
+  return found[0]!['iid'] as number
+}
+
+/** Twenty steps at least, over the four. */
 test.each(Object.keys(works))('%s', { timeout: 300_000 }, async (kind) => {
-  const { prepare, run } = works[kind]!
+  const { prepare, run, look, stride = 1 } = works[kind]!
   let deaths = 0
-  for (let step = 1; ; step += 1) {
+  for (let step = 1; ; step += stride) {
     const branch = `${kind.split(' ')[0]!}-${step}`
     await prepare(branch)
     const before = { head: await headOf(branch), news: await newsOf(branch) }
@@ -166,6 +200,7 @@ test.each(Object.keys(works))('%s', { timeout: 300_000 }, async (kind) => {
     const head = await agree(branch, before)
     // What was acknowledged is there.
     if (done) expect(head).not.toBe(before.head)
+    await look?.(branch, head !== before.head)
     if (!died) {
       expect(done).toBe(true)
       break

@@ -148,6 +148,7 @@ async function push(actor: ActorName, cases: readonly Case[]): Promise<Map<strin
 }
 
 const api = () => `/projects/${project.id}/repository`
+const requests = () => `/projects/${project.id}/merge_requests`
 
 async function call({ branch, actor, way }: Case): Promise<Reply> {
   const person = actors[actor as keyof typeof actors]
@@ -171,6 +172,11 @@ async function call({ branch, actor, way }: Case): Promise<Reply> {
       return person.post(`${api()}/commits/${commits.middle}/revert`, { branch })
     case 'branch':
       return person.post(`${api()}/branches`, { branch, ref: 'main' })
+    case 'merge': {
+      const fields = { source_branch: `x-${commits.fix}`, target_branch: branch, title: 'Change' }
+      const made = expectStatus(await world.root.post(requests(), fields), 201)
+      return person.put(`${requests()}/${made['iid'] as number}/merge`)
+    }
     case 'branch delete':
       return person.delete(`${api()}/branches/${encoded}`)
     default:

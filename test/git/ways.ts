@@ -54,6 +54,7 @@ export type Way =
   | 'revert'
   | 'branch'
   | 'branch delete'
+  | 'merge'
 
 export const overHttp = ['http push', 'http force', 'http create', 'http delete'] as const
 export const overSsh = ['ssh push', 'ssh force', 'ssh create', 'ssh delete'] as const
@@ -66,10 +67,13 @@ export const overApi = [
   'revert',
   'branch',
   'branch delete',
+  'merge',
 ] as const
 
 /** What a way does to a branch, told as the pure rule takes it. */
-const shapes: Readonly<Record<Way, Pick<BranchUpdate, 'kind' | 'via'> & { forced?: true; based?: true }>> = {
+const shapes: Readonly<
+  Record<Way, Pick<BranchUpdate, 'kind' | 'via'> & { forced?: true; based?: true; merges?: true }>
+> = {
   'http push': { kind: 'update', via: 'git' },
   'ssh push': { kind: 'update', via: 'git' },
   'http force': { kind: 'update', via: 'git', forced: true },
@@ -86,12 +90,15 @@ const shapes: Readonly<Record<Way, Pick<BranchUpdate, 'kind' | 'via'> & { forced
   revert: { kind: 'update', via: 'web' },
   branch: { kind: 'create', via: 'web', based: true },
   'branch delete': { kind: 'delete', via: 'web' },
+  merge: { kind: 'update', via: 'web', merges: true },
 }
 
 /** Ways that ask for the right to push before anything is built. */
 const writing: readonly Way[] = ['file', 'commit', 'commit from', 'commit anew', 'cherry-pick', 'revert']
 
 export const mayNotWrite = '403 Forbidden - You are not allowed to push into this branch'
+/** Who may not merge is told so before anything is looked at. */
+export const mayNotMerge = '401 Unauthorized'
 
 /** What the pure rule says: the words of the refusal, or undefined. */
 export async function verdictOf(
@@ -102,15 +109,15 @@ export async function verdictOf(
 ): Promise<string | undefined> {
   const protection = protectionOf(branch, rules.map(asRule))
   const mayPush = admits(protection?.push ?? [], actor)
-  const { forced = false, based = false, ...shape } = shapes[way]
+  const { forced = false, based = false, merges = false, ...shape } = shapes[way]
   if (protection !== undefined && writing.includes(way) && !mayPush) return mayNotWrite
-  return refusal({
+  const refused = await refusal({
     ...shape,
     branch,
     isDefault: false,
     isForced: () => Promise.resolve(forced),
     onProtectedBranch: () => Promise.resolve(based),
-    isMergeResult: () => Promise.resolve(false),
+    isMergeResult: () => Promise.resolve(merges),
     protection,
     may: {
       push: mayPush,
@@ -118,6 +125,7 @@ export async function verdictOf(
       deleteProtected: rank[actor] >= 40,
     },
   })
+  return merges && refused !== undefined ? mayNotMerge : refused
 }
 
 const ids = { named: 1, group: 2, key: 3 } as const

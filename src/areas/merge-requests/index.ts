@@ -22,6 +22,7 @@ import { issueEndpoints } from './routes/issues.ts'
 import { listEndpoints } from './routes/lists.ts'
 import { planningEndpoints } from './routes/planning.ts'
 import { mergingEndpoints } from './routes/merging.ts'
+import { ofCommitEndpoints } from './routes/of-commit.ts'
 import { pipelineEndpoints } from './routes/pipelines.ts'
 import { projectRuleEndpoints } from './routes/project-approval-rules.ts'
 import { readingEndpoints } from './routes/reading.ts'
@@ -77,6 +78,7 @@ export function mergeRequests(services: MergeRequestServices): {
       ...attendingEndpoints(services),
       ...pipelineEndpoints(services),
       ...issueEndpoints(services),
+      ...ofCommitEndpoints(services),
       ...planningEndpoints(services),
     ],
     tasks: tasksOf(services),

@@ -68,6 +68,19 @@ export const hotEndpoints: readonly HotEndpoint[] = [
     '/projects/:id/protected_branches/:name',
     ({ project }) => `/projects/${id(project)}/protected_branches/hot`,
   ),
+  get('/projects/:id/merge_requests', ({ project }) => `/projects/${id(project)}/merge_requests`),
+  get(
+    '/projects/:id/merge_requests/:merge_request_iid',
+    ({ project }) => `/projects/${id(project)}/merge_requests/1`,
+  ),
+  get(
+    '/projects/:id/merge_requests/:merge_request_iid/approvals',
+    ({ project }) => `/projects/${id(project)}/merge_requests/1/approvals`,
+  ),
+  get(
+    '/projects/:id/merge_requests/:merge_request_iid/diffs',
+    ({ project }) => `/projects/${id(project)}/merge_requests/1/diffs`,
+  ),
   get('/projects/:id/pipelines', ({ project }) => `/projects/${id(project)}/pipelines`),
   get(
     '/projects/:id/pipelines/:pipeline_id',
@@ -158,15 +171,30 @@ export async function makeThings(world: World): Promise<Things> {
     await world.root.post(`${path}/snippets/${id(snippet)}/discussions`, { body: 'hot' }),
     201,
   )
+  const pipeline = await makePipeline(world, project)
+  await makeRequest(world, path)
   return {
     world,
     project,
     group,
     snippet: id(snippet),
     thread: thread['id'] as string,
-    pipeline: await makePipeline(world, project),
+    pipeline,
     image: await pushImage(world, project),
   }
+}
+
+/** The first merge request of the project; whether it can be merged is known with the answer. */
+async function makeRequest(world: World, path: string): Promise<void> {
+  const change = {
+    branch: 'hot-change',
+    start_branch: 'main',
+    commit_message: 'Change',
+    actions: [{ action: 'create', file_path: 'hot', content: 'x' }],
+  }
+  expectStatus(await world.root.post(`${path}/repository/commits`, change), 201)
+  const request = { source_branch: 'hot-change', target_branch: 'main', title: 'Hot' }
+  expectStatus(await world.root.post(`${path}/merge_requests`, request), 201)
 }
 
 async function makePipeline(world: World, project: Json): Promise<Json> {

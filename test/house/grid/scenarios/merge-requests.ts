@@ -190,6 +190,9 @@ export const mergeRequestScenarios: Scenarios = {
   },
   [`PUT ${one}/approval_rules/:approval_rule_id`]: { '': onRule('request', { approvals_required: 0 }) },
   [`DELETE ${one}/approval_rules/:approval_rule_id`]: { '': onRule('request') },
+  'GET /projects/:id/repository/commits/:sha/merge_requests': {
+    '': onCode(async () => ({ path: { sha: 'main' } })),
+  },
   'GET /projects/:id/approvals': { '': onCode() },
   'POST /projects/:id/approvals': { '': onCode(() => ({ body: { reset_approvals_on_push: true } })) },
   'GET /projects/:id/approval_rules': { '': onCode() },
