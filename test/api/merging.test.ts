@@ -239,6 +239,17 @@ describe('a merge that is left to happen by itself', () => {
     await eventually(async () => ((await at.developer.get(at.one(1))).body as Json)['state'] === 'merged')
   })
 
+  test('happens once its time has come', async () => {
+    const at = await projects.make()
+    const { detailed_merge_status } = await at.request({ 'a.txt': 'a\n' }, { merge_after: '2100-01-01' })
+    expect(detailed_merge_status).toBe('merge_time')
+    expect((await at.merge(1)).status).toBe(405)
+    expect(expectStatus(await at.merge(1, { auto_merge: true }), 200)['state']).toBe('opened')
+    const soon = new Date(Date.now() + 1000).toISOString()
+    expectStatus(await at.developer.put(at.one(1), { merge_after: soon }), 200)
+    await eventually(async () => ((await at.developer.get(at.one(1))).body as Json)['state'] === 'merged')
+  })
+
   test('is called off by a push', async () => {
     const at = await projects.make()
     await at.request({ 'a.txt': 'a\n' }, { title: 'Draft: a', source_branch: 'a' })

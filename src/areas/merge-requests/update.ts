@@ -147,7 +147,11 @@ async function write(
   if (reopens) await announce(services, tx, before, actor, { action: 'reopen' })
   if (Object.keys(changes).length > 0)
     await announce(services, tx, before, actor, { action: 'update', changes })
-  if (before.auto_merge && !closes) await enqueue(tx, autoMergeTask, { id: before.id })
+  if (before.auto_merge && !closes) {
+    const after = update.merge_after === undefined ? before.merge_after : update.merge_after
+    const when = after === null ? {} : { runAt: new Date(after) }
+    await enqueue(tx, autoMergeTask, { id: before.id }, when)
+  }
 }
 
 /** Of a fork only: in one project there is nobody to let in. */

@@ -7,11 +7,13 @@ import {
   type ProjectSubject,
 } from '../../../access/index.ts'
 import { ApiError } from '../../../kernel/errors/index.ts'
+import { enqueue } from '../../../tasks/index.ts'
 import { announce } from '../news.ts'
 import { findDetail, mayMerge } from '../reading/one.ts'
 import type { MergeParams, MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import { tellOf, told, toldOfAutoMerge } from '../system-notes.ts'
+import { autoMergeTask } from '../tasks.ts'
 import { refreshMergeRequest } from '../versions/refresh.ts'
 import { checkMergeability } from './check.ts'
 import { merge } from './merge.ts'
@@ -47,6 +49,9 @@ export async function scheduleMerge(
       where id = ${row.id} and state = 'opened' and head_sha = ${row.head_sha} returning id`.execute(tx)
     if (rows.length === 0) return false
     const changes = { auto_merge: { from: row.auto_merge, to: true } }
+    if (row.merge_after !== null) {
+      await enqueue(tx, autoMergeTask, { id: row.id }, { runAt: new Date(row.merge_after) })
+    }
     if (row.auto_merge) return true
     await tellOf(tx, row, userOf(actor).id, [toldOfAutoMerge(row.head_sha)])
     await announce(services, tx, row, actor, { action: 'auto_merge', changes })
