@@ -25,6 +25,7 @@ import { mergeRequests } from '../areas/merge-requests/index.ts'
 import { metadata } from '../areas/metadata/index.ts'
 import { deployments, environments } from '../areas/environments/index.ts'
 import { gpgKeys } from '../areas/gpg-keys/index.ts'
+import { groupIdentities } from '../areas/group-identities/index.ts'
 import { groups } from '../areas/groups/index.ts'
 import { identityTokens } from '../areas/identity-tokens/index.ts'
 import { jobTokenScope } from '../areas/job-token-scope/index.ts'
@@ -99,6 +100,7 @@ export function areas(services: Services): Area[] {
     features(services),
     license(services),
     groups(services),
+    groupIdentities(services),
     namespaces(services),
     projects(services),
     projectAliases(services),

@@ -19,6 +19,7 @@ export const commands = {
   'unpack-objects': { flags: ['-q', '--strict=', '--max-input-size='] },
   // `-z` and not `-Z`: the latter needs git 2.42.
   'cat-file': { flags: ['--batch-command', '-z', 'blob'] },
+  'count-objects': { flags: ['-v'] },
   'rev-list': {
     flags: [
       '--objects',

@@ -121,3 +121,4 @@ export {
 } from './merges.ts'
 export { fetchCommits } from './fetch-commits.ts'
 export { recoverRepository, type RecoverOptions } from './recover.ts'
+export { repositorySize } from './repository-size.ts'

@@ -17,8 +17,8 @@ export const flags = {
     usual: false,
   },
   webui_members_inherited_users: {
-    about: 'Members of shared groups among the inherited ones of a page.',
-    usual: false,
+    about: 'Members of a place see those of the private groups that were let in, too.',
+    usual: true,
   },
 } as const satisfies Record<string, Definition>
 

@@ -253,7 +253,11 @@ test('roles, reach, sight and lists are those of the model', { timeout: 120_000 
         expect(inside.rows.map(found).toSorted()).toEqual(wanted)
 
         for (const kind of ['group', 'project'] as const) {
-          const page = lists.all(kind, {}, { page: 1, perPage: 100, limit: 100, offset: 0 })
+          const page = lists.all(
+            kind,
+            { invitedToMembers: true },
+            { page: 1, perPage: 100, limit: 100, offset: 0 },
+          )
           const listed = await sql<{ id: number; page: { rows: Record<string, number>[]; total: number } }>`
             select subject.id, ${page.sql} as page
             from (select place.* from ${everywhere} where place.kind = ${kind}) subject,

@@ -132,3 +132,15 @@ test('require_admin_approval_after_user_signup tells administrators who waits', 
     expect((await world.root.get(`/users?username=${username}`)).body).toEqual([])
   })
 })
+
+test('a further address is confirmed with the mail that is sent there', async () => {
+  const user = await world.user()
+  const email = `${world.unique('further')}@example.com`
+  const made = expectStatus(await user.post('/user/emails', { email }), 201)
+  expect(made['confirmed_at']).toBeNull()
+  const browser = new Browser(world)
+  expect((await browser.get(await linkTo(email))).status).toBe(302)
+  const confirmed = (await user.get(`/user/emails/${made['id'] as number}`)).body as Json
+  expect(confirmed['confirmed_at']).not.toBeNull()
+  expect((await user.put('/user', { public_email: email })).status).toBe(200)
+})

@@ -15,6 +15,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { recordNotFound, refused } from '../../kernel/errors/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import {
   accessLevel,
   circumstancesOf,
@@ -27,6 +28,7 @@ import {
   refuseTouch,
   wishOf,
   type Place,
+  refuseLocked,
 } from '../members/index.ts'
 import { invite, nobodyOf } from './invite.ts'
 import * as store from './store.ts'
@@ -53,9 +55,13 @@ interface Services {
   readonly db: Database
   readonly paid: boolean
   readonly customRoles: boolean
+  readonly settings: Settings
 }
 
-export function invitationEndpoints(kind: Place['kind'], { db, paid, customRoles }: Services): Endpoint[] {
+export function invitationEndpoints(
+  kind: Place['kind'],
+  { db, paid, customRoles, settings }: Services,
+): Endpoint[] {
   const on = kind === 'group' ? group : project
   const may = kind === 'group' ? 'admin_group_member' : 'admin_project_member'
   const email = Text({ description: 'The address that was invited' })
@@ -82,6 +88,7 @@ export function invitationEndpoints(kind: Place['kind'], { db, paid, customRoles
         const { actor, params } = call
         const subject = kind === 'group' ? call.group : call.project
         const place = placeOf(subject)
+        if (kind === 'group') refuseLocked(settings, actor)
         if (await isLocked(db.reader, place)) throw refused(405, '405 Method Not Allowed')
         const invitation = {
           actor,
@@ -120,6 +127,7 @@ export function invitationEndpoints(kind: Place['kind'], { db, paid, customRoles
       refuses: { 404: 'No such invitation' },
       async handle(call) {
         const { actor, params } = call
+        if (kind === 'group') refuseLocked(settings, actor)
         const place = placeOf(kind === 'group' ? call.group : call.project)
         return db.transaction(async (tx) => {
           const before = await store.lock(tx, place, params.email)
@@ -143,6 +151,7 @@ export function invitationEndpoints(kind: Place['kind'], { db, paid, customRoles
       answers: null,
       refuses: { 404: 'No such invitation' },
       async handle(call) {
+        if (kind === 'group') refuseLocked(settings, call.actor)
         const place = placeOf(kind === 'group' ? call.group : call.project)
         await db.transaction(async (tx) => {
           const before = await store.lock(tx, place, call.params.email)

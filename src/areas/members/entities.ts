@@ -33,6 +33,15 @@ export const Member = Fields({
   access_level: Int(),
   created_at: Timestamp(),
   created_by: Nullable(Fields(creator)),
+  email: Optional(Text({ description: 'Of enterprise users, for owners of the top-level group' })),
+  group_saml_identity: Optional(
+    Nullable(
+      Fields(
+        { extern_uid: Text(), provider: Text(), saml_provider_id: Id() },
+        { description: 'Of groups with a sign-in of their own, for their owners' },
+      ),
+    ),
+  ),
   expires_at: Nullable(DateOnly({ description: 'The membership ends at 00:00 UTC of this day' })),
   is_using_seat: Optional(Flag({ description: 'Paid plans, with `show_seat_info`' })),
   membership_state: Optional(OneOf(['active', 'awaiting'], { description: 'Paid plans' })),
@@ -46,6 +55,12 @@ export const Outcome = Fields({
   reason: Optional(Text()),
 })
 
+interface SamlIdentity {
+  readonly extern_uid: string
+  readonly provider: string
+  readonly saml_provider_id: number
+}
+
 export interface MemberRow extends BasicUserRow {
   readonly access_level: number
   readonly created_at: Date | string
@@ -53,6 +68,10 @@ export interface MemberRow extends BasicUserRow {
   readonly membership_state: string
   readonly created_by: BasicUserRow | null
   readonly member_role: MemberRoleRow | null
+  /** Null: not for this caller. Left out after a write. */
+  readonly email?: string | null
+  readonly shows_saml?: boolean
+  readonly saml_identity?: SamlIdentity | null
   /** Only where it is wanted. */
   readonly is_using_seat?: boolean
 }
@@ -65,6 +84,8 @@ export function memberEntity({ externalUrl, paid }: { externalUrl: () => string;
     created_at: row.created_at,
     created_by: row.created_by && basicUser(row.created_by, externalUrl()),
     expires_at: row.expires_at,
+    ...(row.email != null && { email: row.email }),
+    ...(row.shows_saml === true && { group_saml_identity: row.saml_identity ?? null }),
     ...(paid && row.is_using_seat !== undefined && { is_using_seat: row.is_using_seat }),
     ...(paid && { membership_state: row.membership_state }),
     ...(row.member_role !== null && { member_role: memberRole(row.member_role) }),

@@ -11,7 +11,21 @@ import { pageOfRows, pageOfUsers } from './sets.ts'
  * Reads of memberships, made in the statement that finds out about the caller: `subject` is the group or project.
  */
 
-const shown = sql`u.id, u.username, u.public_email, u.name, u.state, ${userAvatar('u')} as avatar`
+/** What is shown of the people of a top-level group to its owners only. */
+const ownsTop = sql`exists (
+  select from members o
+  where o.user_id = actor.id and o.namespace_id = subject.line[1] and o.access_level = 50 and o.state = 'active'
+    and (o.expires_at is null or o.expires_at > (now() at time zone 'utc')::date))`
+const toOwners = sql`
+  case when ${ownsTop} and split_part(lower(u.email), '@', 2) in (
+    select d.domain from verified_domains d where d.namespace_id = subject.line[1]) then u.email end as email,
+  ${ownsTop} and exists (
+    select from saml_providers p where p.namespace_id = subject.line[1]) as shows_saml,
+  (select json_build_object('extern_uid', i.extern_uid, 'provider', 'group_saml', 'saml_provider_id', p.id)
+    from saml_providers p join saml_identities i on i.saml_provider_id = p.id and i.user_id = u.id
+    where p.namespace_id = subject.line[1]) as saml_identity`
+
+const shown = sql`${toOwners}, u.id, u.username, u.public_email, u.name, u.state, ${userAvatar('u')} as avatar`
 
 const creator = (id: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select ${basicUserJson('c')} from users c where c.id = ${id}) as created_by`
@@ -34,16 +48,27 @@ export interface Filters {
   readonly user_ids?: readonly number[] | undefined
   readonly skip_users?: readonly number[] | undefined
   readonly state?: 'active' | 'awaiting' | undefined
+  /** Members of the place see those of groups that were let in. */
+  readonly invitedToMembers: boolean
   /** Tell who takes a seat: all above this level. */
   readonly seatsAbove?: number | undefined
 }
 
 /** Whether the list has everybody in it. */
-function isWhole({ query, user_ids: only, skip_users: without, state }: Filters): boolean {
+function isWhole({
+  query,
+  user_ids: only,
+  skip_users: without,
+  state,
+}: Omit<Filters, 'invitedToMembers'>): boolean {
   return searched(query ?? '') === '' && [only, without, state].every((filter) => filter === undefined)
 }
 
-function userConditions({ query, user_ids: only, skip_users: without }: Filters): RawBuilder<unknown> {
+function userConditions({
+  query,
+  user_ids: only,
+  skip_users: without,
+}: Omit<Filters, 'invitedToMembers'>): RawBuilder<unknown> {
   const text = searched(query ?? '')
   return sql.join(
     [
@@ -68,7 +93,7 @@ function searched(query: string): string {
 }
 
 /** With a query: equal public address, username, name, then the others by name. */
-function order({ query }: Filters, usual: RawBuilder<unknown>): RawBuilder<unknown> {
+function order({ query }: Pick<Filters, 'query'>, usual: RawBuilder<unknown>): RawBuilder<unknown> {
   const text = searched(query ?? '')
   return text === ''
     ? usual
@@ -78,7 +103,11 @@ function order({ query }: Filters, usual: RawBuilder<unknown>): RawBuilder<unkno
 }
 
 /** Rows of the place itself. */
-export function direct(kind: Place['kind'], filters: Filters, input: PageInput): Read<MemberRow> {
+export function direct(
+  kind: Place['kind'],
+  filters: Omit<Filters, 'invitedToMembers'>,
+  input: PageInput,
+): Read<MemberRow> {
   const wanted = sql`${columns} ${seat(filters.seatsAbove)}`
   if (kind === 'group' && isWhole(filters)) return pageOfRows(wanted, input)
   return page(
@@ -107,10 +136,14 @@ const winnerColumns = sql`
 export function all(kind: Place['kind'], filters: Filters, input: PageInput): Read<MemberRow> {
   const wanted = sql`${winnerColumns} ${seat(filters.seatsAbove)}`
   if (isWhole(filters)) {
-    const onPage = { of: sql`source`, which: sql`m.user_id in (select chosen.user_id from on_page chosen)` }
+    const onPage = {
+      toMembers: filters.invitedToMembers,
+      of: sql`source`,
+      which: sql`m.user_id in (select chosen.user_id from on_page chosen)`,
+    }
     return pageOfUsers(
       {
-        sources: sql`select s.namespace_id, s.cap, s.via, s.member_role_id from ${sourcesOf(kind)} s where ${shownVia}`,
+        sources: sql`select s.namespace_id, s.cap, s.via, s.member_role_id from ${sourcesOf(kind)} s where ${shownVia(filters.invitedToMembers)}`,
         project: projectOf(kind),
         minimalIn: kind === 'group' ? sql`subject.id` : sql`null::bigint`,
         shown: sql`select ${wanted} ${winners(kind, onPage)}`,
@@ -122,16 +155,21 @@ export function all(kind: Place['kind'], filters: Filters, input: PageInput): Re
   return page(
     {
       columns: wanted,
-      from: winners(kind, { of: sourcesOf(kind), which, state: filters.state }),
+      from: winners(kind, {
+        of: sourcesOf(kind),
+        which,
+        state: filters.state,
+        toMembers: filters.invitedToMembers,
+      }),
       order: order(filters, sql`u.id`),
     },
     input,
   )
 }
 
-export function oneOfAll(kind: Place['kind'], userId: number): Read<MemberRow> {
+export function oneOfAll(kind: Place['kind'], userId: number, toMembers: boolean): Read<MemberRow> {
   const which = sql`m.user_id = ${userId}`
-  return rows(sql`select ${winnerColumns} ${winners(kind, { of: sourcesOf(kind), which })}`)
+  return rows(sql`select ${winnerColumns} ${winners(kind, { of: sourcesOf(kind), which, toMembers })}`)
 }
 
 function sourcesOf(kind: Place['kind']): RawBuilder<unknown> {
@@ -142,9 +180,12 @@ function projectOf(kind: Place['kind']): RawBuilder<unknown> {
   return kind === 'project' ? sql`subject.id` : sql`null::bigint`
 }
 
-/** Members of a group that was let in are shown to members of the place, to its own, and to all when it is public. */
-const shownVia = sql`(
-  s.via is null or actor.admin or membership.role > 0 or knows_invited(s.via, actor.id))`
+/**
+ * Members of a group that was let in are shown to its own, to all when it is public, and, with the flag
+ * `webui_members_inherited_users`, to members of the place.
+ */
+const shownVia = (toMembers: boolean) => sql`(
+  s.via is null or actor.admin or ${toMembers ? sql`membership.role > 0` : sql`false`} or knows_invited(s.via, actor.id))`
 
 interface Wanted {
   /** Rows of `namespace_id`, `cap` and `via`. */
@@ -152,13 +193,14 @@ interface Wanted {
   /** Picks the users, by a condition on `m`. */
   readonly which: RawBuilder<unknown>
   readonly state?: Filters['state']
+  readonly toMembers: boolean
 }
 
 /**
  * `from ...` with one row `w` a user `u` (part 2 completions, 1.6): of a group the row with the highest level, and among
  * equals its own; of a project its own row, but always with the highest level.
  */
-function winners(kind: Place['kind'], { of, which, state }: Wanted): RawBuilder<unknown> {
+function winners(kind: Place['kind'], { of, which, state, toMembers }: Wanted): RawBuilder<unknown> {
   const project = projectOf(kind)
   const group = kind === 'group'
   const own = group ? sql`r.via is null and r.namespace_id = subject.id` : sql`r.project_id = subject.id`
@@ -180,7 +222,7 @@ function winners(kind: Place['kind'], { of, which, state }: Wanted): RawBuilder<
           m.expires_at, m.created_by_id, m.created_at, m.state,
           case when m.access_level <= s.cap then m.member_role_id when s.cap > 0 then s.member_role_id end as member_role_id
         from ${of} s join members m on m.namespace_id = s.namespace_id
-        where ${which} and ${unexpired} and (m.access_level > 5 ${minimal}) and ${inState} and ${shownVia}
+        where ${which} and ${unexpired} and (m.access_level > 5 ${minimal}) and ${inState} and ${shownVia(toMembers)}
         union all
         select m.user_id, m.access_level, m.namespace_id, m.project_id, null, m.expires_at, m.created_by_id,
           m.created_at, m.state, m.member_role_id

@@ -54,12 +54,12 @@ export async function deleteProject(
   }
   await db.transaction(async (tx) => {
     if (delayed && permanently !== true) await projectMark.set(tx, project.id, actor.user?.id ?? null)
-    else await end(tx, project.id)
+    else await endProject(tx, project.id)
   })
 }
 
 /** The row is gone at once, and its path free; its repository is removed by a task. */
-async function end(tx: Tx, id: number): Promise<void> {
+export async function endProject(tx: Tx, id: number): Promise<void> {
   const place = await store.remove(tx, id)
   if (place !== undefined) await enqueueRemoval(tx, [place])
 }
@@ -107,7 +107,7 @@ export function deletionTasks({ db, places, settings }: DeletionServices): {
         // Each by itself: who restores one meanwhile is not kept waiting, and finds it.
         for (const id of due) {
           await db.transaction(async (tx) => {
-            if (await store.lockDue(tx, id, days)) await end(tx, id)
+            if (await store.lockDue(tx, id, days)) await endProject(tx, id)
           })
         }
         if (due.length < batch) return

@@ -2,6 +2,7 @@ import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import { deletionTasks } from './deletion.ts'
 import { forkEndpoints } from './fork-routes.ts'
+import { inactiveTasks, type InactiveServices } from './inactive.ts'
 import { listEndpoints } from './list-routes.ts'
 import { movingEndpoints } from './moving-routes.ts'
 import { peopleEndpoints } from './people.ts'
@@ -21,11 +22,13 @@ export { embeddedProjects } from './store.ts'
 export { takeIntoGroup, type ProjectTransferred } from './transfer.ts'
 
 /** Projects: what holds a repository, its pipelines and their settings. */
-export function projects(services: ProjectServices): {
+export function projects(services: ProjectServices & Pick<InactiveServices, 'mail'>): {
   endpoints: Endpoint[]
   tasks: Task<never>[]
   schedules: Schedule[]
 } {
+  const deletion = deletionTasks(services)
+  const inactive = inactiveTasks(services)
   return {
     endpoints: [
       ...projectEndpoints(services),
@@ -36,6 +39,7 @@ export function projects(services: ProjectServices): {
       ...peopleEndpoints(services),
       ...sharingEndpoints(services),
     ],
-    ...deletionTasks(services),
+    tasks: [...deletion.tasks, ...(inactive.tasks as Task<never>[])],
+    schedules: [...deletion.schedules, ...inactive.schedules],
   }
 }

@@ -1,7 +1,7 @@
 import { digestToken, newToken } from '../../kernel/lib/secrets.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import { letter } from '../../mail/index.ts'
-import { acceptInvitations } from '../users/index.ts'
+import { acceptInvitations, confirmFurtherEmail } from '../users/index.ts'
 import type { SignUpServices } from './services.ts'
 import * as store from './store.ts'
 
@@ -37,7 +37,8 @@ export async function sendConfirmation(
 /** Whether the token was one that was sent, and not too long ago. What the address was invited to is taken up. */
 export async function confirm({ db }: Pick<SignUpServices, 'db'>, token: string): Promise<boolean> {
   return db.transaction(async (tx) => {
-    const confirmed = await store.confirm(tx, digestToken(token))
+    const digest = digestToken(token)
+    const confirmed = (await store.confirm(tx, digest)) ?? (await confirmFurtherEmail(tx, digest))
     if (confirmed !== undefined) await acceptInvitations(tx, confirmed.id, confirmed.email)
     return confirmed !== undefined
   })

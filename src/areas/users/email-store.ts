@@ -42,6 +42,29 @@ export async function addEmail(tx: Tx, userId: number, email: string, confirmed:
   return made[0]!
 }
 
+/** Hours within which what was sent confirms. */
+const confirmationHours = 24
+
+export async function expectConfirmation(tx: Tx, id: number, digest: string): Promise<void> {
+  await sql`
+    update user_emails set confirmation_digest = ${digest}, confirmation_sent_at = now() where id = ${id}`.execute(
+    tx,
+  )
+}
+
+/** Whose further address was confirmed, and which; undefined where nothing was sent with this digest lately. */
+export async function confirmFurtherEmail(
+  tx: Tx,
+  digest: string,
+): Promise<{ id: number; email: string } | undefined> {
+  const { rows: confirmed } = await sql<{ id: number; email: string }>`
+    update user_emails e set confirmed_at = now(), confirmation_digest = null
+    where e.confirmation_digest = ${digest} and e.confirmed_at is null
+      and e.confirmation_sent_at > now() - make_interval(hours => ${confirmationHours})
+    returning e.user_id as id, e.email`.execute(tx)
+  return confirmed[0]
+}
+
 /** Who gives an address to an account, as its first or a further one, does so alone. */
 export async function lockAddress(tx: Tx, email: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${email.toLowerCase()}, 180))`.execute(tx)

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Schedule, Task } from '../../tasks/index.ts'
 import { accountEndpoints } from './routes/account.ts'
 import { activityEndpoints } from './routes/activity.ts'
 import { emailEndpoints } from './routes/emails.ts'
@@ -9,18 +10,25 @@ import { stateEndpoints } from './routes/states.ts'
 import { statusEndpoints } from './routes/statuses.ts'
 import { writingEndpoints } from './routes/writing.ts'
 import type { UserServices } from './services.ts'
+import { upkeep } from './upkeep.ts'
 
 export { basicUser, BasicUser, basicUserJson, type BasicUserEntity, type BasicUserRow } from './basic.ts'
 export { acceptInvitations, createBot, createUser, type NewUser } from './create.ts'
 export { digestPassword, matchesPassword } from './password.ts'
+export { confirmFurtherEmail } from './email-store.ts'
 export { removeUserById } from './remove.ts'
 export { faultsOf, passwordFaults, passwordRules, startsExternal } from './rules.ts'
 export { taken } from './store.ts'
 export { reservedTopLevel } from './reserved.ts'
 
 /** People and their accounts. */
-export function users(services: UserServices): { endpoints: Endpoint[] } {
+export function users(services: UserServices): {
+  endpoints: Endpoint[]
+  tasks: Task[]
+  schedules: Schedule[]
+} {
   return {
+    ...upkeep(services),
     endpoints: [
       ...readingEndpoints(services),
       ...writingEndpoints(services),

@@ -970,6 +970,7 @@ export interface PersonalAccessTokens {
   last_used_at: Timestamp | null;
   name: string;
   revoked: Generated<boolean>;
+  revoked_at: Timestamp | null;
   scopes: string[];
   user_id: number;
 }
@@ -1011,6 +1012,7 @@ export interface Projects {
   import_error: string | null;
   import_status: Generated<string>;
   import_type: string | null;
+  inactivity_warned_at: Timestamp | null;
   last_activity_at: Generated<Timestamp>;
   marked_for_deletion_at: Timestamp | null;
   moving_until: Timestamp | null;
@@ -1221,6 +1223,20 @@ export interface Routes {
   redirect: Generated<boolean>;
 }
 
+export interface SamlIdentities {
+  created_at: Generated<Timestamp>;
+  extern_uid: string;
+  id: Generated<number>;
+  saml_provider_id: number;
+  user_id: number;
+}
+
+export interface SamlProviders {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  namespace_id: number;
+}
+
 export interface SettingChanges {
   after: Json;
   before: Json;
@@ -1354,6 +1370,8 @@ export interface UserAddresses {
 }
 
 export interface UserEmails {
+  confirmation_digest: string | null;
+  confirmation_sent_at: Timestamp | null;
   confirmed_at: Timestamp | null;
   created_at: Generated<Timestamp>;
   email: string;
@@ -1441,6 +1459,12 @@ export interface UserStatuses {
   emoji: Generated<string>;
   message: string | null;
   user_id: number;
+}
+
+export interface VerifiedDomains {
+  created_at: Generated<Timestamp>;
+  domain: string;
+  namespace_id: number;
 }
 
 export interface WebhookDeliveries {
@@ -1605,6 +1629,8 @@ export interface DB {
   resource_state_events: ResourceStateEvents;
   resource_weight_events: ResourceWeightEvents;
   routes: Routes;
+  saml_identities: SamlIdentities;
+  saml_providers: SamlProviders;
   setting_changes: SettingChanges;
   setting_revisions: SettingRevisions;
   signing_keys: SigningKeys;
@@ -1626,6 +1652,7 @@ export interface DB {
   user_sessions: UserSessions;
   user_statuses: UserStatuses;
   users: Users;
+  verified_domains: VerifiedDomains;
   webhook_deliveries: WebhookDeliveries;
   webhooks: Webhooks;
   wiki_pages: WikiPages;

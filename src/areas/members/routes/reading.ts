@@ -9,6 +9,7 @@ import {
   Text,
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
+import type { Settings } from '../../../settings/index.ts'
 import { Member, memberEntity } from '../entities.ts'
 import * as lists from '../lists.ts'
 import type { Place } from '../place.ts'
@@ -21,11 +22,17 @@ const filters = {
 
 export function readingEndpoints(
   kind: Place['kind'],
-  services: { externalUrl: () => string; paid: boolean; freeUpTo: number },
+  services: {
+    externalUrl: () => string
+    settings: Pick<Settings, 'flags'>
+    paid: boolean
+    freeUpTo: number
+  },
 ): Endpoint[] {
   const on = kind === 'group' ? group : project
   const may = kind === 'group' ? 'read_group_member' : 'read_project_member'
   const member = memberEntity(services)
+  const invitedToMembers = () => services.settings.flags.webui_members_inherited_users
   const seats = (params: { show_seat_info: boolean }) =>
     services.paid && params.show_seat_info ? { seatsAbove: services.freeUpTo } : {}
 
@@ -59,7 +66,8 @@ export function readingEndpoints(
         state: Optional(OneOf(['awaiting', 'active'], { description: 'State of the membership' })),
       }),
       answers: ListOf(Member),
-      read: ({ params, page }) => lists.all(kind, { ...params, ...seats(params) }, page),
+      read: ({ params, page }) =>
+        lists.all(kind, { ...params, ...seats(params), invitedToMembers: invitedToMembers() }, page),
       handle: async ({ rows }) => rows.map(member),
     }),
 
@@ -87,7 +95,7 @@ export function readingEndpoints(
       answers: Member,
       record: true,
       refuses: { 404: 'No member' },
-      read: ({ params }) => lists.oneOfAll(kind, params.user_id),
+      read: ({ params }) => lists.oneOfAll(kind, params.user_id, invitedToMembers()),
       handle: async ({ rows }) => member(rows[0]!),
     }),
   ]

@@ -11,6 +11,7 @@ import {
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { notFound } from '../../../kernel/errors/index.ts'
+import { sendEmailConfirmation } from '../email-confirmation.ts'
 import * as emails from '../email-store.ts'
 import { checkFurtherEmail } from '../rules.ts'
 import type { UserServices } from '../services.ts'
@@ -25,7 +26,8 @@ export function emailEndpoints(services: UserServices): Endpoint[] {
   return [...ownEmails(services), ...emailsOfUsers(services)]
 }
 
-function ownEmails({ db }: UserServices): Endpoint[] {
+function ownEmails(services: UserServices): Endpoint[] {
+  const { db } = services
   const own = { on: instance, may: 'read_instance' } as const
   return [
     endpoint({
@@ -58,13 +60,18 @@ function ownEmails({ db }: UserServices): Endpoint[] {
       method: 'POST',
       path: '/user/emails',
       summary: 'Add an e-mail address',
-      description: 'It counts for nothing until it is confirmed.',
+      description: 'It counts for nothing until it is confirmed, with what a mail says that is sent there.',
       params: Fields({ email: Text() }),
       answers: Email,
       refuses: { 400: 'It is no address, or somebody has it' },
       async handle({ actor, params }) {
         const email = checkFurtherEmail(params.email)
-        return db.transaction((tx) => emails.addEmail(tx, userOf(actor).id, email, false))
+        const user = userOf(actor)
+        return db.transaction(async (tx) => {
+          const made = await emails.addEmail(tx, user.id, email, false)
+          await sendEmailConfirmation(tx, services, made, user)
+          return made
+        })
       },
     }),
 
@@ -82,7 +89,8 @@ function ownEmails({ db }: UserServices): Endpoint[] {
   ]
 }
 
-function emailsOfUsers({ db }: UserServices): Endpoint[] {
+function emailsOfUsers(services: UserServices): Endpoint[] {
+  const { db } = services
   const theirs = { on: instance, may: 'admin_users' } as const
   const refuses = { 404: 'No such user or address' }
   return [
@@ -115,11 +123,15 @@ function emailsOfUsers({ db }: UserServices): Endpoint[] {
       answers: Email,
       refuses: { ...refuses, 400: 'It is no address, or somebody has it' },
       async handle({ params }) {
-        if (!(await store.exists(db.reader, params.id))) throw notFound('User')
+        const user = await store.find(db.reader, params.id)
+        if (user === undefined) throw notFound('User')
         const email = checkFurtherEmail(params.email)
-        return db.transaction((tx) =>
-          emails.addEmail(tx, params.id, email, params.skip_confirmation === true),
-        )
+        const confirmed = params.skip_confirmation === true
+        return db.transaction(async (tx) => {
+          const made = await emails.addEmail(tx, user.id, email, confirmed)
+          if (!confirmed) await sendEmailConfirmation(tx, services, made, user)
+          return made
+        })
       },
     }),
 

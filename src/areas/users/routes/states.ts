@@ -1,12 +1,11 @@
 import { endpoint, instance, userOf } from '../../../access/index.ts'
 import { Fields, Flag, Id, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
-import { letter, type Mail } from '../../../mail/index.ts'
 import { conflict, notFound } from '../../../kernel/errors/index.ts'
+import { deactivated } from '../deactivation-mail.ts'
 import { removeUser } from '../remove.ts'
 import { nextState, type StateAct } from '../rules.ts'
 import type { UserServices } from '../services.ts'
 import * as store from '../store.ts'
-import type { UserRow } from '../entities.ts'
 
 const acts: Readonly<Record<StateAct, string>> = {
   block: 'Block a user: no sign-in, no use of tokens',
@@ -100,23 +99,4 @@ export function stateEndpoints(services: UserServices): Endpoint[] {
       },
     }),
   ]
-}
-
-function deactivated({
-  id,
-  name,
-  username,
-  email,
-}: Pick<UserRow, 'id' | 'name' | 'username' | 'email'>): Mail {
-  return {
-    key: `deactivated:${id}:${Date.now()}`,
-    to: { name, address: email, userId: id },
-    subject: 'Your account has been deactivated',
-    text: letter({
-      paragraphs: [
-        `Hello ${name},`,
-        `Your account ${username} has been deactivated. To make it active again, sign in; if that does not work, ask an administrator.`,
-      ],
-    }),
-  }
 }

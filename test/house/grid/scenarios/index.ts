@@ -1,4 +1,5 @@
 import { badgeScenarios } from './badges.ts'
+import { groupIdentityScenarios } from './group-identities.ts'
 import { avatarScenarios } from './avatars.ts'
 import type { Scenarios } from '../stage.ts'
 import { ciLintScenarios } from './ci-lint.ts'
@@ -80,6 +81,7 @@ export const scenarios: Scenarios = {
   ...triggerScenarios,
   ...uploadScenarios,
   ...avatarScenarios,
+  ...groupIdentityScenarios,
   ...userScenarios,
   ...settingScenarios,
   ...variableScenarios,
