@@ -132,7 +132,9 @@ test('users follow one another', async () => {
   expect((await user.post(`/users/${user.id}/follow`)).status).toBe(304)
   expect((await third.post(`/users/${other.id}/follow`)).status).toBe(201)
   expect((await user.post('/users/999999/follow')).status).toBe(404)
-  expect(ids(rowsOf(await third.get(`/users/${other.id}/followers`)))).toEqual([user.id, third.id])
+  expect(ids(rowsOf(await third.get(`/users/${other.id}/followers`)))).toEqual(
+    [user.id, third.id].sort((a, b) => a - b),
+  )
   expect(ids(rowsOf(await third.get(`/users/${user.id}/following`)))).toEqual([other.id])
   expect(bodyOf(await user.get(`/users/${other.id}`))).toMatchObject({
     followers: 2,
