@@ -5,7 +5,7 @@ import { followEvents } from './from-events.ts'
 import { todoEndpoints } from './routes.ts'
 import type { TargetLoaders } from './targets.ts'
 
-export { peopleMentioned, readersAmong, type Subject } from './people.ts'
+export { peopleMentioned, reads as readsSubject, readersAmong, type Subject } from './people.ts'
 export { addTodos, finishTodos, type NewTodos, type TodoAction } from './store.ts'
 export type { TargetLoader, TargetLoaders } from './targets.ts'
 
