@@ -62,6 +62,7 @@ import * as ldap from './0092-ldap.ts'
 import * as languages from './0093-languages.ts'
 import * as mails from './0160-mails.ts'
 import * as signUp from './0190-sign-up.ts'
+import * as projectArchives from './0191-project-archives.ts'
 import * as ageOfDeletedNotes from './0140-age-of-deleted-notes.ts'
 import * as refsOfPipelines from './0120-refs-of-pipelines.ts'
 import * as shownRegistrationTokens from './0121-shown-registration-tokens.ts'
@@ -137,6 +138,7 @@ export const migrations: MigrationList = {
   '0093-languages': languages,
   '0160-mails': mails,
   '0190-sign-up': signUp,
+  '0191-project-archives': projectArchives,
   '0200-webhooks': webhooks,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,
   '0120-refs-of-pipelines': refsOfPipelines,

@@ -31,6 +31,7 @@ import { identityTokens } from '../areas/identity-tokens/index.ts'
 import { jobTokenScope } from '../areas/job-token-scope/index.ts'
 import { namespaces } from '../areas/namespaces/index.ts'
 import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
+import { projectArchives } from '../areas/project-archives/index.ts'
 import { projectAliases, projectOfAlias } from '../areas/project-aliases/index.ts'
 import { repository } from '../areas/repository/index.ts'
 import { codeOwners } from '../areas/code-owners/index.ts'
@@ -105,6 +106,7 @@ export function areas(services: Services): Area[] {
     projects(services),
     projectAliases(services),
     badges(services),
+    projectArchives({ ...services, wikis: wikiArea.hosting }),
     languages(services),
     avatars(services),
     users({ ...services, beforeRemoval: removeRepositoriesBelow, removeNotes: removeNotesOf }),

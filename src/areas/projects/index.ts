@@ -10,6 +10,7 @@ import { projectEndpoints, type ProjectServices } from './routes.ts'
 import { sharingEndpoints } from './sharing.ts'
 import { starEndpoints } from './stars.ts'
 
+export { createProject } from './create.ts'
 export { removeRepositoriesBelow, type Permanently } from './deletion.ts'
 export { cloneRoot, Project, project as projectEntity } from './entities.ts'
 export { unlinkOpenForks } from './forking.ts'

@@ -988,6 +988,29 @@ export interface ProjectCounters {
   project_id: number;
 }
 
+export interface ProjectExports {
+  created_at: Generated<Timestamp>;
+  description: string | null;
+  digest: string | null;
+  error: string | null;
+  project_id: number;
+  size: number | null;
+  status: Generated<string>;
+  user_id: number | null;
+}
+
+export interface ProjectImports {
+  correlation_id: string;
+  created_at: Generated<Timestamp>;
+  digest: string | null;
+  error: string | null;
+  failed: Generated<Json>;
+  project_id: number;
+  stats: Generated<Json>;
+  url: string | null;
+  user_id: number | null;
+}
+
 export interface ProjectLanguages {
   commit: string;
   names: string[];
@@ -1607,6 +1630,8 @@ export interface DB {
   personal_access_tokens: PersonalAccessTokens;
   project_aliases: ProjectAliases;
   project_counters: ProjectCounters;
+  project_exports: ProjectExports;
+  project_imports: ProjectImports;
   project_languages: ProjectLanguages;
   project_shares: ProjectShares;
   project_stars: ProjectStars;

@@ -1,5 +1,6 @@
 import { lookup, type LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
+import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { Agent, request, type Dispatcher } from 'undici'
 import { refusalOf, type OutboundRules } from './address-rules.ts'
@@ -29,6 +30,16 @@ export type Got =
   | { readonly failed: 'socket' | 'timeout' | 'http' }
   | { readonly blocked: string }
 
+export type Failed = Extract<Got, { failed: string }> | Extract<Got, { blocked: string }>
+
+/** An answer as it comes. */
+export interface Incoming {
+  readonly status: number
+  /** Bytes, where the other side tells. */
+  readonly length: number | undefined
+  readonly body: Readable
+}
+
 /** Where a request would go. */
 interface Checked {
   readonly target: URL
@@ -49,7 +60,7 @@ export class Outbound {
 
   /** Never rejects: what goes wrong is the other side's, and part of the answer. */
   getText(url: string, options: GetOptions): Promise<Got> {
-    return this.#follow(url, { method: 'GET' }, options)
+    return this.#text(url, { method: 'GET' }, options)
   }
 
   /** As `getText`, of the answer to what is posted. */
@@ -60,7 +71,16 @@ export class Outbound {
   /** As `postJson`, of a body that is JSON already. */
   postText(url: string, body: string, { headers, verified = true, ...options }: PostOptions): Promise<Got> {
     const sent = { body, verified, headers: { 'content-type': 'application/json', ...headers } }
-    return this.#follow(url, { method: 'POST', ...sent }, options)
+    return this.#text(url, { method: 'POST', ...sent }, options)
+  }
+
+  #text(url: string, sent: Sent, { maximumBytes, timeout }: GetOptions): Promise<Got> {
+    return this.#follow(url, sent, timeout, async (response) => {
+      const headers = Object.fromEntries(
+        Object.entries(response.headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
+      )
+      return { status: response.statusCode, headers, text: await textOf(response.body, maximumBytes) }
+    })
   }
 
   /** Why nothing may be sent to this address as things are now, or undefined. */
@@ -69,12 +89,41 @@ export class Outbound {
     return 'blocked' in checked ? checked.blocked : undefined
   }
 
-  async #follow(url: string, sent: Sent, { maximumBytes, timeout }: GetOptions): Promise<Got> {
+  /**
+   * For what is too large for memory: `take` reads the body, or leaves it, and has as long as all the rest. What it
+   * throws is thrown; a body that breaks off makes its stream fail.
+   */
+  async stream<Taken extends object>(
+    url: string,
+    { timeout }: Pick<GetOptions, 'timeout'>,
+    take: (answer: Incoming) => Promise<Taken>,
+  ): Promise<Taken | Failed> {
+    let own: { readonly error: unknown } | undefined
+    const got = await this.#follow(url, { method: 'GET' }, timeout, async ({ statusCode, headers, body }) => {
+      const length = Number(headers['content-length'] ?? Number.NaN)
+      const told = Number.isSafeInteger(length) ? length : undefined
+      try {
+        return await take({ status: statusCode, length: told, body })
+      } catch (error) {
+        own = { error }
+        throw error
+      }
+    })
+    if (own !== undefined) throw own.error
+    return got
+  }
+
+  async #follow<Taken extends object>(
+    url: string,
+    sent: Sent,
+    timeout: number,
+    take: (response: Dispatcher.ResponseData) => Promise<Taken>,
+  ): Promise<Taken | Failed> {
     const signal = AbortSignal.timeout(timeout)
     try {
       let next = url
       for (let hop = 0; hop <= mostRedirects; hop += 1) {
-        const got = await this.#send(next, sent, maximumBytes, signal)
+        const got = await this.#send(next, sent, signal, take)
         if (!('location' in got)) return got
         next = new URL(got.location, next).href
       }
@@ -85,12 +134,12 @@ export class Outbound {
     }
   }
 
-  async #send(
+  async #send<Taken extends object>(
     url: string,
     sent: Sent,
-    maximumBytes: number,
     signal: AbortSignal,
-  ): Promise<Got | { readonly location: string }> {
+    take: (response: Dispatcher.ResponseData) => Promise<Taken>,
+  ): Promise<Taken | Failed | { readonly location: string }> {
     const checked = await this.#check(url)
     if ('blocked' in checked) return checked
     await using agent = new Closing(
@@ -106,10 +155,8 @@ export class Outbound {
     })
     const { location } = response.headers
     if (redirects.has(response.statusCode) && typeof location === 'string') return { location }
-    const headers = Object.fromEntries(
-      Object.entries(response.headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
-    )
-    return { status: response.statusCode, headers, text: await textOf(response.body, maximumBytes) }
+    // The connection lasts until it has been taken.
+    return await take(response)
   }
 
   async #check(url: string): Promise<Checked | { readonly blocked: string }> {

@@ -117,6 +117,18 @@ export const projectScenarios: Scenarios = {
     },
   },
   'GET /projects/:id/forks': { '': plain },
+  'POST /projects/:id/export': { '': plain },
+  'GET /projects/:id/export': { '': plain },
+  'GET /projects/:id/export/download': {
+    'no archive yet': async (stage) => ({
+      stage: await stage.variant('never exported', async () => undefined),
+    }),
+  },
+  'GET /projects/:id/import': { '': plain },
+  'POST /projects/import': { 'archives are no import source': plain },
+  'POST /projects/remote-import': {
+    'archives are no import source': () => ({ body: { url: 'https://archives.example/x', path: 'x' } }),
+  },
   'POST /projects/:id/fork/:forked_from_id': {
     'no fork yet; public source': {
       ownStage: true,

@@ -1,0 +1,230 @@
+import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { Writable, type Readable } from 'node:stream'
+import { isAdministrator, visibilityName, type Actor, type ProjectSubject } from '../../access/index.ts'
+import { GitError, pushOfBundle, type PushResult } from '../../git/index.ts'
+import type { Tx } from '../../kernel/db/index.ts'
+import * as check from './check-records.ts'
+import { fetchArchive } from './fetch-archive.ts'
+import { bundles, formatVersion, localName, type RelationName } from './format.ts'
+import { openFolder } from './pack.ts'
+import type { ArchiveRoom } from './services.ts'
+import { standIn } from './stand-in.ts'
+import * as store from './store.ts'
+import { ArchiveFault, unpack } from './unpack.ts'
+import * as write from './write-project.ts'
+
+const mebibyte = 1024 * 1024
+/** Records that are written at one time. */
+const batch = 200
+/** Characters of a record. */
+const longestRecord = 64 * mebibyte
+/** Records that could not be taken, of which it is told. */
+const mostFailed = 100
+
+interface Failed {
+  readonly relation_name: string
+  readonly line: number
+  readonly exception_message: string
+}
+
+interface Taken {
+  readonly failed: Failed[]
+  readonly counts: Record<string, { fetched: number; imported: number }>
+}
+
+/** Fills a new project with what an archive holds. What is wrong with the archive is told by the status. */
+export async function importProject(room: ArchiveRoom, projectId: number): Promise<void> {
+  const { db, blobs, log } = room
+  const wanted = await store.findImport(db.reader, projectId)
+  if (wanted === undefined || (wanted.digest === null && wanted.url === null)) return
+  const taken: Taken = { failed: [], counts: {} }
+  let error: string | null = null
+  try {
+    if (wanted.status === 'started') throw new ArchiveFault('The import was interrupted.')
+    await store.setImportStatus(db.writer, projectId, 'started')
+    const digest = wanted.digest ?? (await fetchArchive(room, wanted.url!))
+    try {
+      await take(room, projectId, wanted.userId, blobs.read(digest), taken)
+    } finally {
+      await removeUnneeded(room, digest, projectId)
+    }
+  } catch (problem) {
+    if (!(problem instanceof ArchiveFault)) log.warn({ err: problem, project: projectId }, 'an import failed')
+    error = problem instanceof ArchiveFault ? problem.message : 'The import failed.'
+  }
+  const { failed, counts } = taken
+  const fetched = Object.fromEntries(
+    Object.entries(counts).map(([name, { fetched: count }]) => [name, count]),
+  )
+  const imported = Object.fromEntries(
+    Object.entries(counts).map(([name, { imported: count }]) => [name, count]),
+  )
+  await db.transaction((tx) =>
+    store.endImport(tx, projectId, {
+      error,
+      failed: failed.slice(0, mostFailed),
+      stats: { fetched, imported },
+    }),
+  )
+}
+
+/** The same file may have been sent for another import. */
+async function removeUnneeded({ db, blobs }: ArchiveRoom, digest: string, projectId: number): Promise<void> {
+  await store.releaseFile(db.writer, projectId)
+  if (!(await store.stillNeeded(db.reader, [digest])).has(digest)) await blobs.remove(digest)
+}
+
+async function take(
+  room: ArchiveRoom,
+  projectId: number,
+  userId: number | null,
+  archive: Readable,
+  taken: Taken,
+): Promise<void> {
+  const { db } = room
+  const { max_decompressed_archive_size: size, decompress_archive_file_timeout: seconds } =
+    room.settings.values
+  await using folder = await openFolder(room.workplace)
+  const found = await unpack(archive, folder.path, {
+    size: size === 0 ? undefined : size * mebibyte,
+    time: seconds === 0 ? undefined : seconds * 1000,
+  })
+  const place = (name: string) => path.join(folder.path, localName(name))
+  const version = found.has('VERSION') ? await readFile(place('VERSION'), 'utf8') : ''
+  if (version.trim() !== formatVersion) throw new ArchiveFault('The archive has a version that is not known.')
+  const standing = await standIn(db, userId, projectId)
+  if (standing === undefined) throw new ArchiveFault('Who asked for the import may not make it any more.')
+  const { actor, subject } = standing
+  const target = { projectId, importerId: actor.user!.id, asOthers: isAdministrator(actor) }
+
+  const relation = async <Record>(
+    tx: Tx,
+    name: RelationName,
+    checked: (value: unknown) => Record,
+    into: (tx: Tx, target: write.Target, records: readonly Record[]) => Promise<void>,
+  ): Promise<void> => {
+    if (!found.has(`tree/${name}.ndjson`)) return
+    for await (const records of batches(place(`tree/${name}.ndjson`), name, checked, taken)) {
+      await into(tx, target, records)
+      taken.counts[name]!.imported += records.length
+    }
+  }
+  const record = found.has('project.json')
+    ? parseProject(await readFile(place('project.json'), 'utf8'))
+    : undefined
+  await db.transaction(async (tx) => {
+    if (record !== undefined)
+      await store.describe(tx, projectId, { ...record, visibility: allowed(room, actor, record) })
+    await relation(tx, 'labels', check.checkLabel, write.writeLabels)
+    await relation(tx, 'milestones', check.checkMilestone, write.writeMilestones)
+    await relation(tx, 'issues', check.checkIssue, write.writeIssues)
+  })
+  if (found.has(bundles.project)) {
+    const first = `refs/heads/${record?.default_branch ?? 'main'}`
+    await takeBundle(place(bundles.project), first, (input, output) =>
+      room.door.receive({ actor, project: subject, via: 'git' }, input, output, { messagePrefix: '' }),
+    )
+  }
+  if (found.has(bundles.wiki)) await takeWiki(room, actor, subject, place(bundles.wiki))
+  await db.transaction((tx) =>
+    relation(tx, 'protected_branches', check.checkProtectedBranch, write.writeProtectedBranches),
+  )
+}
+
+function parseProject(text: string) {
+  try {
+    return check.checkProject(JSON.parse(text))
+  } catch (error) {
+    throw new ArchiveFault(
+      `The project of the archive is not usable: ${(error as Error).message.slice(0, 200)}`,
+    )
+  }
+}
+
+/** Levels that the instance keeps to itself are not taken over. */
+function allowed(
+  { settings }: ArchiveRoom,
+  actor: Actor,
+  { visibility }: { readonly visibility: number },
+): number {
+  const restricted = settings.values.restricted_visibility_levels
+  return isAdministrator(actor) || !restricted.includes(visibilityName(visibility)) ? visibility : 0
+}
+
+/** The records of a file some at a time; those that are not usable are noted. */
+async function* batches<Record>(
+  file: string,
+  relation: RelationName,
+  checked: (value: unknown) => Record,
+  { failed, counts }: Taken,
+): AsyncGenerator<Record[]> {
+  const count = (counts[relation] = { fetched: 0, imported: 0 })
+  let records: Record[] = []
+  const lines = createInterface({
+    input: createReadStream(file, 'utf8'),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })
+  for await (const line of lines) {
+    if (line === '') continue
+    count.fetched += 1
+    try {
+      if (line.length > longestRecord) throw new check.RecordFault('is too long')
+      records.push(checked(JSON.parse(line)))
+    } catch (error) {
+      if (!(error instanceof check.RecordFault || error instanceof SyntaxError)) throw error
+      failed.push({
+        relation_name: relation,
+        line: count.fetched,
+        exception_message: error.message.slice(0, 200),
+      })
+    }
+    if (records.length === batch) {
+      yield records
+      records = []
+    }
+  }
+  if (records.length > 0) yield records
+}
+
+/** Nothing is to run because of what was there before. */
+const quietly = ['ci.skip']
+
+async function takeBundle(
+  file: string,
+  first: string,
+  receive: (input: Readable, output: Writable) => Promise<PushResult>,
+): Promise<void> {
+  const stream = createReadStream(file)
+  try {
+    const { input, refs } = await pushOfBundle(stream, { first, options: quietly })
+    if (refs === 0) return
+    const answer = new Writable({ write: (_chunk, _encoding, done) => done() })
+    const { problem, rejected } = await receive(input, answer)
+    const reason = problem ?? rejected[0]?.reason
+    if (reason !== undefined) throw new ArchiveFault(`The repository of the archive was not taken: ${reason}`)
+  } catch (error) {
+    if (error instanceof GitError && error.failure === 'protocol') {
+      throw new ArchiveFault('The repository of the archive is not whole.')
+    }
+    throw error
+  } finally {
+    stream.destroy()
+  }
+}
+
+async function takeWiki(
+  { wikis }: ArchiveRoom,
+  actor: Actor,
+  project: ProjectSubject,
+  file: string,
+): Promise<void> {
+  const wiki = await wikis.of(project, { make: true })
+  if (wiki === undefined) return
+  await wiki.open()
+  await takeBundle(file, 'refs/heads/main', (input, output) =>
+    wiki.receive(actor, input, output, { messagePrefix: '' }),
+  )
+}

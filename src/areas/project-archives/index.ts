@@ -1,0 +1,46 @@
+import path from 'node:path'
+import { Blobs } from '../../blobs/index.ts'
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Schedule, Task } from '../../tasks/index.ts'
+import { exportProject } from './export-project.ts'
+import { importProject } from './import-project.ts'
+import { removeLeftFolders } from './pack.ts'
+import { archiveEndpoints, exportTask, importTask, removeFiles } from './routes.ts'
+import type { ArchiveRoom, ArchiveServices } from './services.ts'
+import * as store from './store.ts'
+
+const forgetting = 'projects:forget-exports'
+/** Hours that an archive can be downloaded for. */
+const kept = 24
+const day = 86_400_000
+
+/** Projects as files: written, and made into projects again. */
+export function projectArchives(services: ArchiveServices): {
+  endpoints: Endpoint[]
+  tasks: Task[]
+  schedules: Schedule[]
+} {
+  const folder = path.join(services.dataDirectory, 'archives')
+  const room: ArchiveRoom = {
+    ...services,
+    blobs: new Blobs(folder),
+    workplace: path.join(folder, 'work'),
+  }
+  const projectOf = (payload: unknown): number => (payload as { project: number }).project
+  return {
+    endpoints: archiveEndpoints(room),
+    tasks: [
+      { name: exportTask, run: (payload) => exportProject(room, projectOf(payload)) },
+      { name: importTask, run: (payload) => importProject(room, projectOf(payload)) },
+      {
+        name: forgetting,
+        async run() {
+          await removeFiles(room, await services.db.transaction((tx) => store.forgetExports(tx, kept)))
+          await room.blobs.removeLeftovers(day)
+          await removeLeftFolders(room.workplace, day)
+        },
+      },
+    ],
+    schedules: [{ task: forgetting, pattern: '40 * * * *' }],
+  }
+}

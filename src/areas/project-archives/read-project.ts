@@ -1,0 +1,97 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Reader } from '../../kernel/db/index.ts'
+import type { ProjectRecord, Records, RelationName } from './format.ts'
+
+/** Records that are read at one time. */
+const batch = 500
+
+export async function readProject(db: Reader, id: number): Promise<ProjectRecord> {
+  const { rows } = await sql<ProjectRecord>`
+    select p.name, p.description, p.visibility, p.default_branch, p.topics from projects p where p.id = ${id}`.execute(
+    db,
+  )
+  return rows[0]!
+}
+
+interface Source {
+  readonly from: RawBuilder<unknown>
+  readonly id: RawBuilder<unknown>
+  readonly record: RawBuilder<unknown>
+}
+
+const discussions = sql`
+  coalesce((
+    select json_agg(json_build_object('individual', d.individual, 'internal', d.internal, 'notes', (
+      select json_agg(json_build_object('author', w.username, 'body', n.body, 'system', n.system,
+        'action', n.action, 'created_at', n.created_at, 'updated_at', n.updated_at) order by n.created_at, n.id)
+      from notes n left join users w on w.id = n.author_id where n.discussion_id = d.id)) order by d.started_at, d.id)
+    from noteables x join discussions d on d.noteable_id = x.id
+    where x.kind = 'Issue' and x.target_id = i.id and d.ref_kind is null
+      and exists (select from notes n where n.discussion_id = d.id)), '[]')`
+
+/** Each with the condition on the project last, so that more may follow. */
+function sourceOf(relation: RelationName, projectId: number): Source {
+  switch (relation) {
+    case 'labels':
+      return {
+        from: sql`from labels l where l.project_id = ${projectId}`,
+        id: sql`l.id`,
+        record: sql`json_build_object('title', l.title, 'description', l.description, 'color', l.color, 'priority',
+          (select p.priority from label_priorities p where p.label_id = l.id and p.project_id = l.project_id))`,
+      }
+    case 'milestones':
+      return {
+        from: sql`from milestones m where m.project_id = ${projectId}`,
+        id: sql`m.id`,
+        record: sql`json_build_object('iid', m.iid, 'title', m.title, 'description', m.description, 'state', m.state,
+          'start_date', m.start_date, 'due_date', m.due_date, 'created_at', m.created_at, 'updated_at', m.updated_at)`,
+      }
+    case 'issues':
+      return {
+        from: sql`from issues i where i.project_id = ${projectId}`,
+        id: sql`i.id`,
+        record: sql`json_build_object('iid', i.iid, 'title', i.title, 'description', i.description, 'state', i.state,
+          'issue_type', i.issue_type, 'confidential', i.confidential, 'due_date', i.due_date, 'weight', i.weight,
+          'time_estimate', i.time_estimate, 'created_at', i.created_at, 'updated_at', i.updated_at,
+          'closed_at', i.closed_at,
+          'author', (select u.username from users u where u.id = i.author_id),
+          'milestone', (select m.iid from milestones m where m.id = i.milestone_id and m.project_id = i.project_id),
+          'labels', coalesce((select json_agg(l.title order by l.title) from noteable_labels n
+            join labels l on l.id = n.label_id and l.project_id = i.project_id
+            where n.noteable_type = 'Issue' and n.noteable_id = i.id), '[]'),
+          'assignees', coalesce((select json_agg(u.username order by u.username) from issue_assignees a
+            join users u on u.id = a.user_id where a.issue_id = i.id), '[]'),
+          'discussions', ${discussions})`,
+      }
+    case 'protected_branches':
+      return {
+        from: sql`from protected_branches b where b.project_id = ${projectId}`,
+        id: sql`b.id`,
+        record: sql`json_build_object('name', b.name, 'allow_force_push', b.allow_force_push,
+          'code_owner_approval_required', b.code_owner_approval_required,
+          'levels', coalesce((
+            select json_agg(json_build_object('action', a.action, 'access_level', a.access_level) order by a.id)
+            from protected_branch_access_levels a
+            where a.protected_branch_id = b.id and a.access_level is not null), '[]'))`,
+      }
+  }
+}
+
+/** All records of a relation, in the order they were made. */
+export async function* readRelation<Name extends RelationName>(
+  db: Reader,
+  relation: Name,
+  projectId: number,
+): AsyncGenerator<Records[Name]> {
+  const { from, id, record } = sourceOf(relation, projectId)
+  let last = 0
+  for (;;) {
+    const { rows } = await sql<{ id: number; record: Records[Name] }>`
+      select ${id} as id, ${record} as record ${from} and ${id} > ${last} order by ${id} limit ${batch}`.execute(
+      db,
+    )
+    for (const row of rows) yield row.record
+    if (rows.length < batch) return
+    last = rows.at(-1)!.id
+  }
+}

@@ -1,0 +1,79 @@
+import { createWriteStream } from 'node:fs'
+import path from 'node:path'
+import { Transform, type Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { extract as readTar } from 'tar-stream'
+import { knownFiles, localName } from './format.ts'
+
+/** The archive is not one, or is too large: told to who imports it. */
+export class ArchiveFault extends Error {}
+
+export interface UnpackLimits {
+  /** Bytes of all that it unpacks to; undefined: any number. */
+  readonly size: number | undefined
+  /** Milliseconds; undefined: as long as it takes. */
+  readonly time: number | undefined
+}
+
+const tooLarge = 'Decompressed archive size validation failed.'
+
+/**
+ * Writes the files of an archive that we know into a folder, under names of ours, and tells which there were. What
+ * else is in it (other names, links, devices) is passed over, and counts.
+ */
+export async function unpack(
+  archive: Readable,
+  folder: string,
+  limits: UnpackLimits,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  const tar = readTar()
+  const stop = limits.time === undefined ? undefined : AbortSignal.timeout(limits.time)
+  const flowing = pipeline(
+    archive,
+    createGunzip(),
+    metered(limits.size),
+    tar,
+    stop === undefined ? {} : { signal: stop },
+  )
+  // What goes wrong there ends the loop below, and is told once that is over.
+  flowing.catch(() => undefined)
+  try {
+    for await (const entry of tar) {
+      const { name, type } = entry.header
+      const plain = name.replace(/^\.\//, '')
+      if (type === 'file' && knownFiles.has(plain) && !found.has(plain)) {
+        await pipeline(
+          entry,
+          createWriteStream(path.join(folder, localName(plain)), { flags: 'wx', mode: 0o600 }),
+        )
+        found.add(plain)
+      } else {
+        entry.resume()
+      }
+    }
+    await flowing
+  } catch (error) {
+    archive.destroy()
+    const cause = await flowing.then(
+      () => error,
+      (why: unknown) => why,
+    )
+    if (cause instanceof ArchiveFault) throw cause
+    if (stop?.aborted === true) throw new ArchiveFault(tooLarge)
+    throw new ArchiveFault('The file is not an archive of a project.')
+  }
+  return found
+}
+
+function metered(limit: number | undefined): Transform {
+  let size = 0
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length
+      if (limit !== undefined && size > limit) done(new ArchiveFault(tooLarge))
+      else done(null, chunk)
+    },
+  })
+}

@@ -1,0 +1,169 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { chosenIid, type Tx } from '../../kernel/db/index.ts'
+import type { IssueRecord, LabelRecord, MilestoneRecord, ProtectedBranchRecord } from './format.ts'
+
+/** Where records go, and who brings them. */
+export interface Target {
+  readonly projectId: number
+  readonly importerId: number
+  /** Only administrators may say that others wrote something. */
+  readonly asOthers: boolean
+}
+
+export async function writeLabels(
+  tx: Tx,
+  { projectId }: Target,
+  records: readonly LabelRecord[],
+): Promise<void> {
+  await sql`
+    with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(records)})
+        g (title text, description text, color text, priority integer)
+    ), made as (
+      insert into labels (project_id, title, description, color)
+      select distinct on (g.title) ${projectId}::bigint, g.title, g.description, g.color from given g
+      on conflict (project_id, title) do nothing returning id, title
+    )
+    insert into label_priorities (project_id, label_id, priority)
+    select distinct on (m.id) ${projectId}::bigint, m.id, g.priority from made m join given g on g.title = m.title
+    where g.priority is not null`.execute(tx)
+}
+
+export async function writeMilestones(
+  tx: Tx,
+  { projectId }: Target,
+  records: readonly MilestoneRecord[],
+): Promise<void> {
+  await sql`
+    insert into milestones (iid, project_id, title, description, state, start_date, due_date, created_at, updated_at)
+    select distinct on (g.iid) g.iid, ${projectId}::bigint, g.title, g.description, g.state, g.start_date, g.due_date,
+      g.created_at, g.updated_at
+    from jsonb_to_recordset(${JSON.stringify(records)}) g (iid bigint, title text, description text, state text,
+      start_date date, due_date date, created_at timestamptz, updated_at timestamptz)
+    order by g.iid
+    on conflict (project_id, iid) do nothing`.execute(tx)
+  await raise(tx, projectId, 'milestone', records)
+}
+
+export async function writeIssues(tx: Tx, target: Target, records: readonly IssueRecord[]): Promise<void> {
+  const { projectId, importerId, asOthers } = target
+  const rows = records.map(({ discussions, ...issue }) => ({
+    ...issue,
+    description: asOthers ? issue.description : signed(issue.description, issue.author),
+    discussions: discussions.map((discussion) => ({
+      ...discussion,
+      // Not to be guessed.
+      key: randomBytes(20).toString('hex'),
+      notes: discussion.notes.map((note) => ({
+        ...note,
+        body: asOthers || note.system ? note.body : signed(note.body, note.author)!,
+      })),
+    })),
+  }))
+  const author = asOthers
+    ? sql`coalesce((select u.id from users u where lower(u.username) = lower(g.author)), ${importerId}::bigint)`
+    : sql`${importerId}::bigint`
+  await sql`
+    with given as (
+      select distinct on (g.iid) g.* from jsonb_to_recordset(${JSON.stringify(rows)}) g (iid bigint, title text,
+        description text, state text, issue_type text, confidential boolean, due_date date, weight integer,
+        time_estimate integer, created_at timestamptz, updated_at timestamptz, closed_at timestamptz, author text,
+        milestone bigint, labels jsonb, assignees jsonb, discussions jsonb)
+      order by g.iid
+    ), made as (
+      insert into issues (iid, project_id, author_id, milestone_id, title, description, state, issue_type, confidential,
+        due_date, weight, time_estimate, created_at, updated_at, closed_at, relative_position)
+      select g.iid, ${projectId}::bigint, ${author},
+        (select m.id from milestones m where m.project_id = ${projectId} and m.iid = g.milestone),
+        g.title, g.description, g.state, g.issue_type, g.confidential, g.due_date, g.weight, g.time_estimate,
+        g.created_at, g.updated_at, g.closed_at, g.iid * 1000
+      from given g order by g.iid
+      on conflict (project_id, iid) do nothing returning id, iid
+    ), labelled as (
+      insert into noteable_labels (noteable_type, noteable_id, label_id)
+      select distinct 'Issue', m.id, l.id from made m join given g on g.iid = m.iid,
+        jsonb_array_elements_text(g.labels) as named (label)
+        join labels l on l.project_id = ${projectId} and l.title = named.label
+    ), assigned as (
+      insert into issue_assignees (issue_id, user_id)
+      select distinct m.id, u.id from made m join given g on g.iid = m.iid,
+        jsonb_array_elements_text(g.assignees) as named (username)
+        join users u on lower(u.username) = lower(named.username)
+      where ${asOthers} or u.id = ${importerId}
+    ), said as (
+      select m.id as issue_id, nextval(pg_get_serial_sequence('discussions', 'id')) as discussion_id, d.value as d
+      from made m join given g on g.iid = m.iid, jsonb_array_elements(g.discussions) with ordinality d (value, at)
+      order by m.id, d.at
+    ), written as (
+      select s.issue_id, s.discussion_id, n.value as n, n.at, s.d
+      from said s, jsonb_array_elements(s.d -> 'notes') with ordinality n (value, at)
+    ), noteable as (
+      insert into noteables (kind, target_id, project_id, version, notes, user_notes, discussions, internal_discussions)
+      select 'Issue', w.issue_id, ${projectId}::bigint, 1, count(*),
+        count(*) filter (where not (w.n ->> 'system')::boolean and not (w.d ->> 'internal')::boolean),
+        count(distinct w.discussion_id),
+        count(distinct w.discussion_id) filter (where (w.d ->> 'internal')::boolean)
+      from written w group by w.issue_id
+      returning id, target_id, user_notes
+    ), begun as (
+      insert into discussions (id, key, noteable_id, started_at, individual, internal)
+      overriding system value
+      select s.discussion_id, s.d ->> 'key', x.id, (s.d -> 'notes' -> 0 ->> 'created_at')::timestamptz,
+        (s.d ->> 'individual')::boolean, (s.d ->> 'internal')::boolean
+      from said s join noteable x on x.target_id = s.issue_id
+      returning id
+    ), noted as (
+      insert into notes (discussion_id, noteable_id, author_id, body, system, action, created_version, version,
+        created_at, updated_at)
+      select w.discussion_id, x.id,
+        ${asOthers ? sql`coalesce((select u.id from users u where lower(u.username) = lower(w.n ->> 'author')), ${importerId}::bigint)` : sql`${importerId}::bigint`},
+        w.n ->> 'body', (w.n ->> 'system')::boolean, w.n ->> 'action', 1, 1, (w.n ->> 'created_at')::timestamptz,
+        (w.n ->> 'updated_at')::timestamptz
+      from written w join begun b on b.id = w.discussion_id join noteable x on x.target_id = w.issue_id
+      order by w.issue_id, w.discussion_id, w.at
+    )
+    select 1`.execute(tx)
+  await sql`
+    update issues i set user_notes_count = x.user_notes from noteables x
+    where x.kind = 'Issue' and x.target_id = i.id and i.project_id = ${projectId}
+      and i.iid = any (${records.map(({ iid }) => iid)}::bigint[])`.execute(tx)
+  await raise(tx, projectId, 'issue', records)
+}
+
+/** What somebody else wrote says so. */
+function signed(text: string | null, author: string | null): string | null {
+  return author === null ? text : `*Created by: ${author.replaceAll(/[*_[\]<>`]/g, '')}*\n\n${text ?? ''}`
+}
+
+/** Numbers to come are higher. */
+async function raise(
+  tx: Tx,
+  projectId: number,
+  kind: 'issue' | 'milestone',
+  records: readonly { readonly iid: number }[],
+): Promise<void> {
+  const highest = Math.max(...records.map(({ iid }) => iid))
+  await chosenIid({ projectId }, kind, highest).execute(tx)
+}
+
+/** In the place of those that the first push has made. */
+export async function writeProtectedBranches(
+  tx: Tx,
+  { projectId }: Target,
+  records: readonly ProtectedBranchRecord[],
+): Promise<void> {
+  await sql`delete from protected_branches b where b.project_id = ${projectId}`.execute(tx)
+  await sql`
+    with given as (
+      select distinct on (g.name) g.* from jsonb_to_recordset(${JSON.stringify(records)})
+        g (name text, allow_force_push boolean, code_owner_approval_required boolean, levels jsonb)
+    ), made as (
+      insert into protected_branches (project_id, name, allow_force_push, code_owner_approval_required)
+      select ${projectId}::bigint, g.name, g.allow_force_push, g.code_owner_approval_required from given g
+      returning id, name
+    )
+    insert into protected_branch_access_levels (project_id, protected_branch_id, action, access_level)
+    select distinct ${projectId}::bigint, m.id, l ->> 'action', (l ->> 'access_level')::smallint
+    from made m join given g on g.name = m.name, jsonb_array_elements(g.levels) l`.execute(tx)
+}
