@@ -93,7 +93,8 @@ const lists: Readonly<Record<string, string>> = {
 function statements(): string[] {
   const digest = (text: string): string =>
     `translate(encode(sha256(convert_to(${text}, 'utf8')), 'base64'), '+/=', '-_')`
-  const some = (list: string, by: string): string => `(${list})[(1 + i * ${by} % array_length(${list}, 1))::int]`
+  const some = (list: string, by: string): string =>
+    `(${list})[(1 + i * ${by} % array_length(${list}, 1))::int]`
   return [
     `insert into users (id, username, name, email, confirmed_at) overriding system value
      select 1000 + i, 'person-' || i, 'Person ' || i, 'person-' || i || '@example.com', now()
