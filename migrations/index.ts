@@ -73,6 +73,7 @@ import * as ordersOfIssues from './0171-orders-of-issues.ts'
 
 /** In the order they run. A released migration is never edited. */
 import * as webhooks from './0200-webhooks.ts'
+import * as upkeepOfRepositories from './0130-upkeep-of-repositories.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -147,4 +148,5 @@ export const migrations: MigrationList = {
   '0123-badges': badges,
   '0170-refs-of-snippets': refsOfSnippets,
   '0171-orders-of-issues': ordersOfIssues,
+  '0130-upkeep-of-repositories': upkeepOfRepositories,
 }

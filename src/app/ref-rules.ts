@@ -9,7 +9,7 @@ import {
 } from '../areas/protected-branches/index.ts'
 import { tagGuard } from '../areas/protected-tags/index.ts'
 import { pushRuleGuard } from '../areas/push-rules/index.ts'
-import type { DoorRules } from '../areas/repository/index.ts'
+import { sizeGuard, type DoorRules } from '../areas/repository/index.ts'
 import type { Plan } from '../kernel/config/index.ts'
 
 /** Everything that may refuse the move of a ref. What costs most is asked last, and only when nobody else refuses. */
@@ -22,7 +22,10 @@ export function refRules(services: GuardServices & { plan: Plan }): DoorRules<Pr
   return {
     guard(mover) {
       const names = [branchGuard(forBranches, mover), tagGuard({ db }, mover)]
-      const contents = plan === 'free' ? [] : [pushRuleGuard({ db }, mover), codeOwnerGuard({ db }, mover)]
+      const contents =
+        plan === 'free'
+          ? []
+          : [sizeGuard(settings), pushRuleGuard({ db }, mover), codeOwnerGuard({ db }, mover)]
       return {
         async check(proposal) {
           const refusals = []

@@ -73,6 +73,7 @@ export const commands = {
   shortlog: { flags: ['--summary', '--email', '--no-merges'] },
   'for-each-ref': { flags: ['--format=', '--merged=', '--contains=', '--count='] },
   archive: { flags: ['--format=', '--prefix='] },
+  repack: { flags: ['--geometric=', '-d', '-l', '-q'] },
   'upload-pack': { flags: ['--stateless-rpc', '--strict'] },
   init: { flags: ['--bare', '--quiet', '--initial-branch=', '--template=', '--object-format='] },
   'symbolic-ref': { flags: ['HEAD'] },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person, Reply } from '../world/client.ts'
-import { startWorld, type Json, type World } from '../world/world.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 import { Copies, git } from '../git/copies.ts'
 
 let world: World
@@ -314,6 +314,49 @@ describe('commits', () => {
     })
     expect(await commit({ ...body, start_project: 999_999 })).toMatchObject({ status: 404 })
     expect(await commit({ ...body, start_project: project['id'] as number })).toMatchObject({ status: 201 })
+  })
+
+  test('start from a branch of a fork, and from nowhere that the caller may not read', async () => {
+    const fork = expectStatus(
+      await maintainer.post(`/projects/${project['id'] as number}/fork`, { path: world.unique('fork') }),
+      201,
+    )
+    const forked = `/projects/${fork['id'] as number}`
+    await expect
+      .poll(async () => ((await maintainer.get(forked)).body as Json)['import_status'], { interval: 20 })
+      .toBe('finished')
+    const file = { branch: 'only-there', start_branch: 'main', commit_message: 'x', content: 'of the fork' }
+    expectStatus(await maintainer.post(`${forked}/repository/files/of-the-fork`, file), 201)
+    const compare = async (who: Person) =>
+      who.get(
+        `/projects/${project['id'] as number}/repository/compare?from=only-there&to=main&straight=true&from_project_id=${fork['id'] as number}`,
+      )
+    expect((await compare(maintainer)).body).toMatchObject({
+      diffs: [{ new_path: 'of-the-fork', deleted_file: true }],
+    })
+    const name = branch()
+    const body = {
+      branch: name,
+      start_branch: 'only-there',
+      start_project: fork['id'],
+      commit_message: 'from a fork',
+      actions: [{ action: 'create', file_path: 'ours', content: 'ours' }],
+    }
+    const commits = `/projects/${project['id'] as number}/repository/commits`
+    expectStatus(await maintainer.post(commits, body), 201)
+    expect(
+      (
+        await maintainer.get(
+          `/projects/${project['id'] as number}/repository/files/of-the-fork/raw?ref=${name}`,
+        )
+      ).text,
+    ).toBe('of the fork')
+    // There it is now, and may not be begun anew without saying so.
+    expect((await maintainer.post(commits, body)).status).toBe(400)
+    expectStatus(await world.root.put(forked, { visibility: 'private' }), 200)
+    const developer = await world.member({ project }, 'developer')
+    expect((await developer.post(commits, { ...body, branch: branch() })).status).toBe(404)
+    expect((await compare(developer)).status).toBe(404)
   })
 
   test('made at the same time: each is there or was told to try again', async () => {

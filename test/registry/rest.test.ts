@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { runPolicies } from '../../src/areas/container-registry/index.ts'
+import { during } from '../settings/effects.ts'
 import type { Person } from '../world/client.ts'
 import { startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { digestOf, RegistryClient } from './client.ts'
@@ -290,5 +291,73 @@ describe('cleanup policies', () => {
     const left = await tagsOf(place)
     expect(left).toContain('release')
     expect(left.filter((name) => name.startsWith('day-'))).toHaveLength(6)
+  })
+
+  test('container_expiration_policies_enable_historic_entries: of projects that are older than policies they run too', async () => {
+    const of = await world.project()
+    await world.root.post(`/projects/${of.id}/members`, { user_id: maintainer.id, access_level: 40 })
+    await world.root.put(`/projects/${of.id}`, { container_expiration_policy_attributes: policy })
+    const place = await pushTags(of.path_with_namespace, ['old-1', 'old-2', 'old-3'], of)
+    const { services } = world.service
+    const { db } = services
+    await sql`update container_tags set pushed_at = now() - interval '30 days'`.execute(db.writer)
+    await sql`insert into container_cleanup_policies (project_id, historic) values (${of.id}, true)`.execute(
+      db.writer,
+    )
+    await runPolicies(services)
+    expect(await tagsOf(place)).toHaveLength(3)
+    await during(world, { container_expiration_policies_enable_historic_entries: true }, () =>
+      runPolicies(services),
+    )
+    expect(await tagsOf(place)).toHaveLength(1)
+  })
+
+  test('container_registry_delete_tags_service_timeout: a run ends after so many seconds, and goes on later', async () => {
+    const of = await world.project()
+    await world.root.post(`/projects/${of.id}/members`, { user_id: maintainer.id, access_level: 40 })
+    await world.root.put(`/projects/${of.id}`, { container_expiration_policy_attributes: policy })
+    const place = await pushTags(of.path_with_namespace, ['first'], of)
+    const { services } = world.service
+    const { db } = services
+    // More than are looked at in one go.
+    await sql`
+      insert into container_tags (repository_id, manifest_id, name, pushed_at)
+      select t.repository_id, t.manifest_id, 'tag-' || n, now() - interval '30 days' - n * interval '1 second'
+      from container_tags t join container_repositories c on c.id = t.repository_id and c.project_id = ${of.id},
+        generate_series(1, 2500) n`.execute(db.writer)
+    const count = async () => {
+      const { rows } = await sql<{ n: number }>`
+        select count(*)::int as n from container_tags t
+        join container_repositories c on c.id = t.repository_id and c.project_id = ${of.id}`.execute(
+        db.reader,
+      )
+      return rows[0]!.n
+    }
+    const values = {
+      container_registry_cleanup_tags_service_max_list_size: 0,
+      container_registry_delete_tags_service_timeout: 1,
+    }
+    await during(world, values, async () => {
+      // Somebody holds a tag of the first thousand for longer than the run may take.
+      const run = await db.transaction(async (tx) => {
+        await sql`
+          select t.name from container_tags t join container_repositories c on c.id = t.repository_id
+          where c.project_id = ${of.id} and t.name = 'tag-1' for update of t`.execute(tx)
+        const begun = Date.now()
+        const running = runPolicies(services)
+        await expect.poll(() => Date.now() - begun, { timeout: 5000, interval: 20 }).toBeGreaterThan(1100)
+        return { running }
+      })
+      await run.running
+      expect(await count()).toBe(2501 - 999)
+    })
+    await sql`update container_cleanup_policies set next_run_at = now() where project_id = ${of.id}`.execute(
+      db.writer,
+    )
+    await during(world, { container_registry_cleanup_tags_service_max_list_size: 0 }, () =>
+      runPolicies(services),
+    )
+    expect(await count()).toBe(1)
+    expect(await tagsOf(place)).toEqual(['first'])
   })
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sql } from 'kysely'
+import { during } from '../settings/effects.ts'
 import type { Person } from '../world/client.ts'
 import { startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { claimsOf, codeOf, RegistryClient } from './client.ts'
@@ -87,6 +88,17 @@ describe('the token service', () => {
     const client = new RegistryClient(world, { username: 'whoever', password })
     const access = await granted(client, `repository:${name}:pull,push,delete`)
     expect(access[0]!['actions']).toEqual(actions)
+  })
+
+  test('container_registry_token_expire_delay: tokens live so many minutes', async () => {
+    const life = async () => {
+      const { payload } = claimsOf(await clientOf(people.developer).token(`repository:${name}:pull`))
+      return (payload['exp'] as number) - (payload['iat'] as number)
+    }
+    await during(world, { container_registry_token_expire_delay: 17 }, async () =>
+      expect(await life()).toBe(17 * 60),
+    )
+    expect(await life()).toBe(5 * 60)
   })
 
   test('refuses a token without a scope for images', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 import { during } from './effects.ts'
-import { publicKeyOf } from './keys.ts'
+import { publicKeyOf, type KeyKind } from './keys.ts'
 
 let world: World
 let user: Person
@@ -156,7 +156,15 @@ describe('keys', () => {
     ['rsa_key_restriction', 4096, 'rsa', ['must be at least 4096 bits']],
     ['ed25519_key_restriction', -1, 'ed25519', [expect.stringMatching(/^type is forbidden. Must be RSA, /)]],
     ['ecdsa_key_restriction', 521, 'ecdsa', ['must be at least 521 bits']],
-  ] as [setting: string, value: number, type: 'rsa' | 'ed25519' | 'ecdsa', texts: unknown[]][])(
+    ['dsa_key_restriction', 2048, 'dsa', ['must be at least 2048 bits']],
+    [
+      'ecdsa_sk_key_restriction',
+      -1,
+      'ecdsa_sk',
+      [expect.stringMatching(/^type is forbidden. Must be RSA, /)],
+    ],
+    ['ed25519_sk_key_restriction', -1, 'ed25519_sk', [expect.stringMatching(/^type is forbidden. Must be /)]],
+  ] as [setting: string, value: number, type: KeyKind, texts: unknown[]][])(
     '%s %d refuses a new one that breaks it',
     async (setting, value, type, texts) => {
       const add = async () => user.post('/user/keys', { title: world.unique('key'), key: publicKeyOf(type) })

@@ -15,6 +15,8 @@ import {
 } from '../../git/index.ts'
 import { forbidden, refused, type ApiError } from '../../kernel/errors/index.ts'
 import { branchState, type BranchRule } from '../protected-branches/index.ts'
+import { readable } from './looking.ts'
+import { bringCommits } from './networks.ts'
 import type { RepositoryServices } from './services.ts'
 
 /** Who writes to which project, and the rules of its branches. */
@@ -29,6 +31,8 @@ export interface Target {
   /** The branch to start from, when `branch` is to be a new one. */
   readonly startBranch?: string | undefined
   readonly startSha?: string | undefined
+  /** The relative that the start is looked up in, where it is another project. */
+  readonly from?: ProjectSubject | undefined
   /** Lets an existing branch begin anew at the start. */
   readonly force?: boolean | undefined
 }
@@ -51,15 +55,20 @@ export function requirePush({ actor, project, rules }: Writer, branch: string): 
 
 /** Where a commit for this branch goes, or the refusal. */
 export async function openTarget(
-  { places }: RepositoryServices,
+  services: RepositoryServices,
   writer: Writer,
-  { branch, startBranch, startSha, force = false }: Target,
+  { branch, startBranch, startSha, from, force = false }: Target,
 ): Promise<WritePlace> {
   requirePush(writer, branch)
   const ref = /^refs\/(?:heads|remotes)\//.test(branch) ? undefined : branchRef(branch)
   if (ref === undefined) throw refused(400, 'Branch name is invalid')
-  const repository = await places.open(writer.project)
+  const repository = await services.places.open(writer.project)
   const head = await resolve(repository, ref)
+  if (from !== undefined) {
+    if (head !== undefined && !force) throw branchExists(branch)
+    const start = await startIn(services, writer, from, { startBranch: startBranch ?? branch, startSha })
+    return { repository, ref, start }
+  }
   if (startSha !== undefined) {
     const start = await shaOf(repository, startSha)
     if (head !== undefined && !force) throw branchExists(branch)
@@ -74,6 +83,26 @@ export async function openTarget(
   const start = startRef && (await resolve(repository, startRef))
   if (start === undefined && !writer.project.repositoryEmpty) throw refused(400, noBranch)
   return { repository, ref, start }
+}
+
+/** A start of another project of the network, which ours has then too. */
+async function startIn(
+  services: RepositoryServices,
+  { project }: Writer,
+  from: ProjectSubject,
+  { startBranch, startSha }: { readonly startBranch: string; readonly startSha: string | undefined },
+): Promise<Oid> {
+  const source = await readable(services.places, from)
+  const named = branchRef(startBranch)
+  const start =
+    source === undefined
+      ? undefined
+      : startSha === undefined
+        ? named && (await resolve(source, named))
+        : await shaOf(source, startSha)
+  if (start === undefined) throw refused(400, noBranch)
+  await bringCommits(services, from, project, start)
+  return start
 }
 
 function branchExists(branch: string): ApiError {

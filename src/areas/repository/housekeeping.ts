@@ -1,16 +1,19 @@
 import { sql } from 'kysely'
-import { recoverRepository, repositoryExists } from '../../git/index.ts'
+import { optimise, recoverRepository, repositoryExists } from '../../git/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import type { RepositoryServices } from './services.ts'
 
 const recover = 'repository:recover'
 const sweep = 'repository:sweep'
+export const optimiseTask = 'repository:optimise'
 const projectsAtOnce = 500
+/** Repositories that one run puts in order. */
+const repositoriesAtOnce = 200
 /** Days after which nobody asks any more how refs came to their values. */
 const journalDays = 30
 
 /** What keeps repositories and their journal in order. */
-export function housekeeping({ db, door, places, log }: RepositoryServices): {
+export function housekeeping({ db, door, places, settings, log }: RepositoryServices): {
   tasks: Task[]
   schedules: Schedule[]
 } {
@@ -42,8 +45,36 @@ export function housekeeping({ db, door, places, log }: RepositoryServices): {
     `.execute(db.writer)
   }
 
+  /** Puts repositories in order that were pushed to often enough since the last time; those most pushed to first. */
+  async function optimiseRepositories(): Promise<void> {
+    const { housekeeping_enabled: enabled, housekeeping_optimize_repository_period: period } = settings.values
+    if (!enabled) return
+    const { rows } = await sql<{ id: number; storage: string; last: number }>`
+      select p.id, p.storage, max(r.id) as last
+      from ref_updates r join projects p on p.id = r.project_id
+      left join repository_upkeep k on k.project_id = p.id
+      where r.state = 'applied' and r.id > coalesce(k.last_update, 0)
+        and (p.moving_until is null or p.moving_until < now())
+      group by p.id having count(*) >= ${period} order by count(*) desc limit ${repositoriesAtOnce}`.execute(
+      db.reader,
+    )
+    for (const { id, storage, last } of rows) {
+      try {
+        await optimise(places.of({ id, storage }))
+      } catch (error) {
+        log.warn({ err: error, project: id }, 'a repository could not be put in order')
+      }
+      await sql`
+        insert into repository_upkeep (project_id, last_update) select p.id, ${last} from projects p where p.id = ${id}
+        on conflict (project_id) do update set last_update = excluded.last_update, optimised_at = now()`.execute(
+        db.writer,
+      )
+    }
+  }
+
   return {
     tasks: [
+      { name: optimiseTask, run: optimiseRepositories },
       { name: recover, run: () => door.recover() },
       {
         name: sweep,
@@ -55,6 +86,7 @@ export function housekeeping({ db, door, places, log }: RepositoryServices): {
     ],
     schedules: [
       { task: recover, pattern: '*/5 * * * *' },
+      { task: optimiseTask, pattern: '*/10 * * * *' },
       { task: sweep, pattern: '17 3 * * *' },
     ],
   }

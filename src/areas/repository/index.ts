@@ -26,6 +26,8 @@ export { RefDoor, type DoorProject, type DoorRules, type Mover, type PushEvent }
 export { readFileAt } from './file-at.ts'
 export { contentDisposition } from './header-text.ts'
 export { commitNamed, readable, refsOf, resolveName, type ReadProject } from './looking.ts'
+export { bringCommits } from './networks.ts'
+export { sizeGuard } from './size-limit.ts'
 export { RepositoryPlaces, type PlacedProject, type PlacedRepository } from './places.ts'
 
 /** Code: files, commits, branches and tags of projects. */

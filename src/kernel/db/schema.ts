@@ -1186,6 +1186,12 @@ export interface RepositoryStorageMoves {
   updated_at: Generated<Timestamp>;
 }
 
+export interface RepositoryUpkeep {
+  last_update: number;
+  optimised_at: Generated<Timestamp>;
+  project_id: number;
+}
+
 export interface RequestCounts {
   bucket: string;
   count: number;
@@ -1647,6 +1653,7 @@ export interface DB {
   release_milestones: ReleaseMilestones;
   releases: Releases;
   repository_storage_moves: RepositoryStorageMoves;
+  repository_upkeep: RepositoryUpkeep;
   request_counts: RequestCounts;
   resource_bots: ResourceBots;
   resource_label_events: ResourceLabelEvents;

@@ -1,4 +1,4 @@
-import { bytes, choiceOrNull, flag, int, intOrNull, secret, textOrNull } from '../kinds.ts'
+import { choiceOrNull, flag, int, intOrNull, secret, textOrNull } from '../kinds.ts'
 import { weights } from '../objects.ts'
 
 /** Repositories: where they lie, how they are reached, and what of them is shown. */
@@ -7,12 +7,16 @@ export const repositorySettings = {
     { default: 100 },
     'Weights (0-100) for the random choice of a storage for each new repository; only configured storage names are allowed.',
   ),
-  housekeeping_enabled: flag(true, 'Runs repository optimisation automatically after enough pushes.', {
-    strict: true,
-  }),
+  housekeeping_enabled: flag(
+    true,
+    'Whether the packs of a repository are put together after enough pushes to it.',
+    {
+      strict: true,
+    },
+  ),
   housekeeping_optimize_repository_period: int(
     10,
-    'Number of pushes after which a repository is optimised.',
+    'Pushes after which the packs of a repository are put together; it is looked at every ten minutes.',
     { min: 1, strict: true },
   ),
   enabled_git_access_protocol: choiceOrNull(
@@ -26,11 +30,15 @@ export const repositorySettings = {
     null,
     'MiB that one push may bring; null or 0 is no limit. A larger push is refused while it is received.',
   ),
-  repository_size_limit: bytes(0, 'Largest repository; pushes beyond it are refused; 0 unlimited.', {
-    min: 0,
-    strict: true,
-    plan: 'premium',
-  }),
+  repository_size_limit: int(
+    0,
+    'MiB that one repository may have; 0 is no limit. Whatever would make it larger is refused, by any way; branches can still be taken away.',
+    {
+      min: 0,
+      strict: true,
+      plan: 'premium',
+    },
+  ),
   repository_checks_enabled: flag(false, 'Runs regular repository integrity checks.', {
     strict: true,
     recorded: true,

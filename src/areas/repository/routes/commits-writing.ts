@@ -1,10 +1,4 @@
-import {
-  endpoint,
-  find,
-  project as projectKind,
-  type Actor,
-  type ProjectSubject,
-} from '../../../access/index.ts'
+import { endpoint, project as projectKind, type ProjectSubject } from '../../../access/index.ts'
 import { commitFiles, commitStats, type FileAction } from '../../../git/index.ts'
 import {
   Either,
@@ -18,11 +12,12 @@ import {
   type Endpoint,
   type Static,
 } from '../../../kernel/endpoint/index.ts'
-import { forbidden, invalidParameters, notFound, refused } from '../../../kernel/errors/index.ts'
+import { forbidden, invalidParameters, refused, type ApiError } from '../../../kernel/errors/index.ts'
 import { allRules, rulesIn } from '../../protected-branches/index.ts'
 import { CommitDetail, commitDetail } from '../commit-entity.ts'
 import { commitChange, openTarget, signatures, type WritePlace } from '../committing.ts'
 import { contentOf, filePathOf } from '../file-content.ts'
+import { relativeNamed } from '../networks.ts'
 import { projectUrl, type RepositoryServices } from '../services.ts'
 import { hasChanged } from './files-writing.ts'
 
@@ -71,11 +66,12 @@ export function commitWritingEndpoints(services: RepositoryServices): Endpoint[]
       async handle({ actor, project, params, rows }) {
         const actions = actionsOf(params.actions, params.allow_empty)
         const writer = { actor, project, rules: rulesIn(rows) }
-        await requireNetwork(services, actor, project, params.start_project)
+        const from = await relativeNamed(services, actor, project, params.start_project, noRelative(project))
         const place = await openTarget(services, writer, {
           branch: params.branch,
           startBranch: params.start_branch,
           startSha: params.start_sha,
+          from,
           force: params.force,
         })
         await requireUnchanged(place, params.actions)
@@ -100,19 +96,9 @@ export function commitWritingEndpoints(services: RepositoryServices): Endpoint[]
   ]
 }
 
-/** Another project to start from must be of one network of forks. */
-async function requireNetwork(
-  { db }: RepositoryServices,
-  actor: Actor,
-  own: ProjectSubject,
-  named: string | number | undefined,
-): Promise<void> {
-  if (named === undefined) return
-  const start = await find(db.reader, projectKind, actor, String(named))
-  if (start === undefined) throw notFound('Project')
-  if (start.id !== own.id) {
-    throw forbidden(`Project is not included in the fork network for ${own.name}`)
-  }
+/** Another project to start from must be of one network of forks, and its code open to the caller. */
+function noRelative({ name }: ProjectSubject): () => ApiError {
+  return () => forbidden(`Project is not included in the fork network for ${name}`)
 }
 
 function actionsOf(wanted: readonly WantedAction[], allowEmpty: boolean): FileAction[] {

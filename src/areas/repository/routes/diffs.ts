@@ -1,10 +1,4 @@
-import {
-  endpoint,
-  find,
-  project as projectKind,
-  type Actor,
-  type ProjectSubject,
-} from '../../../access/index.ts'
+import { endpoint, project as projectKind, type ProjectSubject } from '../../../access/index.ts'
 import {
   fileDiffs,
   listCommits,
@@ -26,10 +20,17 @@ import {
   Text,
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
-import { invalidParameters, notFound, refused } from '../../../kernel/errors/index.ts'
+import {
+  forbidden,
+  invalidParameters,
+  notFound,
+  refused,
+  type ApiError,
+} from '../../../kernel/errors/index.ts'
 import { Commit, commitEntity } from '../commit-entity.ts'
 import { Diff, diffEntity, diffLimits } from '../diff-entity.ts'
 import { commitNamed, readable, resolveName } from '../looking.ts'
+import { borrowCommit, relativeNamed } from '../networks.ts'
 import { projectUrl, type RepositoryServices } from '../services.ts'
 
 const path = '/projects/:id/repository'
@@ -94,11 +95,13 @@ export function diffEndpoints(services: RepositoryServices): Endpoint[] {
       }),
       refuses: { 400: 'The other project is no fork of this one', 404: 'One of the two does not exist' },
       async handle({ actor, project, params, request }) {
-        await requireFork(services, actor, project, params.from_project_id)
-        const repository = await readable(places, project)
-        const from = await resolveName(repository, params.from)
-        const to = await resolveName(repository, params.to)
-        if (repository === undefined || from === undefined || to === undefined) throw notFound('Ref')
+        const fork = await relativeNamed(services, actor, project, params.from_project_id, noFork(project))
+        const own = await readable(places, project)
+        const from = await resolveName(fork === undefined ? own : await readable(places, fork), params.from)
+        const to = await resolveName(own, params.to)
+        if (own === undefined || from === undefined || to === undefined) throw notFound('Ref')
+        await using borrowed = fork && (await borrowCommit(services, fork, project, from))
+        const repository = borrowed?.repository ?? own
         const base = params.straight ? from : ((await mergeBase(repository, [from, to])) ?? from)
         const newest = await listCommits(repository, { revs: [to], not: [from], limit: mostCommits })
         const { files, overflow } = await fileDiffs(repository, base, to, diffLimits(settings), {
@@ -154,19 +157,12 @@ async function resolveAll(repository: Repository | undefined, names: readonly st
   return oids
 }
 
-/** Only projects of one network of forks have history in common. */
-async function requireFork(
-  { db }: RepositoryServices,
-  actor: Actor,
-  project: ProjectSubject,
-  named: string | number | undefined,
-): Promise<void> {
-  if (named === undefined) return
-  const other = await find(db.reader, projectKind, actor, String(named))
-  if (other === undefined) throw notFound('Project')
-  if (other.id !== project.id) {
-    throw refused(400, `Target project id:${other.id} is not a fork of project id:${project.id}`)
-  }
+/** Of a project that cannot be compared with. */
+function noFork(own: ProjectSubject) {
+  return (other: ProjectSubject, related: boolean): ApiError =>
+    related
+      ? forbidden("You don't have access to this fork's parent project")
+      : refused(400, `Target project id:${other.id} is not a fork of project id:${own.id}`)
 }
 
 function encoded(name: string): string {

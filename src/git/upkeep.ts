@@ -1,0 +1,34 @@
+import { readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { run, type Workplace } from './run.ts'
+
+/**
+ * Puts the packs of many pushes together, so that reading stays fast: packs of like size become one, and the large ones
+ * are left alone. Takes nothing away that could be read before.
+ */
+export async function optimise(place: Workplace, signal?: AbortSignal): Promise<void> {
+  await run(place, 'repack', { flags: ['--geometric=2', '-d', '-l', '-q'], signal })
+}
+
+/** Bytes of all objects, with those that are not let in yet. What the repository borrows of another is not counted. */
+export async function storedSize({ path: place, quarantine }: Workplace): Promise<number> {
+  const objects = path.join(place, 'objects')
+  const names = (await readdir(objects)).filter((name) => name === 'pack' || /^[0-9a-f]{2}$/.test(name))
+  const folders = names.map((name) => path.join(objects, name))
+  const sizes = await Promise.all([...folders, ...(quarantine === undefined ? [] : [quarantine])].map(sizeOf))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  let size = 0
+  for (const entry of entries) {
+    if (!entry.isFile()) continue
+    // A repack may have taken it away.
+    size += await stat(path.join(entry.parentPath, entry.name)).then(
+      (found) => found.size,
+      () => 0,
+    )
+  }
+  return size
+}
