@@ -206,3 +206,48 @@ test('a move takes along what was said, and a clone if it is asked to', async ()
   const [first] = rowsOf(await reporter.get(`${there}/discussions`)) as [Json]
   await make(`${there}/discussions/${first['id'] as string}/notes`, { body: 'third' })
 })
+
+test('issues come in the order of their milestones and of what matters most', async () => {
+  const place = await world.project({ namespace_id: group.id })
+  const where = `/projects/${place.id}`
+  const milestone = async (due_date: string | undefined): Promise<unknown> =>
+    (await make(`${where}/milestones`, { title: world.unique('m'), due_date }))['id']
+  const [soon, late, open] = [
+    await milestone('2030-01-01'),
+    await milestone('2031-01-01'),
+    await milestone(undefined),
+  ]
+  for (const [name, priority] of Object.entries({ high: 1, low: 5, none: undefined }))
+    await make(`${where}/labels`, { name, color: 'red', priority })
+  for (const [title, milestone_id, labels] of [
+    ['plain', null, ''],
+    ['low', null, 'low,none'],
+    ['both', open, 'low,high'],
+    ['late', late, ''],
+    ['late and high', late, 'high'],
+    ['soon', soon, 'none'],
+    ['soon and low', soon, 'low'],
+  ] as const)
+    await issue({ title, milestone_id, labels }, where)
+  const order = async (query: string): Promise<unknown[]> =>
+    rowsOf(await reporter.get(`${where}/issues?${query}`)).map(({ title }) => title as string)
+  const byPriority = ['soon and low', 'soon', 'late and high', 'late', 'both', 'low', 'plain']
+  expect(await order('order_by=priority&sort=asc')).toEqual(byPriority)
+  expect(await order('order_by=priority&sort=desc')).toEqual(byPriority.toReversed())
+  expect(await order('order_by=priority&sort=asc&per_page=3&page=2')).toEqual(byPriority.slice(3, 6))
+  expect(await order('order_by=milestone_due&sort=asc')).toEqual([
+    ...['soon', 'soon and low', 'late', 'late and high'],
+    ...['plain', 'low', 'both'],
+  ])
+  expect(await order('order_by=milestone_due&sort=desc&per_page=4')).toEqual([
+    'late and high',
+    'late',
+    'soon and low',
+    'soon',
+  ])
+  expect(await order('order_by=label_priority&sort=asc')).toEqual([
+    ...['both', 'late and high', 'low', 'soon and low'],
+    ...['plain', 'late', 'soon'],
+  ])
+  expect(await order('order_by=label_priority&sort=asc&labels=low&per_page=2')).toEqual(['both', 'low'])
+})

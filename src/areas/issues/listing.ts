@@ -95,14 +95,17 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
     if (parts.length === 1) {
       const { key } = only!
       return sql`
-        (select i.id, ${key} as key ${from()} and ${after(key)} and ${when} ${ordered([key], sql`i.id`)}
+        (select i.id, ${key} as key ${from} and ${after(key)} and ${when} ${ordered([key], sql`i.id`)}
           limit ${page.limit + 1} ${offset})`
     }
-    const each = parts.map(
-      ({ key, order = [key], joins, where: which = sql`true` }) => sql`
-        (select i.id, ${key} as key ${from(joins)} and ${which} and ${when} ${ordered(order, sql`i.id`)}
-          limit ${page.offset + page.limit + 1})`,
-    )
+    const enough = sql`limit ${page.offset + page.limit + 1}`
+    const each = parts.map(({ key, order = [key], where: which = sql`true`, groups }) => {
+      const part = sql`
+        (select i.id, ${key} as key ${from} and ${which} and ${when} ${ordered(order, sql`i.id`)} ${enough})`
+      if (groups === undefined) return part
+      return sql`
+        (select part.id, part.key from (${groups} order by at ${back}) g cross join lateral ${part} part ${enough})`
+    })
     return sql`
       (select part.id, part.key from (${sql.join(each, sql` union all `)}) part
         ${ordered([sql`part.key`], sql`part.id`)} limit ${page.limit + 1} ${offset})`
@@ -125,7 +128,7 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
         with ${source.given} found as (${found}) select json_build_object('rows', ${listed}) from (${detail}) r)`,
     }
   }
-  const counted = source.counted((from, when) => sql`(select 1 ${from()} and ${when} ${countedRows})`)
+  const counted = source.counted((from, when) => sql`(select 1 ${from} and ${when} ${countedRows})`)
   return {
     kind: 'page',
     sql: sql`(${plannedByValues}
@@ -140,9 +143,7 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
   }
 }
 
-/** `from ... where ...`, with further tables if need be. */
-type From = (joins?: RawBuilder<unknown>) => RawBuilder<unknown>
-type Branch = (from: From, when: RawBuilder<unknown>) => RawBuilder<unknown>
+type Branch = (from: RawBuilder<unknown>, when: RawBuilder<unknown>) => RawBuilder<unknown>
 
 interface Source {
   /** Tables that the branches refer to, each with a comma. */
@@ -156,19 +157,19 @@ interface Source {
 function sourceOf(where: Where, filter: IssueFilter): Source {
   const { joins, visible, labels } = extentOf(where, filter.non_archived !== false)
   const conditions = sql.join([visible, ...conditionsOf(filter, labels)], sql` and `)
-  const walked: From = (more = sql``) => sql`from issues i ${joins} ${more} where ${conditions}`
+  const walked = sql`from issues i ${joins} where ${conditions}`
   const asked = labels === undefined ? undefined : labelled('Issue', filter.labels ?? [], labels)
   if (asked === undefined) {
     const one = (branch: Branch) => branch(walked, sql`true`)
     return { given: sql``, found: one, counted: one }
   }
   const number = sql`(select count(*) from few)`
-  const picked: From = (more = sql``) => sql`
-    from (select distinct few.id from few) few join issues i on i.id = few.id ${joins} ${more} where ${conditions}`
-  const fromRarest: From = (more = sql``) => sql`
-    from issues i join noteable_labels y on y.noteable_type = 'Issue' and y.noteable_id = i.id ${joins} ${more}
+  const picked = sql`
+    from (select distinct few.id from few) few join issues i on i.id = few.id ${joins} where ${conditions}`
+  const fromRarest = sql`
+    from issues i join noteable_labels y on y.noteable_type = 'Issue' and y.noteable_id = i.id ${joins}
     where y.label_id = any (array(select r.id from rarest r)) and ${conditions}`
-  const either = (many: From) => (branch: Branch) => sql`
+  const either = (many: RawBuilder<unknown>) => (branch: Branch) => sql`
     ${branch(picked, sql`${number} <= ${asked.limit}`)}
     union all
     ${branch(many, sql`${number} > ${asked.limit}`)}`

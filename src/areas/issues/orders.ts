@@ -6,8 +6,12 @@ export interface OrderedPart {
   readonly key: RawBuilder<unknown>
   /** The same order told so that indexes can help; the key itself by default. None: all have one key. */
   readonly order?: readonly RawBuilder<unknown>[]
-  readonly joins?: RawBuilder<unknown>
   readonly where?: RawBuilder<unknown>
+  /**
+   * Groups `g` of milestones or labels, by what their issues go first: `at`. The list is read from one after the other,
+   * and ends when there is enough.
+   */
+  readonly groups?: RawBuilder<unknown>
 }
 
 const milestoneDue = sql`(select m.due_date from milestones m where m.id = i.milestone_id)`
@@ -48,23 +52,30 @@ export function partsOf(
   known: { readonly milestones: RawBuilder<unknown>; readonly priorities: RawBuilder<unknown> } | undefined,
 ): readonly OrderedPart[] {
   if (known === undefined) return [{ key: keys[order] }]
-  const due: OrderedPart = {
-    key: sql`dm.due_date`,
-    joins: sql`join milestones dm on dm.id = i.milestone_id and dm.due_date is not null and ${known.milestones}`,
+  const due = {
+    key: sql`g.at`,
+    order: [],
+    groups: sql`
+      select dm.due_date as at, array_agg(dm.id) as ids from milestones dm
+      where dm.due_date is not null and ${known.milestones} group by dm.due_date`,
+    where: sql`i.milestone_id = any (g.ids)`,
   }
-  // Milestones without a date are as none.
-  const dated = sql`exists (select from milestones dm where dm.id = i.milestone_id and dm.due_date is not null)`
-  const labelled: OrderedPart = {
-    key: sql`pr.priority`,
-    joins: sql`
-      join noteable_labels ranked on ranked.noteable_type = 'Issue' and ranked.noteable_id = i.id
-      join label_priorities pr on pr.label_id = ranked.label_id and ${known.priorities}`,
+  // Milestones without a date are as none. Asked of each issue as it comes, never joined.
+  const dated = sql`exists (
+    select from milestones dm where dm.id = i.milestone_id and dm.due_date is not null offset 0)`
+  const labelled = {
+    key: sql`g.at`,
+    order: [],
+    groups: sql`
+      select pr.priority as at, array_agg(pr.label_id) as ids from label_priorities pr
+      where ${known.priorities} group by pr.priority`,
     // Of several labels the first counts.
-    where: sql`not exists (
-      select from label_priorities o
-      where o.project_id = pr.project_id and (o.priority, o.label_id) < (pr.priority, pr.label_id) and exists (
-        select from noteable_labels x
-        where x.noteable_type = 'Issue' and x.noteable_id = i.id and x.label_id = o.label_id))`,
+    where: sql`
+      i.id in (
+        select x.noteable_id from noteable_labels x where x.noteable_type = 'Issue' and x.label_id = any (g.ids))
+      and not exists (
+        select from noteable_labels x join label_priorities pr on pr.label_id = x.label_id and ${known.priorities}
+        where x.noteable_type = 'Issue' and x.noteable_id = i.id and pr.priority < g.at offset 0)`,
   }
   const ranked = sql`exists (
     select from noteable_labels x join label_priorities pr on pr.label_id = x.label_id and ${known.priorities}
@@ -78,14 +89,13 @@ export function partsOf(
       return [
         {
           ...due,
-          key: priority(sql`dm.due_date`, labelPriority),
-          order: [sql`dm.due_date`, labelPriority],
+          key: priority(sql`g.at`, labelPriority),
+          order: [labelPriority],
         },
         {
           ...labelled,
-          key: priority(sql`null::date`, sql`pr.priority`),
-          order: [sql`pr.priority`],
-          where: sql`${labelled.where!} and not ${dated}`,
+          key: priority(sql`null::date`, sql`g.at`),
+          where: sql`${labelled.where} and not ${dated}`,
         },
         { key: sql`array[${never}, ${never}]`, order: [], where: sql`not ${dated} and not ${ranked}` },
       ]
