@@ -76,6 +76,17 @@ function wikiCells({ wikis = [] }: Results): Cells[] {
   return wikis.map(({ what, p50, p99, times }) => [what, digits(p50, 1), digits(p99, 1), times])
 }
 
+function fanOutCells({ fanOut }: Results): Cells[] {
+  if (fanOut === undefined) return []
+  const { followers, times, p50, p99, statements } = fanOut
+  return [
+    [
+      `from a note to the last of ${digits(followers)} who follow`,
+      `p50 ${digits(p50)} ms, p99 ${digits(p99)} ms of ${times}; ${digits(statements, 1)} statements a note`,
+    ],
+  ]
+}
+
 function ciCells({ latencies, idle, compiling, creation }: Results): Cells[] {
   return [
     ...(compiling === undefined
@@ -126,6 +137,7 @@ export async function page(results: Results): Promise<string> {
   const starts = startCells(results)
   const ci = ciCells(results)
   const wiki = wikiCells(results)
+  const streams = fanOutCells(results)
   const ldap: Cells[] = (results.ldap ?? []).map(({ what, seconds }) => [what, digits(seconds, 1)])
   const text = `# Benchmarks
 
@@ -159,6 +171,8 @@ ${git.length === 0 ? '' : `## Git transfers\n\nSeconds, the best of all tries.\n
 ${ci.length === 0 ? '' : `## CI\n\n${table(['', 'figure'], ci, 2)}`}
 
 ${wiki.length === 0 ? '' : `## Wikis\n\nMilliseconds, one caller after the other.\n\n${table(['', 'p50', 'p99', 'times'], wiki)}`}
+
+${streams.length === 0 ? '' : `## Streams\n\n${table(['', 'figure'], streams, 2)}`}
 
 ${ldap.length === 0 ? '' : `## LDAP\n\nSeconds, with a real OpenLDAP.\n\n${table(['', 'seconds'], ldap)}`}
 

@@ -1,6 +1,7 @@
 import type { Idle, Latency } from './ci.ts'
 import type { Compiling } from './compile.ts'
 import type { Creation } from './creation.ts'
+import type { FanOut } from './discussions.ts'
 import type { Transfer } from './git.ts'
 import type { Machine } from './machine.ts'
 import type { Measured } from './measure.ts'
@@ -31,6 +32,7 @@ export interface Results {
   readonly idle: Idle[]
   compiling?: Compiling
   creation?: Creation
+  fanOut?: FanOut
   wikis?: readonly WikiFigure[]
   ldap?: readonly LdapFigure[]
   /** What went wrong or was left out, in words. */

@@ -5,6 +5,7 @@ import { Child } from './child.ts'
 import { Ci, pushConfiguration, twentyJobs } from './ci.ts'
 import { compiling } from './compile.ts'
 import { creating } from './creation.ts'
+import { discussions, fanOut } from './discussions.ts'
 import { endpoints, type Endpoint } from './endpoints.ts'
 import { advertisements, transfers } from './git.ts'
 import { GitClient } from './git-client.ts'
@@ -77,6 +78,18 @@ export class Run {
     if (this.#wants('wikis')) {
       await this.#part('wikis', async () => {
         this.#results.wikis = await wikis(service, git, this.#options.quick)
+      })
+    }
+    if (this.#wants('discussions')) {
+      await this.#part('discussions', async () => {
+        this.#say('discussions: a merge request with 5,000 notes')
+        await this.#endpoints(bench, await discussions(service, git, client, this.#options.scale))
+      })
+    }
+    if (this.#wants('streams')) {
+      await this.#part('streams', async () => {
+        this.#say('streams: a thousand followers')
+        this.#results.fanOut = await fanOut(service, this.#options.scale, this.#options.quick)
       })
     }
     if (this.#wants('create-pipeline')) {

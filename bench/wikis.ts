@@ -74,7 +74,7 @@ export async function wikis(service: Service, git: GitClient, quick: boolean): P
   await measure('list after it', 1, () => api('GET', `/projects/${small.id}/wikis?per_page=100`))
 
   for (const [format, piece] of Object.entries(pieces)) {
-    const content = piece.repeat(Math.ceil(100_000 / piece.length)).slice(0, 100_000)
+    const content = filledWith(piece, 100_000)
     const titles = Array.from({ length: quick ? 3 : 10 }, (_, number) => `${format}-${number}`)
     for (const title of titles) {
       await api('POST', `/projects/${small.id}/wikis`, { title, format, content: `${title}\n\n${content}` })
@@ -82,8 +82,20 @@ export async function wikis(service: Service, git: GitClient, quick: boolean): P
     await measure(`render 100 kB of ${format}`, titles.length, (number) =>
       api('GET', `/projects/${small.id}/wikis/${titles[number]!}?render_html=true`),
     )
+    const large = { title: `large ${format}`, format, content: filledWith(piece, 2_500_000) }
+    await api('POST', `/projects/${small.id}/wikis`, large)
+    await measure(`render 2.5 MB of ${format}`, 1, () =>
+      api('GET', `/projects/${small.id}/wikis/large-${format}?render_html=true`),
+    )
   }
+  await measure(`search ${listed} pages`, quick ? 5 : 50, (number) =>
+    api('GET', `${place}/wiki_blobs?search=${encodeURIComponent(`Page ${number}`)}`),
+  )
   return figures
+}
+
+function filledWith(piece: string, size: number): string {
+  return piece.repeat(Math.ceil(size / piece.length)).slice(0, size)
 }
 
 /** A wiki of that many pages in 50 folders, in one push. */

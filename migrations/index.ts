@@ -74,6 +74,7 @@ import * as ordersOfIssues from './0171-orders-of-issues.ts'
 /** In the order they run. A released migration is never edited. */
 import * as webhooks from './0200-webhooks.ts'
 import * as upkeepOfRepositories from './0130-upkeep-of-repositories.ts'
+import * as visibleReferences from './0141-visible-references.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -149,4 +150,5 @@ export const migrations: MigrationList = {
   '0170-refs-of-snippets': refsOfSnippets,
   '0171-orders-of-issues': ordersOfIssues,
   '0130-upkeep-of-repositories': upkeepOfRepositories,
+  '0141-visible-references': visibleReferences,
 }

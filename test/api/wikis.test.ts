@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person, Reply } from '../world/client.ts'
+import { pushFiles } from '../world/push.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 
 let world: World
@@ -94,39 +95,6 @@ describe.each(places)('the wiki of %s', (_, make) => {
     expect(second.headers.get('x-next-page')).toBe('3')
   })
 
-  test('names pages by its rules', async () => {
-    const slugs = [
-      ['  a   wide   title ', 'a-wide-title'],
-      ['../../up/./one', 'up/one'],
-      ['/rooted', 'rooted'],
-      ['Größe + Café <b>?', 'Größe-+-Café-<b>?'],
-      ['日本語 ページ', '日本語-ページ'],
-      ['v1.2.md', 'v1.2.md'],
-      ['attachments', 'attachments'],
-      ['.hidden', '.hidden'],
-    ] as const
-    for (const [title, slug] of slugs) {
-      const made = await create(place, { title, content: '' })
-      expect(made).toMatchObject({ slug, title: slug.replaceAll('-', ' '), content: '' })
-      expect((await writer.get(`${place}/wikis/${encodeURIComponent(slug)}`)).status).toBe(200)
-    }
-  })
-
-  test('takes blanks and hyphens, and letters of both cases, for one page', async () => {
-    await create(place, { title: 'one name', content: '' })
-    const duplicate = {
-      status: 400,
-      message: { base: ['Duplicate page: A page with that title already exists'] },
-    }
-    for (const fields of [
-      { title: 'one-name' },
-      { title: 'ONE name' },
-      { title: 'one name', format: 'org' },
-    ]) {
-      expect(refusal(await writer.post(`${place}/wikis`, { content: '', ...fields }))).toEqual(duplicate)
-    }
-  })
-
   test('keeps the format unless another is chosen, and moves as titles say', async () => {
     const made = await create(place, { title: 'moves/plan', content: '* one', format: 'asciidoc' })
     expect(made).toMatchObject({ format: 'asciidoc', slug: 'moves/plan' })
@@ -161,29 +129,6 @@ describe.each(places)('the wiki of %s', (_, make) => {
     })
   })
 
-  test('writes a title into the front matter, and reads it', async () => {
-    const made = await create(place, {
-      title: 'titled',
-      content: 'text',
-      front_matter: { title: 'Shown: so' },
-    })
-    expect(made).toMatchObject({
-      title: 'titled',
-      front_matter: { title: 'Shown: so' },
-      content: '---\ntitle: "Shown: so"\n---\ntext',
-    })
-    const changed = await writer.put(`${place}/wikis/titled`, {
-      content: '---\ntags: [a, b]\n---\ntext',
-      front_matter: { title: 'New' },
-    })
-    expect(changed.body).toMatchObject({ front_matter: { tags: ['a', 'b'], title: 'New' } })
-    const bombs = ['---\n- list\n---\n', '---\na: &a [*a]\n---\n', '---\n: : :\n---\n', `---\nx\n`]
-    for (const content of bombs) {
-      const page = expectStatus(await writer.put(`${place}/wikis/titled`, { content }), 200)
-      expect(page).toMatchObject({ content, front_matter: {} })
-    }
-  })
-
   test('refuses in the words of the specification', async () => {
     await create(place, { title: 'kept', content: 'kept' })
     const post = async (fields: Json) => refusal(await writer.post(`${place}/wikis`, fields))
@@ -212,64 +157,6 @@ describe.each(places)('the wiki of %s', (_, make) => {
       status: 400,
       message: { title: [`exceeds the limit of 255 bytes for directory name "${long}"`] },
     })
-  })
-
-  test('limits content in bytes', async () => {
-    const { settings } = world.service.services
-    const before = settings.values.wiki_page_max_content_bytes
-    await settings.change({ wiki_page_max_content_bytes: 1024 })
-    try {
-      const content = 'ü'.repeat(768)
-      const tooLong = {
-        status: 400,
-        message: { content: ['is too long (1.5 KB). The maximum size is 1 KB.'] },
-      }
-      expect(refusal(await writer.post(`${place}/wikis`, { title: 'long', content }))).toEqual(tooLong)
-      await create(place, { title: 'short', content: 'ü'.repeat(512) })
-      expect(refusal(await writer.put(`${place}/wikis/short`, { content }))).toEqual(tooLong)
-    } finally {
-      await settings.change({ wiki_page_max_content_bytes: before })
-    }
-  })
-
-  test('answers hostile titles with what they are', async () => {
-    const titles = [
-      '.git/config',
-      'a/.GIT/hooks',
-      '.git',
-      'git~1',
-      '.g\u200cit/x',
-      'a\u0000b',
-      'a\u0007b',
-      '\ud800',
-      'a\\..\\b',
-      '--help',
-      'x'.repeat(100_000),
-      '%2e%2e/%2e%2e/etc/passwd',
-      'a'.concat('/b'.repeat(3000)),
-    ]
-    for (const title of titles) {
-      const reply = await writer.post(`${place}/wikis`, { title, content: 'x' })
-      expect(reply.status, `${title.slice(0, 40)}: ${reply.text.slice(0, 100)}`).toBeLessThan(500)
-      if (reply.status === 201) {
-        const { slug } = reply.body as { slug: string }
-        expect((await writer.get(`${place}/wikis/${encodeURIComponent(slug)}`)).status).toBe(200)
-      }
-      expect(
-        (await writer.get(`${place}/wikis/${encodeURIComponent(title.toWellFormed().slice(0, 4000))}`))
-          .status,
-      ).toBeLessThan(500)
-    }
-    for (const slug of ['..%2f..%2fetc%2fpasswd', '%00', '%ff', '.git%2fconfig', 'a%0ab'])
-      expect((await writer.get(`${place}/wikis/${slug}`)).status).toBeLessThan(500)
-  })
-
-  test('answers a page beyond the limit of bodies with 413', async () => {
-    const reply = await writer.post(`${place}/wikis`, {
-      title: 'huge',
-      content: 'x'.repeat(52 * 1024 * 1024),
-    })
-    expect([400, 413]).toContain(reply.status)
   })
 
   test('keeps every version, compares and restores them', async () => {
@@ -348,6 +235,159 @@ describe.each(places)('the wiki of %s', (_, make) => {
     expect(await find('--help')).toEqual([])
     expect(await find('.*')).toEqual([])
     expect((await writer.get(`${place}/wiki_blobs?search=`)).status).toBe(400)
+  })
+})
+
+describe('pages, wherever they are', () => {
+  let place: string
+  beforeAll(async () => {
+    place = `/projects/${(await project()).id}`
+  })
+
+  test('names pages by its rules', async () => {
+    const slugs = [
+      ['  a   wide   title ', 'a-wide-title'],
+      ['../../up/./one', 'up/one'],
+      ['/rooted', 'rooted'],
+      ['Größe + Café <b>?', 'Größe-+-Café-<b>?'],
+      ['日本語 ページ', '日本語-ページ'],
+      ['v1.2.md', 'v1.2.md'],
+      ['attachments', 'attachments'],
+      ['.hidden', '.hidden'],
+    ] as const
+    for (const [title, slug] of slugs) {
+      const made = await create(place, { title, content: '' })
+      expect(made).toMatchObject({ slug, title: slug.replaceAll('-', ' '), content: '' })
+      expect((await writer.get(`${place}/wikis/${encodeURIComponent(slug)}`)).status).toBe(200)
+    }
+  })
+
+  test('takes blanks and hyphens, and letters of both cases, for one page', async () => {
+    await create(place, { title: 'one name', content: '' })
+    const duplicate = {
+      status: 400,
+      message: { base: ['Duplicate page: A page with that title already exists'] },
+    }
+    for (const fields of [
+      { title: 'one-name' },
+      { title: 'ONE name' },
+      { title: 'one name', format: 'org' },
+    ]) {
+      expect(refusal(await writer.post(`${place}/wikis`, { content: '', ...fields }))).toEqual(duplicate)
+    }
+  })
+
+  test('writes a title into the front matter, and reads it', async () => {
+    const made = await create(place, {
+      title: 'titled',
+      content: 'text',
+      front_matter: { title: 'Shown: so' },
+    })
+    expect(made).toMatchObject({
+      title: 'titled',
+      front_matter: { title: 'Shown: so' },
+      content: '---\ntitle: "Shown: so"\n---\ntext',
+    })
+    const changed = await writer.put(`${place}/wikis/titled`, {
+      content: '---\ntags: [a, b]\n---\ntext',
+      front_matter: { title: 'New' },
+    })
+    expect(changed.body).toMatchObject({ front_matter: { tags: ['a', 'b'], title: 'New' } })
+    const bombs = ['---\n- list\n---\n', '---\na: &a [*a]\n---\n', '---\n: : :\n---\n', `---\nx\n`]
+    for (const content of bombs) {
+      const page = expectStatus(await writer.put(`${place}/wikis/titled`, { content }), 200)
+      expect(page).toMatchObject({ content, front_matter: {} })
+    }
+  })
+
+  test('limits content in bytes', async () => {
+    const { settings } = world.service.services
+    const before = settings.values.wiki_page_max_content_bytes
+    await settings.change({ wiki_page_max_content_bytes: 1024 })
+    try {
+      const content = 'ü'.repeat(768)
+      const tooLong = {
+        status: 400,
+        message: { content: ['is too long (1.5 KB). The maximum size is 1 KB.'] },
+      }
+      expect(refusal(await writer.post(`${place}/wikis`, { title: 'long', content }))).toEqual(tooLong)
+      await create(place, { title: 'short', content: 'ü'.repeat(512) })
+      expect(refusal(await writer.put(`${place}/wikis/short`, { content }))).toEqual(tooLong)
+    } finally {
+      await settings.change({ wiki_page_max_content_bytes: before })
+    }
+  })
+
+  test('answers hostile titles with what they are', async () => {
+    const titles = [
+      '.git/config',
+      'a/.GIT/hooks',
+      '.git',
+      'git~1',
+      '.g\u200cit/x',
+      'a\u0000b',
+      'a\u0007b',
+      '\ud800',
+      'a\\..\\b',
+      '--help',
+      'x'.repeat(100_000),
+      '%2e%2e/%2e%2e/etc/passwd',
+      'a'.concat('/b'.repeat(3000)),
+    ]
+    for (const title of titles) {
+      const reply = await writer.post(`${place}/wikis`, { title, content: 'x' })
+      expect(reply.status, `${title.slice(0, 40)}: ${reply.text.slice(0, 100)}`).toBeLessThan(500)
+      if (reply.status === 201) {
+        const { slug } = reply.body as { slug: string }
+        expect((await writer.get(`${place}/wikis/${encodeURIComponent(slug)}`)).status).toBe(200)
+      }
+      expect(
+        (await writer.get(`${place}/wikis/${encodeURIComponent(title.toWellFormed().slice(0, 4000))}`))
+          .status,
+      ).toBeLessThan(500)
+    }
+    for (const slug of ['..%2f..%2fetc%2fpasswd', '%00', '%ff', '.git%2fconfig', 'a%0ab'])
+      expect((await writer.get(`${place}/wikis/${slug}`)).status).toBeLessThan(500)
+  })
+
+  test('answers a page beyond the limit of bodies with 413', async () => {
+    const reply = await writer.post(`${place}/wikis`, {
+      title: 'huge',
+      content: 'x'.repeat(52 * 1024 * 1024),
+    })
+    expect([400, 413]).toContain(reply.status)
+  })
+
+  test('follows a page through its names', async () => {
+    await create(place, { title: 'names/first', content: 'one\n' })
+    for (const [slug, fields] of [
+      ['names/first', { content: 'one\ntwo\n' }],
+      ['names/first', { title: 'second' }],
+      ['names/second', { title: '/Third name' }],
+      ['Third-name', { content: 'one\ntwo\nthree\n' }],
+    ] as const)
+      expectStatus(await writer.put(`${place}/wikis/${encodeURIComponent(slug)}`, fields), 200)
+    // Another page has the name that this one had at first.
+    await create(place, { title: 'names/first', content: 'another' })
+    const versions = (await writer.get(`${place}/wiki_versions/Third-name`)).body as Json[]
+    const ids = versions.map(({ id }) => id as string)
+    expect(ids).toHaveLength(5)
+    const pages = await Promise.all(
+      [1, 2, 3].map((page) => writer.get(`${place}/wiki_versions/Third-name?per_page=2&page=${page}`)),
+    )
+    expect(pages.flatMap(({ body }) => (body as Json[]).map(({ id }) => id as string))).toEqual(ids)
+    const first = ids.at(-1)!
+    const diff = await writer.get(`${place}/wiki_diffs/Third-name?from=${first}`)
+    expect(expectStatus(diff, 200)).toMatchObject({
+      old_path: 'names/first.md',
+      new_path: 'Third-name.md',
+      diff: '@@ -1 +1,3 @@\n one\n+two\n+three\n',
+    })
+    const old = await writer.get(`${place}/wikis/Third-name?version=${first}`)
+    expect(old.body).toMatchObject({ slug: 'names/first', content: 'one\n' })
+    const restored = await writer.post(`${place}/wiki_versions/Third-name`, { version: first })
+    expect(expectStatus(restored, 201)).toMatchObject({ slug: 'Third-name', content: 'one\n' })
+    expect((await writer.get(`${place}/wiki_versions/names%2Ffirst`)).body).toHaveLength(4)
   })
 })
 
@@ -462,19 +502,21 @@ describe('many editors at once', () => {
     expect(contents.toSorted()).toEqual([...texts, 'start'].toSorted())
   })
 
-  test('on pages of their own, created and changed', { timeout: 120_000 }, async () => {
-    const place = `/projects/${(await project()).id}`
-    const titles = Array.from({ length: editors }, (_, index) => `page ${index}`)
-    await Promise.all(
-      titles.map(async (title) => {
-        await create(place, { title, content: 'one' })
-        expectStatus(await writer.put(`${place}/wikis/${encodeURIComponent(title)}`, { content: 'two' }), 200)
-      }),
+  test('on pages of their own', { timeout: 120_000 }, async () => {
+    const made = await project()
+    const place = `/projects/${made.id}`
+    const titles = Array.from({ length: editors }, (_, index) => `page-${index}`)
+    const wiki = { path_with_namespace: `${made.path_with_namespace}.wiki` }
+    await pushFiles(world, wiki, Object.fromEntries(titles.map((title) => [`${title}.md`, `of ${title}`])))
+    const replies = await Promise.all(
+      titles.map((title) => writer.put(`${place}/wikis/${title}`, { content: `new ${title}` })),
     )
-    const histories = await Promise.all(titles.map((title) => history(place, title)))
-    expect(histories.map(({ length }) => length)).toEqual(titles.map(() => 2))
+    expect(replies.map(({ status }) => status)).toEqual(titles.map(() => 200))
     const list = await writer.get(`${place}/wikis?with_content=true&per_page=100`)
-    expect((list.body as Json[]).map(({ content }) => content as string)).toEqual(titles.map(() => 'two'))
+    expect((list.body as Json[]).map(({ content }) => content as string)).toEqual(
+      titles.toSorted().map((title) => `new ${title}`),
+    )
+    expect(await history(place, titles[17]!)).toHaveLength(2)
   })
 
   test('creating one title: one has it, the others are told', async () => {

@@ -14,8 +14,9 @@ import { notFound, unprocessable } from '../../../kernel/errors/index.ts'
 import { diffBlobs, findEntry, GitError, parsePath, streamBlob } from '../../../git/index.ts'
 import { contentDisposition } from '../../repository/index.ts'
 import { Diff, FoundBlob, Version, versionEntity, WikiPage, writtenEntity } from '../entities.ts'
-import { restore, versionsOf } from '../history.ts'
+import { restore } from '../history.ts'
 import { ownerOf, type Place } from '../owners.ts'
+import { pageAsOf, versionsOf } from '../renames.ts'
 import { asOf, present, type WikiRoom } from '../services.ts'
 import { searchPages } from '../search.ts'
 import * as store from '../store.ts'
@@ -56,6 +57,7 @@ export function historyEndpoints<Kind extends SubjectKind>(
       path: `${path}/wiki_versions/:slug`,
       greedy: true,
       summary: `List the versions of a wiki page of ${called}`,
+      description: 'Newest first, back through its earlier names and formats.',
       may: reading,
       anonymous: true,
       paged: true,
@@ -101,6 +103,7 @@ export function historyEndpoints<Kind extends SubjectKind>(
       path: `${path}/wiki_diffs/:slug`,
       greedy: true,
       summary: `Compare two versions of a wiki page of ${called}`,
+      description: 'Also with what the page was before it was renamed.',
       may: reading,
       anonymous: true,
       params: Fields({
@@ -113,10 +116,10 @@ export function historyEndpoints<Kind extends SubjectKind>(
       read,
       async handle({ rows, params }) {
         const before = await asOf(room, rows[0], params.from)
-        const after =
-          params.to === undefined ? await present(room, rows[0]) : await asOf(room, rows[0], params.to)
-        const old = await indexes.find(before.repository, before.commit, params.slug)
-        const now = after && (await indexes.find(after.repository, after.commit, params.slug))
+        const here = await present(room, rows[0])
+        const after = params.to === undefined ? here : await asOf(room, rows[0], params.to)
+        const old = await pageAsOf(indexes, before, here, params.slug)
+        const now = after && (await pageAsOf(indexes, after, here, params.slug))
         if (old === undefined || now === undefined || after === undefined) throw notFound('Wiki Page')
         const diff = await diffBlobs(after.repository, old.oid, now.oid).catch((error: unknown) => {
           if (error instanceof GitError && error.failure === 'too-large')

@@ -29,6 +29,7 @@ import { ownerOf, type Place } from '../owners.ts'
 import { renderPage } from '../render.ts'
 import { readContent, readContents } from '../pages/content.ts'
 import { pageFormats } from '../pages/files.ts'
+import { pageAsOf } from '../renames.ts'
 import { asOf, present, writable, type WikiRoom } from '../services.ts'
 import * as store from '../store.ts'
 import { createPage, deletePage, editPage, mustBeAsIn } from '../write.ts'
@@ -124,11 +125,9 @@ export function pageEndpoints<Kind extends SubjectKind>(
       async handle(call) {
         const { actor, rows, params } = call
         const { version } = params
-        const where =
-          version === undefined || version === ''
-            ? await present(room, rows[0])
-            : await asOf(room, rows[0], version)
-        const page = where && (await indexes.find(where.repository, where.commit, params.slug))
+        const here = await present(room, rows[0])
+        const where = version === undefined || version === '' ? here : await asOf(room, rows[0], version)
+        const page = where && (await pageAsOf(indexes, where, here, params.slug))
         if (where === undefined || page === undefined) throw notFound('Wiki Page')
         const [content, last] = await Promise.all([
           readContent(where.repository, page),
