@@ -283,3 +283,33 @@ test('a hundred write into one thread at once: nothing is lost, and all see the 
   const flat = rowsOf(await guest.get(`${at}/notes?sort=asc&per_page=100`)).map(({ body }) => body as string)
   expect(flat).toEqual(said(seen).slice(0, 100))
 })
+
+test('a note of the service is seen by those who see what it names', async () => {
+  const open = await world.project({ visibility: 'public' })
+  const secret = await world.project()
+  const inside = await world.member({ project: secret }, 'guest')
+  const trusted = await world.member({ project: secret }, 'planner')
+  const make = async (of: Made, fields: Json) =>
+    expectStatus(await world.root.post(`/projects/${of.id}/issues`, fields), 201)
+  const { iid } = await make(open, { title: 'open' })
+  const at = `/projects/${open.id}/issues/${iid as number}`
+  for (const fields of [{ title: 'private' }, { title: 'confidential', confidential: true }]) {
+    const target = await make(secret, fields)
+    const link = { target_project_id: secret.id, target_issue_iid: target['iid'] }
+    expectStatus(await world.root.post(`${at}/links`, link), 201)
+  }
+  const seen = async (by: Client): Promise<[number, string | null]> => {
+    const reply = await by.get(`${at}/discussions`)
+    return [rowsOf(reply).length, reply.headers.get('x-total')]
+  }
+  const stranger = await world.user()
+  expect(await seen(stranger)).toEqual([0, '0'])
+  expect(await seen(inside)).toEqual([1, '1'])
+  expect(await seen(trusted)).toEqual([2, '2'])
+  expect(await seen(world.root)).toEqual([2, '2'])
+  // An assignee reads what is confidential; with issues switched off nobody hears of them.
+  expectStatus(await world.root.put(`/projects/${secret.id}/issues/2`, { assignee_ids: [inside.id] }), 200)
+  expect(await seen(inside)).toEqual([2, '2'])
+  expectStatus(await world.root.put(`/projects/${secret.id}`, { issues_access_level: 'disabled' }), 200)
+  expect(await seen(trusted)).toEqual([0, '0'])
+})
