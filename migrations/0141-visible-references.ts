@@ -58,10 +58,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
           or (thing.audience > -20 and is_admin);
       end if;
       if not (place.level >= 20 or (place.level > 0 and (is_admin or role >= within))) then return false; end if;
-      return case ref_kind
-        when 'Issue' then not thing.secret or is_admin or thing.mine or role >= 15
-        when 'Snippet' then thing.visibility = 20 or is_admin or thing.mine or role >= 10
-          or (thing.visibility = 10 and not is_external)
-        else place.visibility > 0 or is_admin or role >= 15 end;
+      if ref_kind = 'Issue' then
+        return not thing.secret or is_admin or thing.mine or role >= 15;
+      elsif ref_kind = 'Snippet' then
+        return thing.visibility = 20 or is_admin or thing.mine or role >= 10
+          or (thing.visibility = 10 and not is_external);
+      end if;
+      return place.visibility > 0 or is_admin or role >= 15;
     end $$`.execute(db)
 }

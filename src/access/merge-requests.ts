@@ -63,14 +63,3 @@ export const userReadsRequests = reads({
   admin: sql`u.admin`,
   external: sql`u.external`,
 })
-
-/** Whether the caller reads request `m` of project `p`, in lists that something else already keeps small. */
-export const requestReadable = reads({
-  audience: sql`m.audience`,
-  role: sql`(
-    select coalesce(max(reachable.access_level), 0) from reachable_projects(actor.id) reachable
-    where reachable.project_id = p.id)`,
-  id: sql`actor.id`,
-  admin: sql`coalesce(actor.admin, false)`,
-  external: sql`coalesce(actor.external, true)`,
-})

@@ -9,7 +9,7 @@ import type { ProjectSubject } from './subjects.ts'
  */
 
 /** By the snippet's own visibility, to who sees its project. */
-export const snippetOpen = sql`(
+const snippetOpen = sql`(
   s.visibility = ${sql.lit(Visibility.public)} or s.author_id = actor.id or actor.admin
   or (s.visibility = ${sql.lit(Visibility.internal)} and not actor.external))`
 
