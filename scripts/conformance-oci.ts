@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmod, cp, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -8,8 +8,8 @@ import { freePort, Service } from '../bench/service.ts'
 /**
  * Runs the conformance suite of the OCI distribution specification against a service of its own, in all four
  * workflows. The suite is built from the Go module proxy, pinned by `conformance/oci/go.sum`; or, where the proxy does
- * not have it, from a folder with its sources: `--source DIR`, or `OCI_CONFORMANCE_SOURCE`. Where there is neither, or no
- * Go, it says so and is skipped; `--required` makes that a failure.
+ * not have it, from a checkout: `--source DIR`, or `OCI_CONFORMANCE_SOURCE`. Where there is neither, or no Go, it says
+ * what it lacks and is skipped; `--required` makes that a failure.
  */
 const suite = 'github.com/opencontainers/distribution-spec/conformance'
 const pinned = path.resolve(import.meta.dirname, '../conformance/oci')
@@ -45,6 +45,11 @@ function run(
 
 function skip(reason: string): void {
   console.log(`OCI conformance suite skipped: ${reason}`)
+  console.log(
+    'It needs Go, and the sources of the suite: from a module proxy that has ' +
+      `${suite} (GOPROXY), or from a checkout of the specification (--source DIR).\n` +
+      'test/registry/blobs.test.ts and manifests.test.ts walk the same four workflows without it.',
+  )
   if (process.argv.includes('--required')) process.exitCode = 1
 }
 
@@ -57,17 +62,22 @@ async function call(service: Service, address: string, body: object): Promise<vo
   if (!response.ok) throw new Error(`${address}: ${response.status} ${await response.text()}`)
 }
 
-/** The folder of the suite's sources, where somebody has put them. */
-function givenSource(): string | undefined {
+/** The folder of the suite's sources, where somebody has put them: itself, or the specification that it is a part of. */
+async function givenSource(): Promise<string | undefined> {
   const { values } = parseArgs({
     options: { source: { type: 'string' }, required: { type: 'boolean' } },
   })
   const folder = values.source ?? process.env['OCI_CONFORMANCE_SOURCE'] ?? ''
-  return folder === '' ? undefined : path.resolve(folder)
+  if (folder === '') return undefined
+  for (const place of [folder, path.join(folder, 'conformance')]) {
+    const module = await readFile(path.join(place, 'go.mod'), 'utf8').catch(() => '')
+    if (module.includes(suite)) return path.resolve(place)
+  }
+  throw new Error(`${folder} is no checkout of the suite: there is no go.mod of ${suite} in it`)
 }
 
 async function main(): Promise<void> {
-  const given = givenSource()
+  const given = await givenSource()
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-conformance-'))
   stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
