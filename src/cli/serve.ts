@@ -2,7 +2,11 @@ import { Command } from 'commander'
 import { startService, type Service } from '../app/service.ts'
 import { readConfig } from '../kernel/config/index.ts'
 import { createLogger } from '../kernel/log/index.ts'
+import { giveBackMemory } from './give-back.ts'
 import { explain } from './trouble.ts'
+
+/** Milliseconds after which those who waited for the start have been served. */
+const settledAfter = 5_000
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -20,6 +24,7 @@ export function serveCommand(): Command {
       }
       await using _service = service
       process.stdout.write(welcome(service, config.rootToken))
+      setTimeout(giveBackMemory, settledAfter).unref()
       await stop
       log.info('stopping')
     })
