@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
 import type { Person, Reply } from '../world/client.ts'
 import { expectStatus, roles, startWorld, type Json, type RoleName, type World } from '../world/world.ts'
@@ -519,5 +519,41 @@ describe('projects', () => {
     expect(answer.body).toEqual({
       message: { user_id: ['project bots cannot be added to other groups / projects'] },
     })
+  })
+})
+
+describe('who leaves', () => {
+  test('is taken off issues and merge requests with unassign_issuables, and keeps them without', async () => {
+    const group = await world.group()
+    const project = await world.project({ namespace_id: group.id })
+    const assigned = async (person: Person) => {
+      const issue = expectStatus(
+        await world.root.post(`/projects/${project.id}/issues`, { title: 'x', assignee_ids: [person.id] }),
+        201,
+      )
+      return async () =>
+        bodyOf(await world.root.get(`/projects/${project.id}/issues/${issue['iid'] as number}`))['assignees']
+    }
+    const [stays, goes] = [
+      await world.member({ group }, 'developer'),
+      await world.member({ group }, 'developer'),
+    ]
+    const ofStaying = await assigned(stays)
+    const ofGoing = await assigned(goes)
+    const leave = (person: Person, query: string) =>
+      person.delete(`/groups/${group.id}/members/${person.id}${query}`)
+    expectStatus(await leave(stays, ''), 204)
+    expectStatus(await leave(goes, '?unassign_issuables=true'), 204)
+    await vi.waitFor(async () => expect(await ofGoing()).toEqual([]), { timeout: 20_000, interval: 20 })
+    expect(await ofStaying()).toMatchObject([{ id: stays.id }])
+  })
+
+  test('has nothing to say any more about what he is told of the place', async () => {
+    const group = await world.group({ visibility: 'public' })
+    const person = await world.member({ group }, 'developer')
+    const settings = `/groups/${group.id}/notification_settings`
+    expectStatus(await person.put(settings, { level: 'watch' }), 200)
+    expectStatus(await person.delete(`/groups/${group.id}/members/${person.id}`), 204)
+    expect(bodyOf(await person.get(settings))).toMatchObject({ level: 'global' })
   })
 })

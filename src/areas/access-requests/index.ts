@@ -1,10 +1,12 @@
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Events } from '../../tasks/index.ts'
 import { accessRequestEndpoints } from './routes.ts'
 
 interface Services {
   readonly db: Database
+  readonly events: Events
   readonly externalUrl: () => string
   readonly plan: Plan
 }

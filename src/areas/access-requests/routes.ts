@@ -2,11 +2,14 @@ import { endpoint, group, project, Role, userOf } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { Fields, Id, Int, ListOf, Timestamp, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { forbidden, recordNotFound } from '../../kernel/errors/index.ts'
+import type { Events } from '../../tasks/index.ts'
 import {
   addOne,
+  announceMemberships,
   circumstancesOf,
   Member,
   memberEntity,
+  newsPlace,
   placeOf,
   refuseGrant,
   requireAdministration,
@@ -18,6 +21,7 @@ import type { RequestRow } from './store.ts'
 
 interface Services {
   readonly db: Database
+  readonly events: Events
   readonly externalUrl: () => string
   readonly paid: boolean
 }
@@ -61,7 +65,15 @@ export function accessRequestEndpoints(kind: Place['kind'], services: Services):
         if (subject.settings['request_access_enabled'] === false || subject.role >= Role.guest) {
           throw forbidden()
         }
-        return requester(await store.insert(db.writer, placeOf(subject), userOf(call.actor).id))
+        const { id } = userOf(call.actor)
+        const place = placeOf(subject)
+        return db.transaction(async (tx) => {
+          const request = await store.insert(tx, place, id)
+          await announceMemberships(services, tx, id, [
+            { action: 'request', memberId: id, ...newsPlace(place) },
+          ])
+          return requester(request)
+        })
       },
     }),
 
@@ -85,7 +97,7 @@ export function accessRequestEndpoints(kind: Place['kind'], services: Services):
         const wish = { accessLevel: params.access_level, expiresAt: null }
         refuseGrant(actor, place, wish)
         const addition = { actor, place, wish, circumstances: circumstancesOf(place, paid) }
-        return member(await addOne(db, addition, 'id', String(params.user_id)))
+        return member(await addOne(services, addition, 'id', String(params.user_id)))
       },
     }),
 
@@ -100,9 +112,15 @@ export function accessRequestEndpoints(kind: Place['kind'], services: Services):
       refuses: { 404: 'No such request' },
       async handle(call) {
         const subject = kind === 'group' ? call.group : call.project
-        if (userOf(call.actor).id !== call.params.user_id) requireAdministration(call.actor, subject)
-        const there = await store.remove(db.writer, placeOf(subject), call.params.user_id)
-        if (!there) throw recordNotFound()
+        const caller = userOf(call.actor).id
+        const memberId = call.params.user_id
+        if (caller !== memberId) requireAdministration(call.actor, subject)
+        const place = placeOf(subject)
+        await db.transaction(async (tx) => {
+          if (!(await store.remove(tx, place, memberId))) throw recordNotFound()
+          const action = caller === memberId ? 'withdraw' : 'deny'
+          await announceMemberships(services, tx, caller, [{ action, memberId, ...newsPlace(place) }])
+        })
       },
     }),
   ]

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { onConstraint, type Reader, type Writer } from '../../kernel/db/index.ts'
+import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid, notFound } from '../../kernel/errors/index.ts'
 import { userAvatar } from '../avatars/index.ts'
@@ -25,14 +25,14 @@ export function list(kind: Place['kind'], input: PageInput): Read<RequestRow> {
   )
 }
 
-export async function insert(db: Writer, place: Place, userId: number): Promise<RequestRow> {
+export async function insert(tx: Tx, place: Place, userId: number): Promise<RequestRow> {
   const there = () => invalid({ user_id: ['already exists in source'] })
   const column = sql.raw(place.kind === 'group' ? 'namespace_id' : 'project_id')
   const { rows } = await sql<RequestRow>`
     with r as (
       insert into access_requests (user_id, ${column}) values (${userId}, ${place.id}) returning *)
     select ${columns} from r join users u on u.id = r.user_id`
-    .execute(db)
+    .execute(tx)
     .catch(onConstraint('access_requests_group', there))
     .catch(onConstraint('access_requests_project', there))
     .catch(onConstraint('access_requests_namespace_id_fkey', () => notFound('Group')))
@@ -49,9 +49,9 @@ export async function exists(db: Reader, place: Place, userId: number): Promise<
 }
 
 /** Tells whether there was a request to end. */
-export async function remove(db: Writer, place: Place, userId: number): Promise<boolean> {
+export async function remove(tx: Tx, place: Place, userId: number): Promise<boolean> {
   const { rows } = await sql`
     delete from access_requests r
-    where r.user_id = ${userId} and ${placeColumn(place.kind, 'r')} = ${place.id} returning 1`.execute(db)
+    where r.user_id = ${userId} and ${placeColumn(place.kind, 'r')} = ${place.id} returning 1`.execute(tx)
   return rows.length > 0
 }

@@ -1,20 +1,31 @@
-import { endpoint, group, may, type Actor, type GroupSubject } from '../../access/index.ts'
+import { endpoint, group, may, userOf, type Actor, type GroupSubject } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { Fields, Id, ListOf, OneOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { badRequest, notFound, recordNotFound } from '../../kernel/errors/index.ts'
-import { levelsWithoutSeat, lockMember, lockOwners, placeOf, remove, removeBelow } from '../members/index.ts'
+import type { Events } from '../../tasks/index.ts'
+import {
+  announceMemberships,
+  levelsWithoutSeat,
+  lockMember,
+  lockOwners,
+  placeOf,
+  remove,
+  removeBelow,
+} from '../members/index.ts'
 import { BillableMember, billableMember, Membership, membership } from './entities.ts'
 import * as store from './store.ts'
 
 interface Services {
   readonly db: Database
+  readonly events: Events
   readonly externalUrl: () => string
   readonly plan: Plan
 }
 
 /** Who takes a seat of a top-level group: its members, those of all below, and those of groups that were let in. */
-export function billableMembers({ db, externalUrl, plan }: Services): { endpoints: Endpoint[] } {
+export function billableMembers(services: Services): { endpoints: Endpoint[] } {
+  const { db, externalUrl, plan } = services
   const above = levelsWithoutSeat(plan)
   const refuses = { 400: 'No top-level group, or no right to', 404: 'Nobody who takes a seat' }
 
@@ -96,9 +107,17 @@ export function billableMembers({ db, externalUrl, plan }: Services): { endpoint
             await lockOwners(tx, place)
             const own = await lockMember(tx, place, params.user_id)
             if (own?.fixed === true) throw badRequest('The last owner cannot be removed')
-            if (own !== undefined) await remove(tx, own.id)
-            const below = await removeBelow(tx, group.id, params.user_id)
-            if (own === undefined && below === 0) throw badRequest('No member found for the given user_id')
+            const gone = [
+              ...(own === undefined ? [] : await remove(tx, own.id)),
+              ...(await removeBelow(tx, group.id, params.user_id)),
+            ]
+            if (gone.length === 0) throw badRequest('No member found for the given user_id')
+            await announceMemberships(
+              services,
+              tx,
+              userOf(actor).id,
+              gone.map((one) => ({ action: 'leave', ...one })),
+            )
           })
         },
       }),

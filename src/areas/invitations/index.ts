@@ -1,8 +1,9 @@
 import type { Plan } from '../../kernel/config/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
+import type { InvitingServices } from './invite.ts'
+import { reminders } from './mails.ts'
 import { invitationEndpoints } from './routes.ts'
 import { removeOld } from './store.ts'
 
@@ -10,24 +11,20 @@ const forgetting = 'forget-old-invitations'
 const daysKept = 90
 
 /** Invitations of addresses; they become memberships when somebody signs up with one (`users/create.ts`). */
-export function invitations({
-  db,
-  plan,
-  settings,
-}: {
-  readonly db: Database
-  readonly plan: Plan
-  readonly settings: Settings
-}): {
+export function invitations(
+  services: InvitingServices & { readonly plan: Plan; readonly settings: Settings },
+): {
   endpoints: Endpoint[]
   tasks: Task[]
   schedules: Schedule[]
 } {
+  const { db, plan } = services
+  const { tasks, schedules } = reminders(services)
   return {
     endpoints: (['group', 'project'] as const).flatMap((kind) =>
-      invitationEndpoints(kind, { db, settings, paid: plan !== 'free', customRoles: plan === 'ultimate' }),
+      invitationEndpoints(kind, { ...services, paid: plan !== 'free', customRoles: plan === 'ultimate' }),
     ),
-    tasks: [{ name: forgetting, run: () => removeOld(db.writer, daysKept) }],
-    schedules: [{ task: forgetting, pattern: '20 0 * * *' }],
+    tasks: [...tasks, { name: forgetting, run: () => removeOld(db.writer, daysKept) }],
+    schedules: [...schedules, { task: forgetting, pattern: '20 0 * * *' }],
   }
 }

@@ -1,5 +1,4 @@
 import { userOf, type Actor } from '../../access/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
 import {
   addSeveral,
   faultsOf,
@@ -10,8 +9,10 @@ import {
   type Candidate,
   type Place,
   type Wish,
+  type AdditionServices,
   type circumstancesOf,
 } from '../members/index.ts'
+import { sendInvitation, type MailServices } from './mails.ts'
 import * as store from './store.ts'
 
 export interface Invitation {
@@ -23,6 +24,8 @@ export interface Invitation {
   readonly circumstances: ReturnType<typeof circumstancesOf>
 }
 
+export type InvitingServices = AdditionServices & MailServices
+
 /** What became of several invitations: faults by address or username, or one sentence where none could be made. */
 export interface InvitedEntity {
   readonly status: 'success' | 'error'
@@ -33,7 +36,7 @@ const address = /^[^@\s,]{1,64}@[^@\s,.]+(\.[^@\s,.]+)*$/
 
 /** Invites addresses and adds users by id, each for itself: what goes well is kept. */
 export async function invite(
-  db: Database,
+  services: InvitingServices,
   invitation: Invitation,
   emails: readonly string[],
   userIds: readonly string[],
@@ -43,11 +46,11 @@ export async function invite(
   if (wanted.length + userIds.length > mostAtOnce) return { status: 'error', message: tooManyNamed.message! }
   const faults: Record<string, string> = {}
   for (const email of wanted) {
-    const fault = await inviteOne(db, invitation, email)
+    const fault = await inviteOne(services, invitation, email)
     if (fault !== undefined) faults[email] = fault
   }
   for (const id of userIds) {
-    const { status, message } = await addSeveral(db, invitation, 'id', [id])
+    const { status, message } = await addSeveral(services, invitation, 'id', [id])
     if (status === 'error') faults[id] = message ?? ''
   }
   return Object.keys(faults).length === 0 ? { status: 'success' } : { status: 'error', message: faults }
@@ -60,16 +63,17 @@ export function nobodyOf(email: string, direct: Candidate['direct']): Candidate 
 
 /** What is wrong, or undefined. The address of a user makes him a member at once. */
 async function inviteOne(
-  db: Database,
+  services: InvitingServices,
   { actor, place, name, wish, circumstances }: Invitation,
   email: string,
 ): Promise<string | undefined> {
   if (!address.test(email) || email.length > 254) return 'Invite email is invalid'
+  const { db } = services
   const known = await store.lookUp(db.reader, place, email)
   if (known.asked) return `Member cannot be invited because they already requested to join ${name}`
   if (known.invited) return `Member already invited to ${name}`
   if (known.user_id !== null) {
-    const { status, message } = await addSeveral(db, { actor, place, wish, circumstances }, 'id', [
+    const { status, message } = await addSeveral(services, { actor, place, wish, circumstances }, 'id', [
       String(known.user_id),
     ])
     return status === 'error' ? (message?.replace(/^[^:]+: /, '') ?? '') : undefined
@@ -78,6 +82,9 @@ async function inviteOne(
   const fault =
     unauthorizedText(actor, place, wish, nobody) ?? sentence(faultsOf(wish, nobody, circumstances))
   if (fault !== '') return fault
-  await store.insert(db.writer, place, email, { ...wish, createdById: userOf(actor).id })
+  await db.transaction(async (tx) => {
+    const id = await store.insert(tx, place, email, { ...wish, createdById: userOf(actor).id })
+    if (id !== undefined) await sendInvitation(services, tx, id)
+  })
   return undefined
 }

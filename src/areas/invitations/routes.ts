@@ -1,5 +1,4 @@
 import { endpoint, group, project } from '../../access/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
 import {
   DateOnly,
   Fields,
@@ -30,7 +29,7 @@ import {
   type Place,
   refuseLocked,
 } from '../members/index.ts'
-import { invite, nobodyOf } from './invite.ts'
+import { invite, nobodyOf, type InvitingServices } from './invite.ts'
 import * as store from './store.ts'
 import type { InvitationRow } from './store.ts'
 
@@ -51,17 +50,14 @@ const Invited = Fields({
   message: Optional(Json({ description: 'Faults by address, or one sentence' })),
 })
 
-interface Services {
-  readonly db: Database
+interface Services extends InvitingServices {
   readonly paid: boolean
   readonly customRoles: boolean
   readonly settings: Settings
 }
 
-export function invitationEndpoints(
-  kind: Place['kind'],
-  { db, paid, customRoles, settings }: Services,
-): Endpoint[] {
+export function invitationEndpoints(kind: Place['kind'], services: Services): Endpoint[] {
+  const { db, paid, customRoles, settings } = services
   const on = kind === 'group' ? group : project
   const may = kind === 'group' ? 'admin_group_member' : 'admin_project_member'
   const email = Text({ description: 'The address that was invited' })
@@ -98,7 +94,7 @@ export function invitationEndpoints(
           circumstances: circumstancesOf(place, paid),
         }
         const userIds = (params.user_id ?? '').split(',').filter((id) => id.trim() !== '')
-        return invite(db, invitation, (params.email ?? '').split(','), userIds)
+        return invite(services, invitation, (params.email ?? '').split(','), userIds)
       },
     }),
 

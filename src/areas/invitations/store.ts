@@ -49,21 +49,23 @@ export async function lookUp(db: Reader, place: Place, email: string): Promise<A
   return rows[0]!
 }
 
+/** Undefined where the address was invited in this very moment. */
 export async function insert(
-  db: Writer,
+  tx: Tx,
   place: Place,
   email: string,
   { accessLevel, expiresAt, memberRole, createdById }: Wish & { readonly createdById: number },
-): Promise<void> {
+): Promise<number | undefined> {
   const column = sql.raw(place.kind === 'group' ? 'namespace_id' : 'project_id')
-  await sql`
+  const { rows } = await sql<{ id: number }>`
     insert into invitations (email, ${column}, access_level, expires_at, created_by_id, member_role_id)
     values (${email}, ${place.id}, ${accessLevel}, ${expiresAt}::date, ${createdById}, ${memberRole?.id ?? null})
-    on conflict do nothing`
-    .execute(db)
+    on conflict do nothing returning id`
+    .execute(tx)
     .catch(onConstraint('invitations_namespace_id_fkey', () => notFound('Group')))
     .catch(onConstraint('invitations_project_id_fkey', () => notFound('Project')))
     .catch(onConstraint('invitations_member_role_id_fkey', () => notFound('Member Role')))
+  return rows[0]?.id
 }
 
 const of = (place: Place, email: string): RawBuilder<boolean> =>

@@ -1,3 +1,4 @@
+import { sql, type RawBuilder } from 'kysely'
 import {
   DateOnly,
   Fields,
@@ -46,6 +47,9 @@ export const Member = Fields({
   is_using_seat: Optional(Flag({ description: 'Paid plans, with `show_seat_info`' })),
   membership_state: Optional(OneOf(['active', 'awaiting'], { description: 'Paid plans' })),
   member_role: Optional(MemberRole),
+  override: Optional(
+    Flag({ description: 'Of members of groups that a directory keeps: whether a hand has the last word' }),
+  ),
 })
 
 /** The outcome of adding several users at once. */
@@ -74,6 +78,14 @@ export interface MemberRow extends BasicUserRow {
   readonly saml_identity?: SamlIdentity | null
   /** Only where it is wanted. */
   readonly is_using_seat?: boolean
+  /** Null where no directory keeps the membership. */
+  readonly override?: boolean | null
+}
+
+/** The column `override` of a membership. */
+export function overrideOf(alias: string): RawBuilder<boolean | null> {
+  const member = (column: string) => sql.ref(`${alias}.${column}`)
+  return sql`case when ${member('ldap')} and ${member('namespace_id')} is not null then ${member('override')} end as override`
 }
 
 /** What a member looks like here; `paid` shows whether the membership waits for a seat. */
@@ -89,5 +101,6 @@ export function memberEntity({ externalUrl, paid }: { externalUrl: () => string;
     ...(paid && row.is_using_seat !== undefined && { is_using_seat: row.is_using_seat }),
     ...(paid && { membership_state: row.membership_state }),
     ...(row.member_role !== null && { member_role: memberRole(row.member_role) }),
+    ...(row.override != null && { override: row.override }),
   })
 }

@@ -2,16 +2,20 @@ import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Settings } from '../../settings/index.ts'
-import type { Schedule, Task } from '../../tasks/index.ts'
+import type { Mailer } from '../../mail/index.ts'
+import type { Events, Schedule, Task } from '../../tasks/index.ts'
+import { followMemberships } from './mails.ts'
 import { readingEndpoints } from './routes/reading.ts'
 import { stateEndpoints } from './routes/states.ts'
 import { writingEndpoints } from './routes/writing.ts'
 import { levelsWithoutSeat } from './rules.ts'
-import { removeExpired } from './store.ts'
+import { unassigning } from './unassign.ts'
+import { upkeep } from './upkeep.ts'
 
-export { addOne, addSeveral } from './add.ts'
+export { addOne, addSeveral, type AdditionServices } from './add.ts'
 export { memberEntity, Member } from './entities.ts'
 export { refuseLocked } from './lock.ts'
+export { announceMemberships, newsPlace, type MembershipEvent } from './news.ts'
 export { accessLevel, membershipOptions, wishOf } from './params.ts'
 export { placeColumn, placeOf, requireAdministration, type Place } from './place.ts'
 export {
@@ -34,29 +38,33 @@ export { candidates, isLocked, lockMember, lockOwners, memberRow, put, remove, r
 
 interface Services {
   readonly db: Database
+  readonly events: Events
+  readonly mail: Mailer
   readonly settings: Settings
   readonly externalUrl: () => string
   readonly plan: Plan
 }
 
-const expiry = 'remove-expired-members'
-
 /** Members of groups and projects. A change is seen by the very next request: everything reads the rows. */
-export function members({ db, settings, externalUrl, plan }: Services): {
+export function members(given: Services): {
   endpoints: Endpoint[]
   tasks: Task[]
   schedules: Schedule[]
 } {
+  const { plan } = given
+  if (given.mail.enabled) followMemberships(given)
+  const { tasks, schedules } = upkeep(given)
   const services = {
-    ...{ db, settings, externalUrl, paid: plan !== 'free', customRoles: plan === 'ultimate' },
+    ...given,
+    paid: plan !== 'free',
+    customRoles: plan === 'ultimate',
     freeUpTo: levelsWithoutSeat(plan),
   }
   return {
     endpoints: (['group', 'project'] as const)
       .flatMap((kind) => [...readingEndpoints(kind, services), ...writingEndpoints(kind, services)])
       .concat(stateEndpoints(services)),
-    // Access ends with the day itself; this only tidies up.
-    tasks: [{ name: expiry, run: () => removeExpired(db.writer) }],
-    schedules: [{ task: expiry, pattern: '10 0 * * *' }],
+    tasks: [...tasks, unassigning(given.db)],
+    schedules,
   }
 }

@@ -3,7 +3,7 @@ import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/ind
 import { userAvatar } from '../avatars/index.ts'
 import { roleJson } from '../member-roles/index.ts'
 import { basicUserJson } from '../users/index.ts'
-import type { MemberRow } from './entities.ts'
+import { overrideOf, type MemberRow } from './entities.ts'
 import { placeColumn, type Place } from './place.ts'
 import { pageOfRows, pageOfUsers } from './sets.ts'
 
@@ -38,7 +38,7 @@ function seat(freeUpTo: number | undefined): RawBuilder<unknown> {
 }
 
 const columns = sql`
-  ${shown}, m.access_level, m.created_at, m.expires_at, m.state as membership_state,
+  ${shown}, m.access_level, m.created_at, m.expires_at, m.state as membership_state, ${overrideOf('m')},
   ${creator(sql`m.created_by_id`)}, ${roleJson(sql`m.member_role_id`)} as member_role`
 
 const unexpired = sql`(m.expires_at is null or m.expires_at > (now() at time zone 'utc')::date)`
@@ -129,7 +129,7 @@ export function oneDirect(kind: Place['kind'], userId: number): Read<MemberRow> 
 }
 
 const winnerColumns = sql`
-  ${shown}, w.access_level, w.created_at, w.expires_at, w.state as membership_state,
+  ${shown}, w.access_level, w.created_at, w.expires_at, w.state as membership_state, w.override,
   ${creator(sql`w.created_by_id`)}, ${roleJson(sql`w.member_role_id`)} as member_role`
 
 /** Everybody who belongs to the place in any way, once. */
@@ -216,16 +216,16 @@ function winners(kind: Place['kind'], { of, which, state, toMembers }: Wanted): 
         first_value(r.member_role_id) over (
           partition by r.user_id, r.state order by r.access_level desc, (${own}) desc nulls last, r.member_role_id)
           as member_role_id,
-        r.created_at, r.expires_at, r.created_by_id, r.state
+        r.created_at, r.expires_at, r.created_by_id, r.state, r.override
       from (
         select m.user_id, least(m.access_level, s.cap) as access_level, m.namespace_id, m.project_id, s.via,
-          m.expires_at, m.created_by_id, m.created_at, m.state,
+          m.expires_at, m.created_by_id, m.created_at, m.state, ${overrideOf('m')},
           case when m.access_level <= s.cap then m.member_role_id when s.cap > 0 then s.member_role_id end as member_role_id
         from ${of} s join members m on m.namespace_id = s.namespace_id
         where ${which} and ${unexpired} and (m.access_level > 5 ${minimal}) and ${inState} and ${shownVia(toMembers)}
         union all
         select m.user_id, m.access_level, m.namespace_id, m.project_id, null, m.expires_at, m.created_by_id,
-          m.created_at, m.state, m.member_role_id
+          m.created_at, m.state, null, m.member_role_id
         from members m where m.project_id = ${project} and ${which} and ${unexpired} and ${inState}
       ) r
       order by r.user_id, r.state, ${first}, r.member_role_id, r.expires_at desc nulls first, r.created_at

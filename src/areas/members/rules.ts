@@ -35,7 +35,7 @@ export interface Candidate {
   readonly username: string
   readonly kind: string
   /** The direct membership in the place, unless it has expired; see `LockedMember` for `fixed`. */
-  readonly direct: (Held & { readonly fixed: boolean }) | null
+  readonly direct: (Held & { readonly expires_at: string | null; readonly fixed: boolean }) | null
   /** The highest direct membership in a group above. */
   readonly inherited: { readonly access_level: number; readonly group: string } | null
 }

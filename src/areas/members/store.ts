@@ -1,10 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
 import { isLastOwner } from '../../access/index.ts'
-import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
+import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import { userAvatar } from '../avatars/index.ts'
 import { basicUserJson } from '../users/index.ts'
-import type { MemberRow } from './entities.ts'
+import { overrideOf, type MemberRow } from './entities.ts'
+import type { MembershipEvent } from './news.ts'
 import { placeColumn, type Place } from './place.ts'
 import { roleJson } from '../member-roles/index.ts'
 import type { Candidate, Held, Wish } from './rules.ts'
@@ -34,7 +35,7 @@ export async function candidates(db: Reader, place: Place, named: Named): Promis
   const result = await sql<Candidate>`
     select u.id, u.username, u.kind,
       (select json_build_object('access_level', m.access_level, 'member_role_id', m.member_role_id,
-          'fixed', ${fixed(place)} or (m.ldap and not m.override)) from members m
+          'expires_at', m.expires_at, 'fixed', ${fixed(place)} or (m.ldap and not m.override)) from members m
         where m.user_id = u.id and ${placeColumn(place.kind)} = ${place.id} and ${unexpired('m')}) as direct,
       (select json_build_object('access_level', m.access_level, 'group', n.name)
         from members m join namespaces n on n.id = m.namespace_id
@@ -46,7 +47,8 @@ export async function candidates(db: Reader, place: Place, named: Named): Promis
 
 const shown = sql`
   u.id, u.username, u.public_email, u.name, u.state, ${userAvatar('u')} as avatar, m.access_level, m.created_at, m.expires_at,
-  m.state as membership_state, (select ${basicUserJson('c')} from users c where c.id = m.created_by_id) as created_by,
+  m.state as membership_state, ${overrideOf('m')},
+  (select ${basicUserJson('c')} from users c where c.id = m.created_by_id) as created_by,
   ${roleJson(sql`m.member_role_id`)} as member_role`
 
 /**
@@ -54,7 +56,7 @@ const shown = sql`
  * that has expired counts for nothing. Gives the rows that were written.
  */
 export async function put(
-  db: Writer,
+  tx: Tx,
   place: Place,
   userIds: readonly number[],
   {
@@ -74,6 +76,7 @@ export async function put(
       on conflict (user_id, ${column}) do update set
         access_level = excluded.access_level,
         expires_at = excluded.expires_at,
+        expiry_notified_at = null,
         member_role_id = case when ${memberRole !== undefined} or old.expires_at <= ${today} then excluded.member_role_id
           else old.member_role_id end,
         state = case when old.expires_at <= ${today} then 'active' else old.state end,
@@ -86,7 +89,7 @@ export async function put(
     settled as (
       delete from access_requests r using m where r.user_id = m.user_id and r.${column} = ${place.id})
     select ${shown} from m join users u on u.id = m.user_id order by u.id`
-    .execute(db)
+    .execute(tx)
     // Deleted in this very moment.
     .catch(onConstraint('members_user_id_fkey', () => notFound('User')))
     .catch(onConstraint('members_member_role_id_fkey', roleGone))
@@ -134,7 +137,8 @@ export async function change(
 ): Promise<MemberRow> {
   const result = await sql<MemberRow>`
     with m as (
-      update members set access_level = ${accessLevel}, expires_at = ${expiresAt}::date, updated_at = now(),
+      update members set access_level = ${accessLevel}, updated_at = now(), expires_at = ${expiresAt}::date,
+        expiry_notified_at = case when expires_at is not distinct from ${expiresAt}::date then expiry_notified_at end,
         member_role_id = ${memberRole === undefined ? sql.ref('member_role_id') : (memberRole?.id ?? null)}
       where id = ${id} returning *)
     select ${shown} from m join users u on u.id = m.user_id`
@@ -151,21 +155,31 @@ export async function memberRow(db: Reader, place: Place, userId: number): Promi
   return rows[0]
 }
 
-export async function remove(tx: Tx, id: number): Promise<void> {
-  await tx.deleteFrom('members').where('members.id', '=', id).execute()
+const goneColumns = sql`
+  m.user_id as "memberId", m.namespace_id as "namespaceId", m.project_id as "projectId",
+  m.access_level as "accessLevel", m.expires_at as "expiresAt"`
+
+/** A membership that was removed, as its news tell of it. */
+export type Gone = Omit<MembershipEvent, 'action' | 'before'>
+
+export async function remove(tx: Tx, id: number): Promise<Gone[]> {
+  const { rows } = await sql<Gone>`delete from members m where m.id = ${id} returning ${goneColumns}`.execute(
+    tx,
+  )
+  return rows
 }
 
-/** Removes the direct memberships of a user in all that lies below a group, and tells how many there were. */
-export async function removeBelow(tx: Tx, groupId: number, userId: number): Promise<number> {
-  const { rows } = await sql`
+/** Removes the direct memberships of a user in all that lies below a group. */
+export async function removeBelow(tx: Tx, groupId: number, userId: number): Promise<Gone[]> {
+  const { rows } = await sql<Gone>`
     delete from members m
     where m.user_id = ${userId} and m.id in (
       select b.id from members b left join projects p on p.id = b.project_id
       join namespaces n on n.id = coalesce(b.namespace_id, p.namespace_id)
       where b.user_id = ${userId} and n.traversal_ids @> array[${groupId}::bigint]
         and b.namespace_id is distinct from ${groupId})
-    returning 1`.execute(tx)
-  return rows.length
+    returning ${goneColumns}`.execute(tx)
+  return rows
 }
 
 /** Takes back an open request to come in; tells whether there was one. */
@@ -196,12 +210,16 @@ export async function isLocked(db: Reader, { kind, line }: Place): Promise<boole
   return result.rows[0]?.locked === true
 }
 
-/** Deletes memberships whose day has come. A group keeps the row of its last owner. */
-export async function removeExpired(db: Writer): Promise<void> {
+/** Deletes memberships whose day has come, so many at most. A group keeps the row of its last owner. */
+export async function removeExpired(tx: Tx, most: number): Promise<Gone[]> {
   const line = sql`(select n.traversal_ids from namespaces n where n.id = m.namespace_id)`
-  await sql`
+  const { rows } = await sql<Gone>`
     delete from members m
-    where m.expires_at <= ${today} and (m.namespace_id is null or not ${isLastOwner(line)})`.execute(db)
+    where m.id in (
+      select m.id from members m
+      where m.expires_at <= ${today} and (m.namespace_id is null or not ${isLastOwner(line)}) limit ${most})
+    returning ${goneColumns}`.execute(tx)
+  return rows
 }
 
 /**

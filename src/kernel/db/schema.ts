@@ -643,6 +643,7 @@ export interface Invitations {
   member_role_id: number | null;
   namespace_id: number | null;
   project_id: number | null;
+  reminders: Generated<number>;
   updated_at: Generated<Timestamp>;
 }
 
@@ -765,6 +766,7 @@ export interface Members {
   created_at: Generated<Timestamp>;
   created_by_id: number | null;
   expires_at: string | null;
+  expiry_notified_at: Timestamp | null;
   id: Generated<number>;
   ldap: Generated<boolean>;
   member_role_id: number | null;

@@ -12,16 +12,20 @@ import {
 } from '../../../kernel/endpoint/index.ts'
 import { forbidden, recordNotFound } from '../../../kernel/errors/index.ts'
 import type { Settings } from '../../../settings/index.ts'
+import { enqueue, type Events } from '../../../tasks/index.ts'
 import { addOne, addSeveral, type Addition } from '../add.ts'
 import { Member, memberEntity, Outcome } from '../entities.ts'
 import { refuseLocked } from '../lock.ts'
+import { announceMemberships, newsPlace } from '../news.ts'
 import { accessLevel, membershipOptions, wishOf } from '../params.ts'
 import { placeOf, requireAdministration, type Place } from '../place.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
+import { unassignTask, type Unassignment } from '../unassign.ts'
 
 interface Services {
   readonly db: Database
+  readonly events: Events
   readonly settings: Settings
   readonly externalUrl: () => string
   readonly paid: boolean
@@ -66,8 +70,8 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
         }
         const by = params.user_id === undefined ? 'username' : 'id'
         return named.includes(',')
-          ? addSeveral(db, addition, by, named.split(','))
-          : member(await addOne(db, addition, by, named))
+          ? addSeveral(services, addition, by, named.split(','))
+          : member(await addOne(services, addition, by, named))
       },
     }),
 
@@ -94,6 +98,16 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
           const [candidate] = await store.candidates(tx, place, { ids: [params.user_id] })
           if (candidate === undefined) throw recordNotFound()
           rules.refuseFaults(rules.faultsOf(wish, candidate, circumstances(place)))
+          await announceMemberships(services, tx, userOf(actor).id, [
+            {
+              action: 'update',
+              memberId: params.user_id,
+              ...newsPlace(place),
+              accessLevel: wish.accessLevel,
+              expiresAt: wish.expiresAt,
+              before: { accessLevel: before.access_level, expiresAt: before.expires_at },
+            },
+          ])
           return member(await store.change(tx, before.id, wish))
         })
       },
@@ -130,18 +144,29 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
           const before = await store.lockMember(tx, place, params.user_id)
           if (before === undefined) {
             // Who has only asked to come in is told no, or takes it back.
-            if (await store.removeRequest(tx, place, params.user_id)) return
-            throw recordNotFound()
+            if (!(await store.removeRequest(tx, place, params.user_id))) throw recordNotFound()
+            return announceMemberships(services, tx, userOf(actor).id, [
+              { action: leaves ? 'withdraw' : 'deny', memberId: params.user_id, ...newsPlace(place) },
+            ])
           }
           if (before.fixed) throw forbidden()
           if (!leaves) rules.refuseTouch(actor, place, before.access_level)
           requireUnmodified(call.request, before.updated_at)
-          await store.remove(tx, before.id)
-          if (kind === 'group' && params.skip_subresources !== true) {
-            await store.removeBelow(tx, place.id, params.user_id)
-          }
-          if (params.skip_subresources !== true) {
-            await store.removeInvitationsOf(tx, place, params.user_id)
+          const whole = params.skip_subresources !== true
+          const gone = [
+            ...(await store.remove(tx, before.id)),
+            ...(kind === 'group' && whole ? await store.removeBelow(tx, place.id, params.user_id) : []),
+          ]
+          if (whole) await store.removeInvitationsOf(tx, place, params.user_id)
+          await announceMemberships(
+            services,
+            tx,
+            userOf(actor).id,
+            gone.map((one) => ({ action: 'leave', ...one })),
+          )
+          if (params.unassign_issuables === true) {
+            const unassignment: Unassignment = { userId: params.user_id, kind, placeId: place.id }
+            await enqueue(tx, unassignTask, unassignment)
           }
         })
       },

@@ -1,0 +1,90 @@
+import { sql } from 'kysely'
+import { roleName } from '../../access/index.ts'
+import type { Database, Tx } from '../../kernel/db/index.ts'
+import { letter, type Mail, type Mailer } from '../../mail/index.ts'
+import type { Schedule, Task } from '../../tasks/index.ts'
+
+export interface MailServices {
+  readonly db: Database
+  readonly mail: Mailer
+  readonly externalUrl: () => string
+}
+
+const remindTask = 'invitations:remind'
+const batch = 500
+/** Days after which somebody is reminded of an invitation. */
+const reminderDays = [2, 5, 10]
+
+interface Invited {
+  readonly id: number
+  readonly email: string
+  readonly access_level: number
+  readonly reminders: number
+  readonly place: string
+  readonly by: string | null
+}
+
+function mailTo(invited: Invited, externalUrl: string): Mail {
+  const { id, email, place, by, access_level: level, reminders } = invited
+  const who = by === null ? 'You are invited' : `${by} invites you`
+  return {
+    key: `invitation:${id}:${reminders}`,
+    to: { address: email },
+    subject: `${reminders === 0 ? '' : 'Reminder: '}${who} to join ${place}`,
+    text: letter({
+      paragraphs: [
+        `${who} to join ${place} as ${roleName(level)}.`,
+        `To accept, sign up with the address ${email}, or add it to the account that you have. If you do not want to, do nothing.`,
+      ],
+      link: `${externalUrl}/users/sign_up`,
+    }),
+  }
+}
+
+const columns = sql`
+  i.id, i.email, i.access_level, i.reminders, coalesce(p.name, n.name) as place,
+  (select u.name from users u where u.id = i.created_by_id) as by`
+const places = sql`left join projects p on p.id = i.project_id left join namespaces n on n.id = i.namespace_id`
+
+/** Sends a new invitation to its address. */
+export async function sendInvitation(
+  { mail, externalUrl }: MailServices,
+  tx: Tx,
+  invitationId: number,
+): Promise<void> {
+  if (!mail.enabled) return
+  const { rows } = await sql<Invited>`
+    select ${columns} from invitations i ${places} where i.id = ${invitationId}`.execute(tx)
+  await mail.queue(tx, ...rows.map((row) => mailTo(row, externalUrl())))
+}
+
+/** Reminds of invitations that wait for an answer. */
+export function reminders(services: MailServices): { tasks: Task[]; schedules: Schedule[] } {
+  const { db, mail } = services
+  return {
+    tasks: [
+      {
+        name: remindTask,
+        async run() {
+          if (!mail.enabled) return
+          while ((await db.transaction((tx) => remind(services, tx))) === batch);
+        },
+      },
+    ],
+    schedules: [{ task: remindTask, pattern: '30 8 * * *' }],
+  }
+}
+
+/** Who was not reminded in time, for the service was down, is reminded once of it all. */
+async function remind({ mail, externalUrl }: MailServices, tx: Tx): Promise<number> {
+  const due = sql`(
+    select count(*) from unnest(${reminderDays}::int[]) day where i.created_at <= now() - make_interval(days => day))`
+  const { rows } = await sql<Invited>`
+    with i as (
+      update invitations i set reminders = ${due} where i.id in (
+        select i.id from invitations i where i.reminders < ${due} limit ${batch} for update skip locked)
+      returning i.*)
+    select ${columns} from i ${places}`.execute(tx)
+  await mail.queue(tx, ...rows.map((row) => mailTo(row, externalUrl())))
+  return rows.length
+}
