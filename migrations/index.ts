@@ -62,6 +62,7 @@ import * as membershipMails from './0184-membership-mails.ts'
 import * as ldap from './0092-ldap.ts'
 import * as languages from './0093-languages.ts'
 import * as mails from './0160-mails.ts'
+import * as suggestions from './0163-suggestions.ts'
 import * as signUp from './0190-sign-up.ts'
 import * as projectArchives from './0191-project-archives.ts'
 import * as ageOfDeletedNotes from './0140-age-of-deleted-notes.ts'
@@ -141,6 +142,7 @@ export const migrations: MigrationList = {
   '0092-ldap': ldap,
   '0093-languages': languages,
   '0160-mails': mails,
+  '0163-suggestions': suggestions,
   '0190-sign-up': signUp,
   '0191-project-archives': projectArchives,
   '0200-webhooks': webhooks,

@@ -13,6 +13,7 @@ import {
   type Static,
 } from '../../kernel/endpoint/index.ts'
 import { BasicUser, basicUser, type BasicUserRow } from '../users/index.ts'
+import type { SuggestionRow } from './suggestions/store.ts'
 import type { Found, Noteable, Place } from './noteables/noteable.ts'
 
 const LineEnd = Fields({
@@ -93,6 +94,8 @@ export interface NoteRow {
   readonly resolved_by: BasicUserRow | null
   readonly created_at: string
   readonly updated_at: string
+  /** Null where the note stands at no line. */
+  readonly suggestions: readonly SuggestionRow[] | null
 }
 
 interface DiscussionFields {
@@ -131,6 +134,22 @@ const ghost: BasicUserRow = {
   state: 'active',
 }
 
+/** `position`: of the note, which says where its line is now. */
+export function suggestionEntity(
+  { above, below, ...row }: SuggestionRow,
+  { new_line: line }: { readonly new_line?: number | null | undefined },
+): Static<typeof Suggestion> {
+  return {
+    id: row.id,
+    from_line: (line ?? 0) - above,
+    to_line: (line ?? 0) + below,
+    appliable: row.appliable,
+    applied: row.applied,
+    from_content: row.from_content,
+    to_content: row.to_content,
+  }
+}
+
 export function noteEntity(
   { note, individual, internal, position, commit_id }: FlatRow,
   { noteable, place, found, externalUrl }: Shown,
@@ -158,6 +177,10 @@ export function noteEntity(
       resolved_by: note.resolved_by && basicUser(note.resolved_by, externalUrl),
       resolved_at: note.resolved_at,
     }),
+    ...(inDiff &&
+      noteable.resolvable && {
+        suggestions: (note.suggestions ?? []).map((row) => suggestionEntity(row, position)),
+      }),
     confidential: internal,
     internal,
     imported: false,

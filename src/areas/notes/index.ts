@@ -1,9 +1,10 @@
+import type { ProjectSubject } from '../../access/index.ts'
 import type { Database, Notifications } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events, Schedule, Task } from '../../tasks/index.ts'
-import type { RepositoryPlaces } from '../repository/index.ts'
+import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { Commands } from './commands.ts'
 import { draftEndpoints } from './drafts/routes.ts'
 import { awardables, noteables } from './noteables/kinds.ts'
@@ -14,6 +15,7 @@ import { discussionEndpoints } from './routes/discussions.ts'
 import { noteEndpoints } from './routes/notes.ts'
 import { streamEndpoint } from './routes/stream.ts'
 import { forgetDeletedNotes, NoteStreams } from './streams/index.ts'
+import { suggestionEndpoints } from './suggestions/routes.ts'
 import { NoteWriter } from './writer.ts'
 
 export { addSystemNotes, type SystemAction, type SystemNote } from './system.ts'
@@ -31,6 +33,7 @@ export interface NoteServices {
   readonly events: Events
   readonly settings: Settings
   readonly places: RepositoryPlaces
+  readonly door: RefDoor<ProjectSubject>
   readonly externalUrl: () => string
   /** What texts command to be done. */
   readonly commands: Commands
@@ -83,6 +86,7 @@ export function notes(services: NoteServices): {
         ...(noteable.flat ? noteEndpoints(room, noteable) : []),
       ]),
       ...draftEndpoints(room),
+      ...suggestionEndpoints(room),
       ...commitCommentEndpoints(room),
       ...awardables.flatMap((noteable) => awardEndpoints(room, noteable)),
     ],

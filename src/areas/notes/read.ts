@@ -11,6 +11,7 @@ import { countedRows, rows, type PageInput, type Read } from '../../kernel/endpo
 import { basicUserJson } from '../users/index.ts'
 import type { DiscussionRow, FlatRow, NoteRow } from './entities.ts'
 import type { Found, Noteable, Place } from './noteables/noteable.ts'
+import { suggestionsJson } from './suggestions/store.ts'
 
 /** A noteable with the part of what is said about it that was asked for. */
 export interface Opened<Item> extends Found {
@@ -23,10 +24,12 @@ export interface Opened<Item> extends Found {
   readonly total: number
 }
 
+/** Of note `n` in discussion `d`, by `u`, resolved by `r`. */
 const noteJson: RawBuilder<NoteRow> = sql`
   json_build_object('id', n.id, 'body', n.body, 'author', ${basicUserJson('u')}, 'system', n.system,
     'action', n.action, 'resolvable', n.resolvable, 'resolved_at', n.resolved_at,
-    'resolved_by', ${basicUserJson('r')}, 'created_at', n.created_at, 'updated_at', n.updated_at)`
+    'resolved_by', ${basicUserJson('r')}, 'created_at', n.created_at, 'updated_at', n.updated_at,
+    'suggestions', ${suggestionsJson})`
 
 const people = sql`left join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id`
 

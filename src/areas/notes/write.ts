@@ -193,6 +193,13 @@ export async function editNote(
   await tell(tx, noteableId, held)
 }
 
+/** Tells those who follow that something about notes is shown otherwise now. */
+export async function touchNotes(tx: Tx, noteableId: number, noteIds: readonly number[]): Promise<void> {
+  const held = await hold(tx, noteableId)
+  await sql`update notes set version = ${held.version} where id = any (${[...noteIds]}::bigint[])`.execute(tx)
+  await tell(tx, noteableId, held)
+}
+
 /** The discussion goes with its last note. */
 export async function deleteNote(tx: Tx, noteableId: number, noteId: number): Promise<void> {
   const held = await hold(tx, noteableId)

@@ -1,7 +1,11 @@
-import { userOf, type Actor } from '../../access/index.ts'
+import { userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
-import type { Open } from './opening.ts'
+import type { DiscussionRow, FlatRow } from './entities.ts'
 import type { NotesRoom } from './index.ts'
+import type { Open } from './opening.ts'
+import type { Position } from './positions/position.ts'
+import { suggestionsFor, type NewSuggestion } from './suggestions/lines.ts'
+import { putSuggestions } from './suggestions/store.ts'
 import { addSystemNotes } from './system.ts'
 import {
   deleteNote,
@@ -27,21 +31,32 @@ interface Thread {
   readonly discussionId: number
 }
 
-interface Reply {
+interface Proposing {
+  /** What its text proposes, as `suggestions` has found it. */
+  readonly suggestions?: readonly NewSuggestion[] | undefined
+}
+
+interface Reply extends Proposing {
   readonly body: string
   readonly createdAt?: Date | undefined
 }
+
+type Begun = Omit<NewDiscussion, 'authorId'> & Proposing
+
+type Standing = Pick<DiscussionRow, 'position'>
 
 /** The news that the last open thread of a merge request was resolved: event kind `threads_resolved`. */
 export interface ThreadsResolvedEvent {
   readonly mergeRequestId: number
 }
 
+type Room = Pick<NotesRoom, 'db' | 'events' | 'settings' | 'limit' | 'places'>
+
 /** Notes of people: what is written with each of them, in one transaction. */
 export class NoteWriter {
-  readonly #room: Pick<NotesRoom, 'db' | 'events' | 'settings' | 'limit'>
+  readonly #room: Room
 
-  constructor(room: Pick<NotesRoom, 'db' | 'events' | 'settings' | 'limit'>) {
+  constructor(room: Room) {
     this.#room = room
   }
 
@@ -60,19 +75,33 @@ export class NoteWriter {
     this.#room.limit.use(id)
   }
 
-  start(actor: Actor, opened: Open<unknown>, note: Omit<NewDiscussion, 'authorId'>): Promise<Written> {
-    return this.#room.db.transaction((tx) => this.startIn(tx, actor, opened, note))
+  /** What a note at a place in a diff proposes; looked up in git, so before anything is held. */
+  suggestions({ place, target }: Open<unknown>, position: unknown, text: string): Promise<NewSuggestion[]> {
+    if (target.kind !== 'MergeRequest' || position == null) return Promise.resolve([])
+    const repository = this.#room.places.of(place as ProjectSubject)
+    return suggestionsFor(repository, position as Position, text)
+  }
+
+  async start(actor: Actor, opened: Open<unknown>, note: Omit<NewDiscussion, 'authorId'>): Promise<Written> {
+    const { anchor } = note
+    const suggestions = await this.suggestions(
+      opened,
+      anchor?.current?.position ?? anchor?.position,
+      note.body,
+    )
+    return this.#room.db.transaction((tx) => this.startIn(tx, actor, opened, { ...note, suggestions }))
   }
 
   async startIn(
     tx: Tx,
     actor: Actor,
     { target }: Open<unknown>,
-    note: Omit<NewDiscussion, 'authorId'>,
+    note: Begun,
     news: Omit<NoteEvent, 'noteId' | 'action'> = {},
   ): Promise<Written> {
     const { id: authorId } = userOf(actor)
     const written = await startDiscussion(tx, target, { ...note, authorId })
+    if (note.suggestions?.length) await putSuggestions(tx, written.noteId, note.suggestions)
     await this.#announce(tx, target.projectId, authorId, {
       ...news,
       noteId: written.noteId,
@@ -81,8 +110,9 @@ export class NoteWriter {
     return written
   }
 
-  reply(actor: Actor, opened: Open<unknown>, to: Thread, note: Reply): Promise<Written> {
-    return this.#room.db.transaction((tx) => this.replyIn(tx, actor, opened, to, note))
+  async reply(actor: Actor, opened: Open<unknown>, to: Thread & Standing, note: Reply): Promise<Written> {
+    const suggestions = await this.suggestions(opened, to.position, note.body)
+    return this.#room.db.transaction((tx) => this.replyIn(tx, actor, opened, to, { ...note, suggestions }))
   }
 
   async replyIn(
@@ -95,6 +125,7 @@ export class NoteWriter {
   ): Promise<Written> {
     const { id: authorId } = userOf(actor)
     const written = await reply(tx, to, { ...note, authorId })
+    if (note.suggestions?.length) await putSuggestions(tx, written.noteId, note.suggestions)
     await this.#announce(tx, target.projectId, authorId, {
       ...news,
       noteId: written.noteId,
@@ -103,10 +134,18 @@ export class NoteWriter {
     return written
   }
 
-  edit(actor: Actor, { target, found }: Open<unknown>, noteId: number, body: string): Promise<void> {
+  async edit(
+    actor: Actor,
+    opened: Open<unknown>,
+    { note: { id: noteId }, position }: FlatRow,
+    body: string,
+  ): Promise<void> {
     const { id: by } = userOf(actor)
+    const { target, found } = opened
+    const suggestions = await this.suggestions(opened, position, body)
     return this.#room.db.transaction(async (tx) => {
       await editNote(tx, found.noteable_id!, noteId, { body, by })
+      if (position !== null) await putSuggestions(tx, noteId, suggestions)
       await this.#announce(tx, target.projectId, by, { noteId, action: 'update' })
     })
   }
@@ -122,7 +161,10 @@ export class NoteWriter {
   async resolveIn(
     tx: Tx,
     actor: Actor,
-    { target, found }: Open<unknown>,
+    {
+      target,
+      found,
+    }: Pick<Open<unknown>, 'target'> & { readonly found: { readonly noteable_id: number | null } },
     which: Resolved,
     resolved: boolean,
   ): Promise<void> {

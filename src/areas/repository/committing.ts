@@ -19,6 +19,9 @@ import { readable } from './looking.ts'
 import { bringCommits } from './networks.ts'
 import type { RepositoryServices } from './services.ts'
 
+/** What a commit is made with. */
+type CommitServices = Pick<RepositoryServices, 'places' | 'door'>
+
 /** Who writes to which project, and the rules of its branches. */
 export interface Writer {
   readonly actor: Actor
@@ -55,7 +58,7 @@ export function requirePush({ actor, project, rules }: Writer, branch: string): 
 
 /** Where a commit for this branch goes, or the refusal. */
 export async function openTarget(
-  services: RepositoryServices,
+  services: CommitServices,
   writer: Writer,
   { branch, startBranch, startSha, from, force = false }: Target,
 ): Promise<WritePlace> {
@@ -87,7 +90,7 @@ export async function openTarget(
 
 /** A start of another project of the network, which ours has then too. */
 async function startIn(
-  services: RepositoryServices,
+  services: CommitServices,
   { project }: Writer,
   from: ProjectSubject,
   { startBranch, startSha }: { readonly startBranch: string; readonly startSha: string | undefined },
@@ -130,7 +133,7 @@ export function signatures(
 
 /** Builds a change, brings it in through the door, and gives the commit. What does not fit is refused with 400. */
 export async function commitChange(
-  { door }: RepositoryServices,
+  { door }: CommitServices,
   { actor, project }: Writer,
   { repository, ref }: WritePlace,
   build: () => Promise<PreparedChange>,

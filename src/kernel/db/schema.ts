@@ -1340,6 +1340,18 @@ export interface Subscriptions {
   user_id: number;
 }
 
+export interface Suggestions {
+  applied_commit: string | null;
+  from_content: string;
+  id: Generated<number>;
+  lines_above: number;
+  lines_below: number;
+  note_id: number;
+  number: number;
+  outdated: Generated<boolean>;
+  to_content: string;
+}
+
 export interface Terms {
   created_at: Generated<Timestamp>;
   digest: string;
@@ -1673,6 +1685,7 @@ export interface DB {
   ssh_host_keys: SshHostKeys;
   ssh_keys: SshKeys;
   subscriptions: Subscriptions;
+  suggestions: Suggestions;
   terms: Terms;
   terms_agreements: TermsAgreements;
   timelogs: Timelogs;

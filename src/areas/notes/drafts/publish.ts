@@ -4,6 +4,8 @@ import type { NotesRoom } from '../index.ts'
 import type { Open } from '../opening.ts'
 import { anchorOf, type Anchor } from '../positions/anchor.ts'
 import { mayIn, vanished } from '../rules.ts'
+import type { NewSuggestion } from '../suggestions/lines.ts'
+import { positionsOf } from '../suggestions/store.ts'
 import type { DraftRow } from './entities.ts'
 import * as store from './store.ts'
 
@@ -27,6 +29,7 @@ export async function publish(
     if (position === null) continue
     anchors.set(id, await anchorOf(room, opened, position, commit ?? undefined))
   }
+  const proposed = await proposals(room, opened, drafts, anchors)
   const wanted = new Set(drafts.map(({ id }) => id))
   await room.db.transaction(async (tx) => {
     const taken =
@@ -35,13 +38,35 @@ export async function publish(
     for (const draft of taken) {
       // One that was written meanwhile stays a draft.
       if (!wanted.has(draft.id)) await store.insert(tx, review, asNew(draft))
-      else noteIds.push(await publishOne(room, tx, actor, opened, draft, anchors.get(draft.id)))
+      else
+        noteIds.push(
+          await publishOne(room, tx, actor, opened, draft, anchors.get(draft.id), proposed.get(draft.id)),
+        )
     }
     if (noteIds.length === 0) return
     const payload: ReviewEvent = { mergeRequestId: review.requestId, noteIds }
     const { projectId } = opened.target
     await room.events.announce(tx, 'review', { projectId, userId: review.authorId, payload })
   })
+}
+
+/** What drafts propose, at lines of their own or of the threads that they answer. */
+async function proposals(
+  { db, writer }: NotesRoom,
+  opened: Open<unknown>,
+  drafts: readonly DraftRow[],
+  anchors: ReadonlyMap<number, Anchor>,
+): Promise<Map<number, readonly NewSuggestion[]>> {
+  const threads = drafts.flatMap(({ thread_id: id }) => (id === null ? [] : [id]))
+  const positions = threads.length === 0 ? undefined : await positionsOf(db.reader, threads)
+  const found = new Map<number, readonly NewSuggestion[]>()
+  for (const { id, note, thread_id: thread } of drafts) {
+    const anchor = anchors.get(id)
+    const position =
+      thread === null ? (anchor?.current?.position ?? anchor?.position) : positions?.get(thread)
+    found.set(id, await writer.suggestions(opened, position, note))
+  }
+  return found
 }
 
 function asNew({
@@ -68,11 +93,12 @@ async function publishOne(
   opened: Open<unknown>,
   draft: DraftRow,
   anchor: Anchor | undefined,
+  suggestions: readonly NewSuggestion[] | undefined,
 ): Promise<number> {
   const { note: body, thread_id: discussionId, commit_id } = draft
   if (discussionId === null) {
     const commitId = anchor === undefined ? undefined : (commit_id ?? undefined)
-    const first = { body, individual: false, anchor, commitId }
+    const first = { body, individual: false, anchor, commitId, suggestions }
     return (await writer.startIn(tx, actor, opened, first, { inReview: true })).noteId
   }
   const noteableId = opened.found.noteable_id
@@ -82,7 +108,7 @@ async function publishOne(
     actor,
     opened,
     { noteableId, discussionId },
-    { body },
+    { body, suggestions },
     { inReview: true },
   )
   const mine = opened.found.author_id === userOf(actor).id

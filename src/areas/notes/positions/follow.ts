@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
+import type { Repository } from '../../../git/index.ts'
 import type { Database, Tx } from '../../../kernel/db/index.ts'
 import type { RepositoryPlaces } from '../../repository/index.ts'
+import { between, linesOf } from '../suggestions/lines.ts'
+import { markOutdated, type SuggestionRow } from '../suggestions/store.ts'
 import { reply, resolveNotes } from '../write.ts'
 import { isAt } from './anchor.ts'
 import type { DiffRefs, Position } from './position.ts'
@@ -13,10 +16,14 @@ interface Request extends DiffRefs {
   readonly version: number
 }
 
+/** A suggestion of a thread that was not applied. */
+type Pending = Pick<SuggestionRow, 'id' | 'above' | 'below' | 'from_content'>
+
 interface Standing {
   readonly id: number
   readonly noteable_id: number
   readonly position: Position
+  readonly suggestions: readonly Pending[] | null
 }
 
 /**
@@ -40,8 +47,26 @@ export async function followPositions(
     const tracer = tracers.get(key) ?? new Tracer(repository, position, after)
     tracers.set(key, tracer)
     const traced = await tracer.trace(position)
-    await db.transaction((tx) => settle(tx, request, thread, traced, by))
+    const outdated = traced.outdated ? [] : await changedSuggestions(repository, traced.position, thread)
+    await db.transaction(async (tx) => {
+      await settle(tx, request, thread, traced, by)
+      await markOutdated(tx, outdated)
+    })
   }
+}
+
+/** Of lines around the one that the thread stands at, which may be as it was. */
+async function changedSuggestions(
+  repository: Repository,
+  position: Position,
+  { suggestions }: Standing,
+): Promise<number[]> {
+  if (suggestions === null || position.position_type !== 'text' || position.new_line === null) return []
+  const line = position.new_line
+  const lines = (await linesOf(repository, position.head_sha, position.new_path)) ?? []
+  return suggestions.flatMap(({ id, above, below, from_content: before }) =>
+    between(lines, line - above, line + below) === before ? [] : [id],
+  )
 }
 
 async function settle(
@@ -86,7 +111,12 @@ async function findRequest(db: Database, id: number): Promise<Request | undefine
 
 async function standing(db: Database, requestId: number): Promise<Standing[]> {
   const found = await sql<Standing>`
-    select d.id, d.noteable_id, d.position from noteables nb join discussions d on d.noteable_id = nb.id
+    select d.id, d.noteable_id, d.position,
+      (select json_agg(json_build_object('id', s.id, 'above', s.lines_above, 'below', s.lines_below,
+        'from_content', s.from_content))
+      from notes n join suggestions s on s.note_id = n.id
+      where n.discussion_id = d.id and s.applied_commit is null) as suggestions
+    from noteables nb join discussions d on d.noteable_id = nb.id
     where nb.kind = 'MergeRequest' and nb.target_id = ${requestId} and d.position is not null
       and d.change_position is null and d.commit_id is null
     order by d.id`.execute(db.reader)

@@ -159,7 +159,7 @@ function rangeEndingAt(
 }
 
 /** Where the file went from one commit to the other, renames followed. Undefined: it is gone. */
-async function follow(diff: Diff, path: string): Promise<Followed | undefined> {
+export async function follow(diff: Diff, path: string): Promise<Followed | undefined> {
   const file = await diff.byOldPath(path)
   if (file === undefined) return { path, lines: unchanged }
   if (file.status === 'deleted') return undefined

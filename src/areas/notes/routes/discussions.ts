@@ -196,7 +196,8 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
         if (discussion.individual && !noteable.answers) throw badRequest('Discussion can not be replied to.')
         rules.checkBody(params.body)
         writer.checkLimit(actor)
-        const to = { noteableId: found.noteable_id!, discussionId: discussion.id }
+        const { id: discussionId, position } = discussion
+        const to = { noteableId: found.noteable_id!, discussionId, position }
         const createdAt = rules.timeOf(actor, place, params.created_at)
         return speak(
           room,
@@ -258,7 +259,7 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
             { actor, request, opened, body: params.body },
             {
               async say(text) {
-                await writer.edit(actor, opened, row.note.id, text)
+                await writer.edit(actor, opened, row, text)
                 return show
               },
               silent: () => writer.remove(opened, row.note.id),

@@ -171,7 +171,7 @@ export function noteEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
           { actor, request, opened, body },
           {
             async say(text) {
-              await writer.edit(actor, opened, row.note.id, text)
+              await writer.edit(actor, opened, row, text)
               const place = { discussionId: row.id, noteId: row.note.id }
               return async (changes) => noteEntity(await again(call, place), opened.shown, changes)
             },

@@ -287,6 +287,19 @@ const draftScenarios: Scenarios = {
   [`PUT ${drafts}/:draft_note_id/publish`]: both(),
 }
 
+/** A suggestion of the administrator `root` for the one line of a new request. */
+const suggestionOf = async (stage: Stage): Promise<{ readonly stage: Stage; readonly id: number }> => {
+  const { stage: own, address } = await mergeRequest(stage)
+  const { diff_refs: refs } = expectStatus(await own.world.root.get(address), 200)
+  const [file] = (await own.world.root.get(`${address}/diffs`)).body as Json[]
+  const { old_path, new_path } = file!
+  const position = { ...(refs as Json), position_type: 'text', old_path, new_path, new_line: 1 }
+  const body = '```suggestion\nother\n```'
+  const thread = await own.make(`${address}/discussions`, { body, position })
+  const [note] = thread['notes'] as Json[]
+  return { stage: own, id: idOf((note!['suggestions'] as Json[])[0]!) }
+}
+
 const commented = async (stage: Stage): Promise<Request> => {
   const { stage: own, path } = await stage.once('commented commit', () => commit(stage))
   return { stage: own, path: { sha: path['commit_id']! } }
@@ -299,6 +312,18 @@ export const discussionScenarios: Scenarios = {
   ...issueScenarios,
   ...requestScenarios,
   ...draftScenarios,
+  'PUT /suggestions/:id/apply': {
+    '': async (stage) => {
+      const { stage: own, id } = await suggestionOf(stage)
+      return { stage: own, path: { id } }
+    },
+  },
+  'PUT /suggestions/batch_apply': {
+    '': async (stage) => {
+      const { stage: own, id } = await suggestionOf(stage)
+      return { stage: own, body: { ids: [id] } }
+    },
+  },
   'GET /projects/:id/repository/commits/:sha/comments': { '': commented },
   'POST /projects/:id/repository/commits/:sha/comments': {
     '': async (stage) => ({ ...(await commented(stage)), body: { note: 'text' } }),
