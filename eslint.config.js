@@ -50,6 +50,7 @@ export default tseslint.config(
           'document',
           'fetch',
           'FormData',
+          'URLSearchParams',
           'history',
           'location',
           'navigator',

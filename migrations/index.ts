@@ -65,6 +65,7 @@ import * as mails from './0160-mails.ts'
 import * as suggestions from './0163-suggestions.ts'
 import * as signUp from './0190-sign-up.ts'
 import * as projectArchives from './0191-project-archives.ts'
+import * as oauth from './0193-oauth.ts'
 import * as ageOfDeletedNotes from './0140-age-of-deleted-notes.ts'
 import * as refsOfPipelines from './0120-refs-of-pipelines.ts'
 import * as shownRegistrationTokens from './0121-shown-registration-tokens.ts'
@@ -145,6 +146,7 @@ export const migrations: MigrationList = {
   '0163-suggestions': suggestions,
   '0190-sign-up': signUp,
   '0191-project-archives': projectArchives,
+  '0193-oauth': oauth,
   '0200-webhooks': webhooks,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,
   '0120-refs-of-pipelines': refsOfPipelines,

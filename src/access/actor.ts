@@ -28,7 +28,8 @@ export interface User {
 /** Who asks. Without a user it is somebody unknown. */
 export interface Actor {
   readonly user: User | null
-  readonly token: { readonly id: number; readonly scopes: readonly string[] } | null
+  /** Without an id it is one that the user granted an application. */
+  readonly token: { readonly id: number | null; readonly scopes: readonly string[] } | null
   /** The running CI job that acts with its user's rights, on few endpoints. */
   readonly job: { readonly id: number; readonly projectId: number; readonly pipelineId: number } | null
   /** Git over SSH with a key that is no user's. */
@@ -75,29 +76,26 @@ export function accountProblem(user: User, now = new Date()): string | undefined
 
 export interface TokenFacts {
   readonly revoked: boolean
-  /** The token dies at 00:00 UTC of this day. */
-  readonly expiresAt: string | null
+  readonly expired: boolean
 }
 
-/** Refuses a token that was revoked or whose day has come. */
-export function checkToken(token: TokenFacts, now: Date): void {
-  if (token.revoked) throw invalidToken('Token was revoked. You have to re-authorize from the user.')
-  if (token.expiresAt !== null && token.expiresAt <= now.toISOString().slice(0, 10)) {
-    throw invalidToken('Token is expired. You can either do re-authorization or token refresh.')
-  }
+/** Refuses a token that was revoked or whose time is over. */
+export function checkToken({ revoked, expired }: TokenFacts): void {
+  if (revoked) throw invalidToken('Token was revoked. You have to re-authorize from the user.')
+  if (expired) throw invalidToken('Token is expired. You can either do re-authorization or token refresh.')
 }
 
 /** The instance may have done away with the tokens of people; those of projects, groups and services go on. */
 export function isDisabledToken(
-  { user }: Actor,
+  { user, token }: Actor,
   { disable_personal_access_tokens: disabled }: SettingValues,
 ): boolean {
-  return disabled && user?.kind === 'human'
+  return disabled && user?.kind === 'human' && token?.id !== null
 }
 
 /** The same as a question, for protocols that have one answer for every token that is no good. */
-export function isTokenUsable({ revoked, expiresAt }: TokenFacts, now: Date): boolean {
-  return !revoked && (expiresAt === null || expiresAt > now.toISOString().slice(0, 10))
+export function isTokenUsable({ revoked, expired }: TokenFacts): boolean {
+  return !revoked && !expired
 }
 
 /** Refuses a token none of whose scopes the endpoint takes. */

@@ -6,6 +6,8 @@ import { digestToken } from '../kernel/lib/secrets.ts'
 export interface Credentials {
   readonly kind: 'none' | 'token' | 'job' | 'session'
   readonly digest: string | undefined
+  /** By its form the token may be one that somebody granted an application. */
+  readonly mayBeGranted?: boolean
   /** Id or name of the user to act as. */
   readonly sudo: string | undefined
   /** Administrators are so only with a token of the scope `admin_mode`. */
@@ -14,6 +16,15 @@ export interface Credentials {
   readonly remembers?: boolean
   /** Sent by one of our pages, which know the CSRF token of the session. */
   readonly fromPage?: boolean
+}
+
+/** As tokens of applications look; so may others, since some are chosen from outside. */
+const grantedForm = /^[0-9a-f]{64}$/
+
+/** What is looked up for a token that stands for a user. */
+export function tokenCredentials(token: string, sudo?: string): Credentials {
+  const digest = digestToken(token)
+  return { kind: 'token', digest, sudo, ...(grantedForm.test(token) && { mayBeGranted: true }) }
 }
 
 type Bag = Readonly<Record<string, unknown>>
@@ -39,7 +50,7 @@ export function readCredentials(headers: IncomingHttpHeaders, bag: Bag, method: 
   if (carried?.startsWith(jobTokenPrefix) === true) return { kind: 'job', digest: digestToken(carried), sudo }
   const token =
     text(bag['private_token']) ?? text(headers['private-token']) ?? text(bag['access_token']) ?? carried
-  if (token !== undefined) return { kind: 'token', digest: digestToken(token), sudo }
+  if (token !== undefined) return tokenCredentials(token, sudo)
   const job = text(headers['job-token']) ?? text(bag['job_token'])
   if (job !== undefined) return { kind: 'job', digest: digestToken(job), sudo }
   const session = sessionOf(headers)

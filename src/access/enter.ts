@@ -4,15 +4,21 @@ import type { Loaded, Read } from '../kernel/endpoint/endpoint.ts'
 import { loaded } from '../kernel/endpoint/read.ts'
 import { digestToken } from '../kernel/lib/secrets.ts'
 import { anonymous, type Actor, type TokenFacts, type User } from './actor.ts'
-import type { Credentials } from './credentials.ts'
+import { tokenCredentials, type Credentials } from './credentials.ts'
 import { findDeployToken } from './deploy-token.ts'
 import type { AnyKind, Lookup } from './subjects.ts'
+
+/** A token that was presented; without an id it is one that a user granted an application. */
+export interface TokenUse extends TokenFacts {
+  readonly id: number | null
+  readonly lastUsedAt: Date | null
+}
 
 /** All that one statement found out: who asks, what about, with which role, and the rows that were wanted. */
 export interface Entrance<Subject, Row> {
   /** Undefined: the credentials are unknown. */
   readonly actor: Actor | undefined
-  readonly token: (TokenFacts & { readonly id: number; readonly lastUsedAt: Date | null }) | undefined
+  readonly token: TokenUse | undefined
   readonly subject: Subject | undefined
   readonly visible: boolean
   /** The subject was found through the path of an earlier name. */
@@ -31,32 +37,47 @@ export function userColumnsWith(admin: RawBuilder<unknown>): RawBuilder<unknown>
 
 const inAdminMode = userColumnsWith(sql`u.admin and 'admin_mode' = any (t.scopes) as admin`)
 
-const none = sql`null::text as version, null::bigint as token_id, null::text[] as scopes, null::boolean as revoked, null::date as token_expires_at,
-  null::timestamptz as last_used_at, null::bigint as job_id, null::bigint as job_project_id,
-  null::bigint as job_pipeline_id`
+const noToken = sql`
+  null::bigint as token_id, null::text[] as scopes, null::boolean as revoked, null::boolean as expired,
+  null::timestamptz as last_used_at`
+const noJob = sql`null::bigint as job_id, null::bigint as job_project_id, null::bigint as job_pipeline_id`
+const none = sql`null::text as version, ${noToken}, ${noJob}`
 
-function actorSource({ kind, digest, adminMode, remembers }: Credentials): RawBuilder<unknown> {
+/** A token of a user's own; it dies at 00:00 UTC of its last day. */
+function ownTokenSource(digest: string | undefined, user: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select ${user}, t.xmin::text || '.' || u.xmin::text as version, t.id as token_id, t.scopes, t.revoked,
+      coalesce(t.expires_at <= (now() at time zone 'utc')::date, false) as expired, t.last_used_at, ${noJob}
+    from personal_access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`
+}
+
+/** A token that a user granted an application; it is another one to whoever remembers it when its time is over. */
+function grantedTokenSource(digest: string | undefined, user: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select ${user}, t.xmin::text || '.' || u.xmin::text || (t.expires_at <= now())::text as version,
+      null::bigint as token_id, t.scopes, t.revoked_at is not null as revoked, t.expires_at <= now() as expired,
+      null::timestamptz as last_used_at, ${noJob}
+    from oauth_access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`
+}
+
+function actorSource({ kind, digest, mayBeGranted, adminMode, remembers }: Credentials): RawBuilder<unknown> {
   switch (kind) {
-    case 'token':
-      return sql`
-        select ${adminMode === true ? inAdminMode : userColumns}, t.xmin::text || '.' || u.xmin::text as version, t.id as token_id, t.scopes, t.revoked, t.expires_at as token_expires_at, t.last_used_at,
-          null::bigint as job_id, null::bigint as job_project_id, null::bigint as job_pipeline_id
-        from personal_access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`
+    case 'token': {
+      const user = adminMode === true ? inAdminMode : userColumns
+      const own = ownTokenSource(digest, user)
+      return mayBeGranted === true ? sql`${own} union all ${grantedTokenSource(digest, user)}` : own
+    }
     case 'job':
       return sql`
         select ${userColumns}, j.xmin::text || '.' || u.xmin::text as version,
-          null::bigint as token_id, null::text[] as scopes, null::boolean as revoked,
-          null::date as token_expires_at, null::timestamptz as last_used_at,
-          j.id as job_id, j.project_id as job_project_id, j.pipeline_id as job_pipeline_id
+          ${noToken}, j.id as job_id, j.project_id as job_project_id, j.pipeline_id as job_pipeline_id
         from ci_jobs j join users u on u.id = j.user_id
         where j.token_digest = ${digest} and j.status in ('running', 'canceling')`
     case 'session':
       // A user who must have a second factor and has none is let in until his time is up.
       return sql`
         select ${adminMode === true ? userColumnsWith(sql`false as admin`) : userColumns},
-          s.id || '.' || u.xmin::text as version, null::bigint as token_id, null::text[] as scopes,
-          null::boolean as revoked, null::date as token_expires_at, null::timestamptz as last_used_at,
-          null::bigint as job_id, null::bigint as job_project_id, null::bigint as job_pipeline_id
+          s.id || '.' || u.xmin::text as version, ${noToken}, ${noJob}
         from user_sessions s join users u on u.id = s.user_id
         where s.digest = ${digest} and ${sessionLives(remembers === true)} and (s.enrol_by is null or s.enrol_by > now())`
     case 'none':
@@ -166,15 +187,15 @@ export const jobLogin = 'gitlab-ci-token'
 
 /** A token wins over the user of that name: a password is asked for only where there is no such token. */
 function loginSource({ username, password }: Login): RawBuilder<unknown> {
-  const digest = digestToken(password)
+  const token = tokenCredentials(password)
   return sql`
     select found.*, null::text as password_digest
-    from (${actorSource({ kind: 'token', digest, sudo: undefined })}) found
+    from (${actorSource(token)}) found
     union all
     select ${userColumns}, ${none}, u.password_digest from users u
     where (lower(u.username) = ${username.toLowerCase()} or lower(u.email) = ${username.toLowerCase()})
       and u.kind = 'human' and u.password_digest is not null
-      and not exists (select from personal_access_tokens t where t.digest = ${digest})
+      and not exists (select from personal_access_tokens t where t.digest = ${token.digest})
     limit 1`
 }
 
@@ -271,7 +292,7 @@ async function enterFrom<Subject, Row>(
   return {
     entrance: {
       actor: known && actorFromRow(known),
-      token: known === undefined || known['token_id'] === null ? undefined : tokenFromRow(known),
+      token: known === undefined || known['scopes'] === null ? undefined : tokenFromRow(known),
       subject:
         subjectRow === null || subjectRow['id'] === null
           ? undefined
@@ -314,7 +335,9 @@ function actorFromRow(row: Record<string, unknown>): Actor {
   return {
     user: userFromRow(row),
     token:
-      row['token_id'] === null ? null : { id: row['token_id'] as number, scopes: row['scopes'] as string[] },
+      row['scopes'] === null
+        ? null
+        : { id: row['token_id'] as number | null, scopes: row['scopes'] as string[] },
     job:
       row['job_id'] === null
         ? null
@@ -345,11 +368,11 @@ export function userFromRow(row: Record<string, unknown>): User {
   }
 }
 
-function tokenFromRow(row: Record<string, unknown>): TokenFacts & { id: number; lastUsedAt: Date | null } {
+function tokenFromRow(row: Record<string, unknown>): TokenUse {
   return {
-    id: row['token_id'] as number,
+    id: row['token_id'] as number | null,
     revoked: row['revoked'] as boolean,
-    expiresAt: row['token_expires_at'] as string | null,
+    expired: row['expired'] as boolean,
     lastUsedAt: row['last_used_at'] === null ? null : new Date(row['last_used_at'] as string),
   }
 }

@@ -195,8 +195,8 @@ export class Gate {
     if (actor === undefined) throw unauthorized()
     if (token !== undefined && isDisabledToken(actor, this.#settings.values)) throw unauthorized()
     if (token !== undefined) {
-      if (token.revoked && isRotation(endpoint)) await this.#revokeFamily(token.id)
-      checkToken(token, new Date())
+      if (token.revoked && token.id !== null && isRotation(endpoint)) await this.#revokeFamily(token.id)
+      checkToken(token)
       noteTokenUse({ db: this.#db, log: this.#log }, token)
     }
     if (actor.user !== null) this.#checkAccount(actor.user, endpoint)

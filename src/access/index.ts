@@ -22,6 +22,7 @@ export {
   jobTokenPrefix,
   sessionCookie,
   sessionOf,
+  tokenCredentials,
   type Credentials,
 } from './credentials.ts'
 export { abilities, decide, isVisible, may, require, type Ability, type Decision } from './decide.ts'

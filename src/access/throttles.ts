@@ -52,10 +52,13 @@ export class Throttles {
     return this.count(asked, caller)
   }
 
-  /** Whether pages are counted at all. */
-  countsPages(): boolean {
+  /** Whether requests of a family are counted at all. */
+  counts(family: 'api' | 'web'): boolean {
     const { values } = this.#settings
-    return values.throttle_unauthenticated_web_enabled || values.throttle_authenticated_web_enabled
+    return (
+      values[`throttle_unauthenticated_${family}_enabled`] ||
+      values[`throttle_authenticated_${family}_enabled`]
+    )
   }
 
   /** Counts a request of a family; where that has no throttle of its own, one of the API. */

@@ -3,6 +3,7 @@ import type { Database } from '../kernel/db/index.ts'
 import { LruMap } from '../kernel/lib/lru.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import type { Settings } from '../settings/index.ts'
+import type { TokenUse } from './enter.ts'
 
 /** `last_used_at` of a token is written at most this often, in milliseconds. */
 const lastUseInterval = 600_000
@@ -10,8 +11,10 @@ const lastUseInterval = 600_000
 /** Off the request's path: a slow write never delays an answer, and a lost one costs nothing. */
 export function noteTokenUse(
   { db, log }: { db: Database; log: Logger },
-  { id, lastUsedAt }: { readonly id: number; readonly lastUsedAt: Date | null },
+  { id, lastUsedAt }: Pick<TokenUse, 'id' | 'lastUsedAt'>,
 ): void {
+  // Those of applications live for hours only: that they are given out is noted.
+  if (id === null) return
   const now = Date.now()
   if (lastUsedAt !== null && now - lastUsedAt.getTime() < lastUseInterval) return
   const recently = new Date(now - lastUseInterval)

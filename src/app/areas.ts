@@ -47,6 +47,7 @@ import { releases } from '../areas/releases/index.ts'
 import { resourceGroups } from '../areas/resource-groups/index.ts'
 import { testReports } from '../areas/test-reports/index.ts'
 import { oci } from '../areas/oci/index.ts'
+import { oauth } from '../areas/oauth/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
@@ -112,6 +113,7 @@ export function areas(services: Services): Area[] {
     users({ ...services, beforeRemoval: removeRepositoriesBelow, removeNotes: removeNotesOf }),
     tokens(services),
     sessions({ ...services, elsewhere }),
+    oauth({ ...services, elsewhere, identity: identity.tokens }),
     signUp({ ...services, texts: markdownArea.texts, beforeRemoval: removeRepositoriesBelow }),
     members(services),
     ldap(services),

@@ -3,8 +3,10 @@ import type { Caller, PageVisitors, Throttles } from '../access/index.ts'
 import { send } from '../kernel/endpoint/index.ts'
 
 /** What has a gate of its own, or is not throttled: the API, git, health, and the registry with its tokens. */
-const elsewhere =
-  /^\/(?:api\/|oauth\/|-\/(?:health|liveness|readiness|metrics)\b|v2\b|jwt\b)|\.git\/|\.wiki\.git\//
+const elsewhere = /^\/(?:api\/|-\/(?:health|liveness|readiness|metrics)\b|v2\b|jwt\b)|\.git\/|\.wiki\.git\//
+
+/** What is no endpoint, and counts as one. */
+const ofApi = /^\/oauth\//
 
 /** Counts requests for pages, and those for protected paths, before anything else is done about them. */
 export function mountThrottles(server: FastifyInstance, throttles: Throttles, visitors: PageVisitors): void {
@@ -16,13 +18,14 @@ export function mountThrottles(server: FastifyInstance, throttles: Throttles, vi
   server.addHook('onRequest', (request, reply, done) => {
     const [path = ''] = request.url.split('?', 1)
     const refusal = throttles.countProtected(request.method, path, request.ip)
+    const family = ofApi.test(path) ? 'api' : 'web'
     if (refusal !== undefined) {
       void send(reply, refusal)
-    } else if (elsewhere.test(path) || !throttles.countsPages()) {
+    } else if (elsewhere.test(path) || !throttles.counts(family)) {
       done()
     } else {
       callerOf(request).then((caller) => {
-        const tooMany = throttles.count('web', caller)
+        const tooMany = throttles.count(family, caller)
         if (tooMany === undefined) done()
         else void send(reply, tooMany)
       }, done)

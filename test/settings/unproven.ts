@@ -3,8 +3,6 @@
  * does not ask them. The manual says so of each.
  */
 export const unproven: ReadonlySet<string> = new Set([
-  'user_oauth_applications',
-  'disable_admin_oauth_scopes',
   'disable_feed_token',
   'service_access_tokens_expiration_enforced',
   'disabled_oauth_sign_in_sources',

@@ -15,12 +15,12 @@ export interface IdentityServices {
   readonly externalUrl: () => string
 }
 
-const keysPath = '/oauth/discovery/keys'
+export const keysPath = '/oauth/discovery/keys'
 /** Seconds a token lives whose job has no time limit. */
 const shortLife = 300
 const mostGroups = 200
 
-/** Signs tokens by which jobs prove to others what they are. */
+/** Signs tokens by which jobs, and people, prove to others who they are. */
 export class IdentityTokens {
   readonly #db: Database
   readonly #keys: SigningKeys
@@ -37,25 +37,37 @@ export class IdentityTokens {
     identity: Omit<JobIdentity, 'groups'>,
     audiences: Readonly<Record<string, string | readonly string[]>>,
   ): Promise<Record<string, string>> {
-    const { kid, key } = await this.#keys.signing()
-    const issuer = this.#externalUrl()
-    const all = claims({ ...identity, groups: await this.#directGroups(identity.user.id) }, issuer)
+    const groups = await this.#directGroups(identity.user.id)
+    const all = claims({ ...identity, groups }, this.#externalUrl())
     const subject = subjectOf(subjectParts(identity.project.settings), all)
-    const now = Math.floor(Date.now() / 1000)
+    const life = identity.job.timeout ?? shortLife
     const tokens = Object.entries(audiences).map(async ([name, audience]) => {
-      const token = await new SignJWT(all)
-        .setProtectedHeader({ alg: 'RS256', kid, typ: 'JWT' })
-        .setIssuer(issuer)
-        .setSubject(subject)
-        .setAudience(typeof audience === 'string' ? audience : [...audience])
-        .setIssuedAt(now)
-        .setNotBefore(now - 5)
-        .setExpirationTime(now + (identity.job.timeout ?? shortLife))
-        .setJti(randomUUID())
-        .sign(key)
-      return [name, token] as const
+      return [name, await this.signFor(subject, { audience, life, claims: all })] as const
     })
     return Object.fromEntries(await Promise.all(tokens))
+  }
+
+  /** A token about a subject, for an audience, that lives so many seconds. */
+  async signFor(
+    subject: string,
+    {
+      audience,
+      life,
+      claims: told,
+    }: { audience: string | readonly string[]; life: number; claims: Record<string, unknown> },
+  ): Promise<string> {
+    const { kid, key } = await this.#keys.signing()
+    const now = Math.floor(Date.now() / 1000)
+    return new SignJWT(told)
+      .setProtectedHeader({ alg: 'RS256', kid, typ: 'JWT' })
+      .setIssuer(this.#externalUrl())
+      .setSubject(subject)
+      .setAudience(typeof audience === 'string' ? audience : [...audience])
+      .setIssuedAt(now)
+      .setNotBefore(now - 5)
+      .setExpirationTime(now + life)
+      .setJti(randomUUID())
+      .sign(key)
   }
 
   async #directGroups(userId: number): Promise<string[] | null> {
@@ -75,7 +87,7 @@ function subjectParts(settings: Readonly<Record<string, unknown>>): readonly Sub
     : ['project_path', 'ref_type', 'ref']
 }
 
-/** Identity tokens, and where whoever is shown one finds the keys to check it (OpenID Connect Discovery). */
+/** Identity tokens, and where whoever is shown one finds the keys to check it. */
 export function identityTokens(services: IdentityServices): {
   tokens: IdentityTokens
   mount: (server: FastifyInstance) => void
@@ -86,9 +98,6 @@ export function identityTokens(services: IdentityServices): {
     tokens: new IdentityTokens(services, keys),
     mount(server) {
       const headers = { 'content-type': 'application/json', 'cache-control': 'public, max-age=3600' }
-      server.get('/.well-known/openid-configuration', (_, reply) =>
-        reply.headers(headers).send(JSON.stringify(configuration(services.externalUrl()))),
-      )
       server.get(keysPath, async (_, reply) =>
         reply.headers(headers).send(JSON.stringify({ keys: await keys.published() })),
       )
@@ -97,17 +106,5 @@ export function identityTokens(services: IdentityServices): {
       await keys.signing()
       return { [Symbol.asyncDispose]: () => Promise.resolve() }
     },
-  }
-}
-
-function configuration(issuer: string): Record<string, unknown> {
-  return {
-    issuer,
-    jwks_uri: `${issuer}${keysPath}`,
-    response_types_supported: ['id_token'],
-    subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['RS256'],
-    claim_types_supported: ['normal'],
-    claims_supported: ['iss', 'sub', 'aud', 'exp', 'iat', 'nbf', 'jti'],
   }
 }

@@ -56,7 +56,7 @@ export async function signIn(
     services.passwords,
   )
   const { actor, token } = entrance
-  if (actor === undefined || (token !== undefined && !isTokenUsable(token, new Date()))) {
+  if (actor === undefined || (token !== undefined && !isTokenUsable(token))) {
     throw wrongCredentials(services)
   }
   if (token !== undefined) noteTokenUse(services, token)

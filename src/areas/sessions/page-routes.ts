@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { csrfTokenOf, sessionOf } from '../../access/index.ts'
-import { requestContext } from '../../kernel/log/index.ts'
+import { nameRequest } from '../../kernel/log/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import { digestToken } from '../../kernel/lib/secrets.ts'
 import { cookiesOf, endedCookie } from './cookie.ts'
@@ -18,7 +18,7 @@ export function mountSignIn(server: FastifyInstance, services: SignInServices): 
   const attempts = new RateLimit(tries, 60)
 
   server.post('/users/sign_in', async (request, reply) => {
-    named('sign in')
+    nameRequest('sign in')
     if (!isOwnPage(request)) return refuse(reply, 403, 'The form is not of this page.')
     attempts.use(request.ip)
     const form = await readForm(request.raw)
@@ -48,7 +48,7 @@ export function mountSignIn(server: FastifyInstance, services: SignInServices): 
   })
 
   const signOut = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    named('sign out')
+    nameRequest('sign out')
     const session = sessionOf(request.headers)
     if (session !== undefined) {
       if (!isOwnPage(request) || request.headers['x-csrf-token'] !== csrfTokenOf(session)) {
@@ -61,11 +61,6 @@ export function mountSignIn(server: FastifyInstance, services: SignInServices): 
   }
   server.post('/users/sign_out', signOut)
   server.delete('/users/sign_out', signOut)
-}
-
-function named(endpoint: string): void {
-  const context = requestContext()
-  if (context !== undefined) context.endpoint = endpoint
 }
 
 const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text)

@@ -53,13 +53,9 @@ export async function signIn(
   form: SignInForm,
   place: SignInPlace,
 ): Promise<SignedIn> {
-  const account = await known(services, form)
-  if (account === undefined) return wrong
-  const house = { values: services.settings.values, externalUrl: services.externalUrl() }
-  const problem =
-    (account.state === 'deactivated' ? undefined : accountProblem(standingOf(account))) ??
-    confirmationProblem({ unconfirmedSince: account.unconfirmed_since }, house)
-  if (problem !== undefined) return { refused: problem }
+  const found = await byPassword(services, form)
+  if ('refused' in found) return found
+  const { account } = found
   if (account.two_factor) {
     if (form.code === undefined) return { refused: 'A code of the second factor is needed.', needs: 'code' }
     const right = await isRight(services, account.id, account, () =>
@@ -72,9 +68,23 @@ export async function signIn(
   return openSession(services, account, place, form.remember)
 }
 
+/** The account that a password is of, if it may come in; a second factor, or a new password, is for the caller to ask for. */
+export async function byPassword(
+  services: SignInServices,
+  login: Pick<SignInForm, 'login' | 'password'>,
+): Promise<{ readonly account: Account } | { readonly refused: string }> {
+  const account = await known(services, login)
+  if (account === undefined) return wrong
+  const house = { values: services.settings.values, externalUrl: services.externalUrl() }
+  const problem =
+    (account.state === 'deactivated' ? undefined : accountProblem(standingOf(account))) ??
+    confirmationProblem({ unconfirmedSince: account.unconfirmed_since }, house)
+  return problem === undefined ? { account } : { refused: problem }
+}
+
 async function known(
   services: SignInServices,
-  { login, password }: SignInForm,
+  { login, password }: Pick<SignInForm, 'login' | 'password'>,
 ): Promise<Account | undefined> {
   const { db, settings, elsewhere } = services
   const account = await store.byLogin(db.reader, login)

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
-import { requestContext } from '../../kernel/log/index.ts'
+import { nameRequest } from '../../kernel/log/index.ts'
 import { sendFormPage } from '../../kernel/pages/index.ts'
 import { accountByLogin, cookiesOf, deviceOf, isOwnPage, openSession, readForm } from '../sessions/index.ts'
 import { confirm, sendAgain } from './confirmation.ts'
@@ -39,7 +39,7 @@ export function mountSignUp(server: FastifyInstance, services: SignUpServices): 
   )
 
   server.post('/users', async (request, reply) => {
-    named('sign up')
+    nameRequest('sign up')
     if (!isOpen()) return elsewhere(reply, 'sign_ups_disabled')
     const form = await formOf(request, reply)
     if (form === undefined) return reply
@@ -77,15 +77,10 @@ export function mountSignUp(server: FastifyInstance, services: SignUpServices): 
   )
   server.get('/users/confirmation/new', (_request, reply) => sendFormPage(reply, 200, confirmationForm()))
   server.post('/users/confirmation', async (request, reply) => {
-    named('ask for a confirmation')
+    nameRequest('ask for a confirmation')
     const form = await formOf(request, reply)
     if (form === undefined) return reply
     await sendAgain(services, (form['email'] ?? '').trim())
     return elsewhere(reply, 'confirmation_sent')
   })
-}
-
-function named(endpoint: string): void {
-  const context = requestContext()
-  if (context !== undefined) context.endpoint = endpoint
 }

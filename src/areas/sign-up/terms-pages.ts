@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { csrfTokenOf, owesTerms, PageVisitors, type Visitor } from '../../access/index.ts'
 import { digestToken } from '../../kernel/lib/secrets.ts'
-import { requestContext } from '../../kernel/log/index.ts'
+import { nameRequest } from '../../kernel/log/index.ts'
 import { Html, html, sendFormPage } from '../../kernel/pages/index.ts'
 import { enforcedTerms, type Terms } from '../../settings/index.ts'
 import { closeSession, endedCookie, isOwnPage, readForm } from '../sessions/index.ts'
@@ -38,8 +38,7 @@ export function mountTerms(server: FastifyInstance, services: SignUpServices): v
   })
 
   const answering = (accepted: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const context = requestContext()
-    if (context !== undefined) context.endpoint = accepted ? 'accept the terms' : 'decline the terms'
+    nameRequest(accepted ? 'accept the terms' : 'decline the terms')
     const visitor = await visitors.of(request.headers)
     const form = isOwnPage(request) ? await readForm(request.raw) : undefined
     if (visitor === undefined || form?.['authenticity_token'] !== csrfTokenOf(visitor.session)) {

@@ -961,6 +961,59 @@ export interface NotificationSettings {
   user_id: number;
 }
 
+export interface OauthAccessTokens {
+  application_id: number | null;
+  created_at: Generated<Timestamp>;
+  digest: string;
+  expires_at: Timestamp;
+  id: Generated<number>;
+  line: string;
+  refresh_digest: string;
+  revoked_at: Timestamp | null;
+  scopes: string[];
+  user_id: number;
+}
+
+export interface OauthApplications {
+  confidential: boolean;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  name: string;
+  owner_id: number | null;
+  redirect_uris: string[];
+  scopes: string[];
+  secret_digest: string;
+  trusted: Generated<boolean>;
+  uid: string;
+}
+
+export interface OauthCodes {
+  application_id: number;
+  challenge: string | null;
+  created_at: Generated<Timestamp>;
+  digest: string;
+  expires_at: Timestamp;
+  id: Generated<number>;
+  line: string;
+  nonce: string | null;
+  redirect_uri: string;
+  scopes: string[];
+  used_at: Timestamp | null;
+  user_id: number;
+}
+
+export interface OauthDevices {
+  application_id: number;
+  asked_at: Timestamp | null;
+  denied: Generated<boolean>;
+  digest: string;
+  expires_at: Timestamp;
+  id: Generated<number>;
+  scopes: string[];
+  user_code: string;
+  user_id: number | null;
+}
+
 export interface PersonalAccessTokens {
   created_at: Generated<Timestamp>;
   description: string | null;
@@ -1647,6 +1700,10 @@ export interface DB {
   noteables: Noteables;
   notes: Notes;
   notification_settings: NotificationSettings;
+  oauth_access_tokens: OauthAccessTokens;
+  oauth_applications: OauthApplications;
+  oauth_codes: OauthCodes;
+  oauth_devices: OauthDevices;
   personal_access_tokens: PersonalAccessTokens;
   project_aliases: ProjectAliases;
   project_counters: ProjectCounters;

@@ -34,6 +34,12 @@ export function requestContext(): RequestContext | undefined {
   return storage.getStore()
 }
 
+/** Names what a request that is for no endpoint of the API is for. */
+export function nameRequest(name: string): void {
+  const context = storage.getStore()
+  if (context !== undefined) context.endpoint = name
+}
+
 /** Called by the database for each statement it sends. */
 export function countStatement(text: string): void {
   const context = storage.getStore()

@@ -1,5 +1,6 @@
 export {
   countStatement,
+  nameRequest,
   requestContext,
   runInContext,
   statementChannel,

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { html, type Html } from './html.ts'
 
-/** The pages load nothing from elsewhere, run no script but their own, and cannot be framed. */
-export function pageHeaders(forms: "'none'" | "'self'"): Record<string, string> {
+/** The pages load nothing from elsewhere, run no script but their own, and cannot be framed. `forms`: where theirs lead. */
+export function pageHeaders(...forms: readonly string[]): Record<string, string> {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
@@ -10,7 +10,7 @@ export function pageHeaders(forms: "'none'" | "'self'"): Record<string, string> 
     "img-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
-    `form-action ${forms}`,
+    `form-action ${forms.join(' ')}`,
     "frame-ancestors 'none'",
   ].join('; ')
   return {
@@ -28,11 +28,15 @@ export interface FormPage {
   readonly body: Html
 }
 
-/** Sends a small page with a form. It is made for one reader, and kept by nobody. */
+/**
+ * Sends a small page with a form. It is made for one reader, and kept by nobody. Where the form may lead besides to us
+ * is told in `targets`.
+ */
 export function sendFormPage(
   reply: FastifyReply,
   status: number,
   { title, root, body }: FormPage,
+  targets: readonly string[] = [],
 ): FastifyReply {
   const page = html`<!doctype html>
     <html lang="en">
@@ -52,7 +56,7 @@ export function sendFormPage(
     </html> `
   return reply
     .code(status)
-    .headers(pageHeaders("'self'"))
+    .headers(pageHeaders("'self'", ...targets))
     .header('content-type', 'text/html; charset=utf-8')
     .header('cache-control', 'no-store')
     .send(page.text)

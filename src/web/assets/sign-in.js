@@ -2,6 +2,7 @@ const form = document.getElementById('form')
 const message = document.getElementById('message')
 const inside = document.getElementById('inside')
 const user = new URL('../api/v4/user', location.href)
+const wanted = pageOfOurs(new URLSearchParams(location.search).get('return_to'))
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault()
@@ -22,6 +23,9 @@ form.addEventListener('submit', async (event) => {
   }
   if (body.two_factor_setup_required) {
     message.textContent = 'You have to set up a second factor.'
+  } else if (wanted !== undefined) {
+    location.assign(wanted)
+    return
   }
   show(body.username)
 })
@@ -36,6 +40,13 @@ document.getElementById('out').addEventListener('click', async () => {
 async function send(address, body, headers = {}) {
   const response = await fetch(address, { method: 'POST', body, headers, credentials: 'same-origin' })
   return { status: response.status, body: await response.json().catch(() => ({})) }
+}
+
+/** Where somebody wanted to go who was sent here first; addresses of others are left alone. */
+function pageOfOurs(path) {
+  if (path === null || !/^\/(?![/\\])/.test(path)) return undefined
+  const address = new URL(`..${path}`, location.href)
+  return address.origin === location.origin ? address.href : undefined
 }
 
 /** Shows a field that the account needs besides the password. */

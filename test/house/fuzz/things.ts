@@ -54,6 +54,11 @@ export async function makeThings(world: World): Promise<Things> {
   const about = `${path}/snippets/${id(snippet)}`
   const thread = await make(`${about}/discussions`, { body: 'x' })
   const award = await make(`${about}/award_emoji`, { name: 'tada' })
+  const application = await make('/applications', {
+    name: 'x',
+    redirect_uri: 'https://client.example/x',
+    scopes: 'read_user',
+  })
   const image = await pushImage(world, project)
   return {
     'repositories :repository_id': image,
@@ -62,6 +67,7 @@ export async function makeThings(world: World): Promise<Things> {
     'projects :id': id(project),
     'groups :id': id(group),
     'users :id': user.id,
+    'applications :id': id(application),
     'users :user_id': user.id,
     'members :user_id': member.id,
     'all :user_id': member.id,

@@ -156,7 +156,7 @@ export function resourceEndpoints(kind: Resource['kind'], services: TokenService
         const { actor, params } = call
         const subject = kind === 'group' ? call.group : call.project
         const own =
-          actor.token === null ? undefined : await resourceStore.find(db.reader, subject, actor.token.id)
+          actor.token?.id == null ? undefined : await resourceStore.find(db.reader, subject, actor.token.id)
         if (own === undefined) throw unauthorized()
         return rotated(subject, own.id, params.expires_at)
       },

@@ -10,7 +10,7 @@ import * as store from '../store.ts'
 
 /** The token that the call was made with. */
 function presented(actor: Actor): number {
-  if (actor.token === null) throw unauthorized()
+  if (actor.token?.id == null) throw unauthorized()
   return actor.token.id
 }
 

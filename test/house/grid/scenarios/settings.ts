@@ -1,4 +1,14 @@
-import { plain, type Scenarios } from '../stage.ts'
+import { idOf } from '../actors.ts'
+import { plain, type Scenarios, type Stage } from '../stage.ts'
+
+const application = {
+  name: 'Planner',
+  redirect_uri: 'https://client.example/callback',
+  scopes: ['read_user'],
+}
+const newApplication = async (stage: Stage) => ({
+  path: { id: idOf(await stage.make('/applications', application)) },
+})
 
 export const settingScenarios: Scenarios = {
   'GET /application/settings': {
@@ -15,6 +25,13 @@ export const settingScenarios: Scenarios = {
     '': () => ({ body: { first_day_of_week: 1 } }),
     'no known attribute': () => ({ body: { nobody_knows_this: 1 } }),
   },
+  'GET /applications': { '': plain },
+  'GET /applications/:id': { '': (stage) => stage.once('application', () => newApplication(stage)) },
+  'POST /applications': { '': () => ({ body: application }) },
+  'POST /applications/:id/renew-secret': {
+    '': (stage) => stage.once('application', () => newApplication(stage)),
+  },
+  'DELETE /applications/:id': { '': newApplication },
   'GET /features': { '': plain },
   'GET /features/definitions': { '': plain },
   'POST /features/:name': {
