@@ -85,8 +85,7 @@ function passwordsFor({ settings, passwords }: AdmissionServices): Passwords {
 }
 
 function checkActor(services: AdmissionServices, { actor, token }: Found, service: Service): Actor {
-  if (actor === undefined || (token !== undefined && !isTokenUsable(token)))
-    throw denied(services)
+  if (actor === undefined || (token !== undefined && !isTokenUsable(token))) throw denied(services)
   if (token !== undefined && isDisabledToken(actor, services.settings.values)) throw denied(services)
   if (token !== undefined) noteTokenUse(services, token)
   const house = { values: services.settings.values, externalUrl: services.externalUrl() }
