@@ -249,7 +249,7 @@ describe('the ref of a pipeline', () => {
 
     await rm(path.join(folder, 'refs/pipelines'))
     const pending = { one: 'pending', two: 'pending', later: 'created' }
-    expect(await until(shownNow, ({ one }) => one === 'pending')).toEqual({
+    expect(await until(shownNow, ({ pipeline }) => pipeline === 'pending')).toEqual({
       pipeline: 'pending',
       label: 'pending',
       ...pending,
