@@ -76,6 +76,7 @@ import * as ordersOfIssues from './0171-orders-of-issues.ts'
 
 /** In the order they run. A released migration is never edited. */
 import * as webhooks from './0200-webhooks.ts'
+import * as newsOfRecords from './0201-news-of-records.ts'
 import * as upkeepOfRepositories from './0130-upkeep-of-repositories.ts'
 import * as visibleReferences from './0141-visible-references.ts'
 
@@ -148,6 +149,7 @@ export const migrations: MigrationList = {
   '0191-project-archives': projectArchives,
   '0193-oauth': oauth,
   '0200-webhooks': webhooks,
+  '0201-news-of-records': newsOfRecords,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,
   '0120-refs-of-pipelines': refsOfPipelines,
   '0121-shown-registration-tokens': shownRegistrationTokens,

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Database, Tx } from '../kernel/db/index.ts'
+import { withChain } from '../kernel/lib/chain.ts'
 import type { Task } from './tasks.ts'
 
 /** News of the domain: a row of the outbox, written in the transaction that causes it. */
@@ -100,7 +101,7 @@ export class Events {
         insert into events (kind, project_id, user_id, payload)
         select e.kind, e.project_id, e.user_id, e.payload from (${source}) e returning id, kind, project_id, payload
       ), told as (
-        select graphile_worker.add_job(identifier => s.name, payload => json_build_object('event', event.id)) as task
+        select graphile_worker.add_job(identifier => s.name, payload => (${JSON.stringify(withChain({}))}::jsonb || jsonb_build_object('event', event.id))::json) as task
         from event join jsonb_to_recordset(${listeners}) s (kind text, name text) on s.kind = event.kind
         where ${wanted})`
   }

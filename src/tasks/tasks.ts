@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { Logger as WorkerLogger, run, runMigrations, type Runner, type TaskList } from 'graphile-worker'
 import pg from 'pg'
 import type { Tx, Writer } from '../kernel/db/index.ts'
+import { chainOfPayload, inChain, withChain } from '../kernel/lib/chain.ts'
 import type { Logger } from '../kernel/log/index.ts'
 
 /** Work that can wait: idempotent, since it may run again after a crash. */
@@ -30,7 +31,7 @@ export async function enqueue(
 ): Promise<void> {
   await sql`
     select graphile_worker.add_job(
-      identifier => ${name}, payload => ${JSON.stringify(payload)}::json, queue_name => ${options.queue ?? null},
+      identifier => ${name}, payload => ${JSON.stringify(withChain(payload))}::json, queue_name => ${options.queue ?? null},
       run_at => ${options.runAt ?? null}, job_key => ${options.key ?? null})`.execute(tx)
 }
 
@@ -78,7 +79,7 @@ export class TaskWorker implements AsyncDisposable {
         task.name,
         async (payload: unknown) => {
           try {
-            await task.run(payload)
+            await inChain(chainOfPayload(payload), () => task.run(payload))
           } catch (error) {
             log.error({ err: error, task: task.name }, 'a task failed')
             throw error

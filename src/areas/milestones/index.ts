@@ -1,15 +1,15 @@
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
-import type { Events } from '../../tasks/index.ts'
 import { groupPlace, projectPlace } from './places.ts'
 import { milestoneEndpoints, promotionEndpoint, type MilestoneServices } from './routes.ts'
 import { mendMilestonesAfterTransfers } from './transfers.ts'
 
 export { groupPlace, projectPlace, type Place } from './places.ts'
+export type { MilestoneEvent } from './news.ts'
 export { requireMilestone } from './store.ts'
 export { milestone, Milestone, milestoneJson, type MilestoneRow } from './entities.ts'
 
 /** Milestones of projects and groups. */
-export function milestones(services: MilestoneServices & { readonly events: Events }): {
+export function milestones(services: MilestoneServices): {
   endpoints: Endpoint[]
 } {
   mendMilestonesAfterTransfers(services)

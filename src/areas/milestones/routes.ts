@@ -1,5 +1,6 @@
 import { endpoint, findGroup, require } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
+import type { Events } from '../../tasks/index.ts'
 import {
   DateOnly,
   Fields,
@@ -18,12 +19,14 @@ import {
 } from '../../kernel/endpoint/index.ts'
 import { badRequest, notFound } from '../../kernel/errors/index.ts'
 import { milestone, Milestone } from './entities.ts'
+import { announce } from './news.ts'
 import { projectPlace, type Place } from './places.ts'
 import { checkMilestone } from './rules.ts'
 import * as store from './store.ts'
 
 export interface MilestoneServices {
   readonly db: Database
+  readonly events: Events
   readonly externalUrl: () => string
 }
 
@@ -35,7 +38,7 @@ const settable = {
 
 /** The endpoints of projects or groups. */
 export function milestoneEndpoints<Kind extends SubjectKind>(
-  { db, externalUrl }: MilestoneServices,
+  { db, events, externalUrl }: MilestoneServices,
   { kind, on, path, called, reading, writing, removing, owner }: Place<Kind>,
 ): Endpoint[] {
   const one = {
@@ -113,7 +116,11 @@ export function milestoneEndpoints<Kind extends SubjectKind>(
           due_date: params.due_date ?? null,
         }
         checkMilestone('create', values)
-        const row = await db.transaction((tx) => store.create(tx, owner(call), values))
+        const row = await db.transaction(async (tx) => {
+          const made = await store.create(tx, owner(call), values)
+          await announce(events, tx, call.actor, 'create', made)
+          return made
+        })
         return milestone(row, externalUrl())
       },
     }),
@@ -143,7 +150,12 @@ export function milestoneEndpoints<Kind extends SubjectKind>(
           state: states[params.state_event ?? ''] ?? before.state,
         }
         checkMilestone('update', values)
-        const row = await db.transaction((tx) => store.change(tx, owner(call), before, values))
+        const row = await db.transaction(async (tx) => {
+          const after = await store.change(tx, owner(call), before, values)
+          if (after.state !== before.state)
+            await announce(events, tx, call.actor, after.state === 'closed' ? 'close' : 'reopen', after)
+          return after
+        })
         return milestone(row, externalUrl())
       },
     }),
@@ -156,9 +168,12 @@ export function milestoneEndpoints<Kind extends SubjectKind>(
       may: removing,
       params: Fields({ milestone_id }),
       answers: null,
-      async handle({ rows, request }) {
+      async handle({ actor, rows, request }) {
         requireUnmodified(request, new Date(rows[0]!.updated_at))
-        await db.transaction((tx) => store.remove(tx, rows[0]!.id))
+        await db.transaction(async (tx) => {
+          await store.remove(tx, rows[0]!.id)
+          await announce(events, tx, actor, 'delete', rows[0]!)
+        })
       },
     }),
   ]
@@ -166,7 +181,10 @@ export function milestoneEndpoints<Kind extends SubjectKind>(
 
 const states: Readonly<Record<string, string>> = { close: 'closed', activate: 'active' }
 
-export function promotionEndpoint({ db, externalUrl }: MilestoneServices): Endpoint {
+export function promotionEndpoint({
+  db,
+  externalUrl,
+}: Pick<MilestoneServices, 'db' | 'externalUrl'>): Endpoint {
   const { on, path, writing } = projectPlace
   return endpoint({
     method: 'POST',

@@ -1,6 +1,7 @@
 import { gemoji } from 'gemoji'
 import { sql } from 'kysely'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import type { Events } from '../../tasks/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import {
   Fields,
@@ -90,6 +91,50 @@ const counting: Readonly<Partial<Record<AwardableKind, string>>> = {
   Epic: 'epics',
 }
 
+/** What is reacted to, in which project; null in a group. */
+export interface Awarded {
+  readonly kind: AwardableKind
+  readonly id: number
+  readonly projectId: number | null
+}
+
+/** The news that somebody reacted to something, or took it back: event kind `emoji`. */
+export interface EmojiEvent {
+  readonly action: 'award' | 'revoke'
+  readonly award: {
+    readonly id: number
+    readonly name: string
+    readonly user_id: number
+    readonly awardable_kind: AwardableKind
+    readonly awardable_id: number
+    readonly created_at: string
+    readonly updated_at: string
+  }
+}
+
+/** Counts a reaction that came or went, and announces it. */
+async function took(
+  { events }: { events: Events },
+  tx: Tx,
+  { kind, id, projectId }: Awarded,
+  by: number,
+  { action, award }: EmojiEvent,
+): Promise<void> {
+  await count(tx, kind, id, award.name, action === 'award' ? 1 : -1)
+  if (projectId !== null)
+    await events.announce(tx, 'emoji', { projectId, userId: by, payload: { action, award } })
+}
+
+const wholeAward = [
+  'id',
+  'name',
+  'user_id',
+  'awardable_kind',
+  'awardable_id',
+  'created_at',
+  'updated_at',
+] as const
+
 async function count(tx: Tx, kind: AwardableKind, id: number, name: string, more: number): Promise<void> {
   const table = counting[kind]
   const column = name === 'thumbsup' ? 'upvotes' : name === 'thumbsdown' ? 'downvotes' : undefined
@@ -102,46 +147,51 @@ async function count(tx: Tx, kind: AwardableKind, id: number, name: string, more
 
 /** 404 for the same once more, as clients know it. */
 export async function addAward(
+  services: { readonly events: Events },
   tx: Tx,
-  kind: AwardableKind,
-  id: number,
+  awarded: Awarded,
   { userId, name }: { readonly userId: number; readonly name: string },
 ): Promise<number> {
   const made = await tx
     .insertInto('award_emoji')
-    .values({ awardable_kind: kind, awardable_id: id, user_id: userId, name })
-    .returning('id')
+    .values({ awardable_kind: awarded.kind, awardable_id: awarded.id, user_id: userId, name })
+    .returning(wholeAward)
     .executeTakeFirstOrThrow()
     .catch(onConstraint('award_emoji_once', () => notFound('Award Emoji Name has already been taken')))
-  await count(tx, kind, id, name, 1)
+  await took(services, tx, awarded, userId, { action: 'award', award: made as never })
   return made.id
 }
 
-export async function removeAward(tx: Tx, kind: AwardableKind, id: number, awardId: number): Promise<void> {
+export async function removeAward(
+  services: { readonly events: Events },
+  tx: Tx,
+  awarded: Awarded,
+  { id, by }: { readonly id: number; readonly by: number },
+): Promise<void> {
   const gone = await tx
     .deleteFrom('award_emoji')
-    .where('id', '=', awardId)
-    .returning('name')
+    .where('id', '=', id)
+    .returning(wholeAward)
     .executeTakeFirst()
-  if (gone !== undefined) await count(tx, kind, id, gone.name, -1)
+  if (gone !== undefined) await took(services, tx, awarded, by, { action: 'revoke', award: gone as never })
 }
 
 /** Gives a reaction, or takes it back; answers whether it is there now. */
 export async function toggleAward(
+  services: { readonly events: Events },
   tx: Tx,
-  kind: AwardableKind,
-  id: number,
+  awarded: Awarded,
   { userId, name }: { readonly userId: number; readonly name: string },
 ): Promise<boolean> {
   const mine = await tx
     .selectFrom('award_emoji as a')
     .select('a.id')
-    .where('a.awardable_kind', '=', kind)
-    .where('a.awardable_id', '=', id)
+    .where('a.awardable_kind', '=', awarded.kind)
+    .where('a.awardable_id', '=', awarded.id)
     .where('a.user_id', '=', userId)
     .where('a.name', '=', name)
     .executeTakeFirst()
-  if (mine === undefined) await addAward(tx, kind, id, { userId, name })
-  else await removeAward(tx, kind, id, mine.id)
+  if (mine === undefined) await addAward(services, tx, awarded, { userId, name })
+  else await removeAward(services, tx, awarded, { id: mine.id, by: userId })
   return mine === undefined
 }

@@ -19,7 +19,7 @@ import { suggestionEndpoints } from './suggestions/routes.ts'
 import { NoteWriter } from './writer.ts'
 
 export { addSystemNotes, type SystemAction, type SystemNote } from './system.ts'
-export { addAward, emojiNamed, removeAward, toggleAward } from './awards.ts'
+export { emojiNamed, toggleAward, type EmojiEvent } from './awards.ts'
 export { removeNotesOf } from './write.ts'
 export type { Command, Commands, CommandTarget, Outcome, Spoken } from './commands.ts'
 export type { NoteableKind } from './noteables/noteable.ts'

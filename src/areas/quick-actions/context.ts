@@ -1,12 +1,14 @@
 import { sql } from 'kysely'
 import type { Database } from '../../kernel/db/index.ts'
 import type { InnerApi, InnerReply, Method } from '../../kernel/endpoint/index.ts'
+import type { Events } from '../../tasks/index.ts'
 import { labelsNamed } from '../labels/index.ts'
 import type { CommandTarget } from '../notes/index.ts'
 
 export interface QuickActionServices {
   readonly db: Database
   readonly api: InnerApi
+  readonly events: Events
 }
 
 export interface Done {

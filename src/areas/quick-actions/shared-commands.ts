@@ -232,10 +232,11 @@ export const sharedCommands: CommandTable = {
     aliases: ['react'],
     async run({ services, target }, argument) {
       if (target.kind === 'Commit' || target.id === null) return undefined
-      const { kind, id } = target
+      const { kind, id, place } = target
       const name = emojiNamed(argument)
+      const projectId = place.kind === 'project' ? place.id : null
       await services.db.transaction((tx) =>
-        toggleAward(tx, kind, id, { userId: target.actor.user!.id, name }),
+        toggleAward(services, tx, { kind, id, projectId }, { userId: target.actor.user!.id, name }),
       )
       return { summary: `Toggled the :${name}: reaction.`, changes: { emoji_award: name } }
     },

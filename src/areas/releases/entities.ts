@@ -95,6 +95,15 @@ export interface ReleaseSurroundings {
 
 const sourceFormats = ['zip', 'tar.gz', 'tar.bz2', 'tar'] as const
 
+/** Addresses of the code of a tag, of a project at `url`. */
+export function sourcesOf(tag: string, url: string): { format: string; url: string }[] {
+  const path = url.slice(url.lastIndexOf('/') + 1)
+  return sourceFormats.map((format) => ({
+    format,
+    url: `${url}/-/archive/${encodeURIComponent(tag)}/${path}-${tag.replaceAll('/', '-')}.${format}`,
+  }))
+}
+
 export function releaseLink(row: LinkRow, tag: string, projectUrl: string): Record<string, unknown> {
   const { filepath } = row
   const direct =
@@ -125,12 +134,7 @@ export function release(row: ReleaseRow, about: ReleaseSurroundings): Record<str
         issue_stats: one.issues,
       }))
     : []
-  const sources = code
-    ? sourceFormats.map((format) => ({
-        format,
-        url: `${url}/-/archive/${tag}/${project.path}-${row.tag.replaceAll('/', '-')}.${format}`,
-      }))
-    : undefined
+  const sources = code ? sourcesOf(row.tag, url) : undefined
   return {
     ...basicRelease(row, now),
     author: row.author === null ? null : basicUser(row.author, externalUrl),

@@ -15,6 +15,7 @@ import {
 import { collectWhenReleased } from './evidence.ts'
 import { linkTypes, Release, releaseLink, ReleaseLink, type ReleaseRow } from './entities.ts'
 import type { ReleaseServices } from './index.ts'
+import { announce } from './news.ts'
 import { checkLink, checkRelease } from './rules.ts'
 import { shownReleases } from './show.ts'
 import * as store from './store.ts'
@@ -124,8 +125,8 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
           { actor, project },
           { tag, ref: params.ref, message: params.tag_message },
         )
-        const id = await db.transaction(async (tx) => {
-          const made = await store.create(tx, {
+        const made = await db.transaction(async (tx) => {
+          const id = await store.create(tx, {
             projectId: project.id,
             tag,
             name,
@@ -134,12 +135,14 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
             authorId: userOf(actor).id,
             releasedAt: params.released_at ?? null,
           })
-          for (const link of links) await store.addLink(tx, made, link)
-          await store.setMilestones(tx, made, planned)
-          return made
+          for (const link of links) await store.addLink(tx, id, link)
+          await store.setMilestones(tx, id, planned)
+          const row = await store.find(tx, id)
+          await announce(services, tx, { actor, project }, 'create', row)
+          return row
         })
-        await collectWhenReleased(db, await store.find(db.reader, id))
-        return (await shown([await store.find(db.reader, id)], actor, project))[0]
+        await collectWhenReleased(db, made)
+        return (await shown([await store.find(db.reader, made.id)], actor, project))[0]
       },
     }),
 
@@ -161,11 +164,14 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
         checkRelease({ name: name ?? null, description: description ?? null })
         const planned = milestones && (await milestonesOf(project, milestones))
         const { id } = rows[0]!
-        await db.transaction(async (tx) => {
+        const changed = await db.transaction(async (tx) => {
           await store.change(tx, id, { name, description, releasedAt: released_at })
           if (planned !== undefined) await store.setMilestones(tx, id, planned)
+          const row = await store.find(tx, id)
+          await announce(services, tx, { actor, project }, 'update', row)
+          return row
         })
-        return (await shown([await store.find(db.reader, id)], actor, project))[0]
+        return (await shown([changed], actor, project))[0]
       },
     }),
 
@@ -178,7 +184,10 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
       status: 200,
       answers: Release,
       async handle({ actor, project, rows }) {
-        await store.remove(db.writer, rows[0]!.id)
+        await db.transaction(async (tx) => {
+          await store.remove(tx, rows[0]!.id)
+          await announce(services, tx, { actor, project }, 'delete', rows[0]!)
+        })
         return (await shown(rows, actor, project))[0]
       },
     }),

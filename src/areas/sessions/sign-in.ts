@@ -2,6 +2,7 @@ import { accountProblem, confirmationProblem, owesTerms } from '../../access/ind
 import { digestToken, newToken, type Cipher } from '../../kernel/lib/secrets.ts'
 import { digestPassword, matchesPassword, passwordFaults, passwordRules } from '../users/index.ts'
 import type { Mailer } from '../../mail/index.ts'
+import type { Events } from '../../tasks/index.ts'
 import { warnOfUnknown, type SignInPlace } from './known-devices.ts'
 import { isRight, type PasswordServices } from './passwords.ts'
 import { takeSecondFactor } from './second-factor.ts'
@@ -11,6 +12,7 @@ import type { Account } from './store.ts'
 export interface SignInServices extends PasswordServices {
   readonly cipher: Cipher
   readonly mail: Mailer
+  readonly events: Events
   readonly externalUrl: () => string
   /** Who else knows people and their passwords, such as a directory: the id of the user. */
   readonly elsewhere?: (login: string, password: string) => Promise<number | undefined>
@@ -47,6 +49,9 @@ const wrong = { refused: 'Invalid login or password.' }
 /** A password takes as long to find wrong where there is nobody of that name. */
 const nobodys = digestPassword('nobody')
 
+/** Who is kept out by hand or by a directory; webhooks of the instance are told that they tried. */
+const blocked: ReadonlySet<string> = new Set(['blocked', 'ldap_blocked', 'banned'])
+
 /** Opens a session for who shows the password of an account, and its second factor where it has one. */
 export async function signIn(
   services: SignInServices,
@@ -79,7 +84,12 @@ export async function byPassword(
   const problem =
     (account.state === 'deactivated' ? undefined : accountProblem(standingOf(account))) ??
     confirmationProblem({ unconfirmedSince: account.unconfirmed_since }, house)
-  return problem === undefined ? { account } : { refused: problem }
+  if (problem === undefined) return { account }
+  if (blocked.has(account.state)) {
+    const news = { userId: account.id, payload: { state: account.state } }
+    await services.db.transaction((tx) => services.events.announce(tx, 'failed_login', news))
+  }
+  return { refused: problem }
 }
 
 async function known(

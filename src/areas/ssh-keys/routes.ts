@@ -74,7 +74,7 @@ function ownEndpoints({ db, settings }: KeyServices): Endpoint[] {
       refuses: { 400: 'It is no key, is not allowed here, or somebody has it already' },
       handle: async ({ actor, params }) => {
         const key = checkKey(settings, { ...params, expiresAt: params.expires_at })
-        return store.create(db.writer, userOf(actor).id, key, params.usage_type)
+        return db.transaction((tx) => store.create(tx, userOf(actor).id, key, params.usage_type))
       },
     }),
     endpoint({
@@ -87,7 +87,7 @@ function ownEndpoints({ db, settings }: KeyServices): Endpoint[] {
       record,
       answers: null,
       read: ({ params }) => store.one({ caller: true }, params.key_id),
-      handle: ({ rows }) => store.remove(db.writer, rows[0]!.id),
+      handle: ({ rows }) => db.transaction((tx) => store.remove(tx, rows[0]!.id)),
     }),
   ]
 }
@@ -140,7 +140,7 @@ function userEndpoints({ db, settings }: KeyServices): Endpoint[] {
       async handle({ params }) {
         if (!(await userExists(db, params.id))) throw notFound('User')
         const key = checkKey(settings, { ...params, expiresAt: params.expires_at })
-        return store.create(db.writer, params.id, key, params.usage_type)
+        return db.transaction((tx) => store.create(tx, params.id, key, params.usage_type))
       },
     }),
     endpoint({
@@ -154,7 +154,7 @@ function userEndpoints({ db, settings }: KeyServices): Endpoint[] {
       answers: null,
       refuses,
       read: ({ params }) => store.one(params.id, params.key_id),
-      handle: ({ rows }) => store.remove(db.writer, rows[0]!.id),
+      handle: ({ rows }) => db.transaction((tx) => store.remove(tx, rows[0]!.id)),
     }),
   ]
 }

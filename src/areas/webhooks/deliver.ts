@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Got, Outbound } from '../../kernel/outbound/index.ts'
+import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
+import { mayCall } from './chains.ts'
 import { recordDelivery, type DeliveryContent } from './deliveries-store.ts'
 import { addressOf, type Hook } from './hook.ts'
 import { isResting, restAfter } from './rules.ts'
@@ -12,6 +14,7 @@ import { renderTemplate } from './template.ts'
 import { headerOf, type PlaceKind, type TriggerName } from './triggers.ts'
 
 export interface DeliveryServices {
+  readonly log: Logger
   readonly db: Database
   readonly cipher: Cipher
   readonly settings: Settings
@@ -48,9 +51,14 @@ export function outboundOf(services: DeliveryServices, kind: PlaceKind): Outboun
   return kind === 'instance' ? services.systemOutbound : services.outbound
 }
 
-/** Calls a webhook unless it rests, and writes down what came of it. */
+/** Calls a webhook unless it rests or its calls go round in a circle, and writes down what came of it. */
 export async function callUnlessResting(services: DeliveryServices, hook: Hook, call: Call): Promise<void> {
   if (services.settings.values.silent_mode_enabled || isResting(hook, new Date())) return
+  if (!(await mayCall(services.db, hook.id, call.eventUuid))) {
+    const { trigger, eventUuid } = call
+    services.log.warn({ webhook: hook.id, trigger, eventUuid }, 'a webhook is not called by what it led to')
+    return
+  }
   await callNow(services, hook, call)
 }
 

@@ -4,7 +4,9 @@ import { Outbound } from '../../kernel/outbound/index.ts'
 import { outboundRules } from '../../settings/index.ts'
 import type { DomainEvent, Events, Schedule, Task } from '../../tasks/index.ts'
 import { callUnlessResting, type DeliveryServices } from './deliver.ts'
+import { forgetChains } from './chains.ts'
 import { prune } from './deliveries-store.ts'
+import { announceExpiringTokens } from './expiring-tokens.ts'
 import { openHook } from './hook.ts'
 import { builders } from './payloads/builders.ts'
 import type { PayloadServices } from './payloads/parts.ts'
@@ -20,6 +22,7 @@ type WebhookServices = Omit<DeliveryServices, 'systemOutbound'> &
   PayloadServices & { readonly events: Events; readonly plan: Plan }
 
 const pruneTask = 'webhooks:prune'
+const expiryTask = 'webhooks:expiring-tokens'
 
 /** Calls to other services when something happens in a project, below a group, or anywhere. */
 export function webhooks(given: WebhookServices): {
@@ -63,7 +66,20 @@ export function webhooks(given: WebhookServices): {
       ...hookEndpoints(services, instancePlace),
       ...callingEndpoints(calling, instancePlace),
     ],
-    tasks: [send, { name: pruneTask, run: () => prune(db) }],
-    schedules: [{ task: pruneTask, pattern: '41 3 * * *' }],
+    tasks: [
+      send,
+      {
+        name: pruneTask,
+        async run() {
+          await prune(db)
+          await forgetChains(db)
+        },
+      },
+      { name: expiryTask, run: () => announceExpiringTokens(given) },
+    ] as Task[],
+    schedules: [
+      { task: pruneTask, pattern: '41 3 * * *' },
+      { task: expiryTask, pattern: '7 1 * * *' },
+    ],
   }
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../../kernel/db/index.ts'
+import { currentChain } from '../../kernel/lib/chain.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { enqueue, type DomainEvent } from '../../tasks/index.ts'
 import type { Call } from './deliver.ts'
@@ -29,11 +30,12 @@ export async function tell(
   const called = await store.findCalled(db.reader, names, { projectId: event.projectId, groupId })
   if (called.length === 0) return
   const built = await build(event)
-  const eventUuid = stableUuid(event.id, event.kind, event.createdAt)
+  const eventUuid = currentChain()?.uuid ?? stableUuid(event.id, event.kind, event.createdAt)
   await db.transaction(async (tx) => {
-    for (const [place, { trigger, payload, branch, forInstance }] of built.entries()) {
+    for (const [place, { trigger, payload, branch, besides, forInstance }] of built.entries()) {
       for (const hook of called) {
         if (!hook.triggers.includes(trigger)) continue
+        if (besides !== undefined && !hook.triggers.includes(besides)) continue
         if (branch !== undefined && !passesFilter(hook, branch)) continue
         const call: Call = {
           trigger,

@@ -67,6 +67,17 @@ export const triggersOfEvent = {
   pipeline: ['pipeline'],
   job: ['job', 'deployment'],
   wiki_page: ['wiki_page'],
+  release: ['releases'],
+  milestone: ['milestone'],
+  emoji: ['emoji'],
+  access_token: ['resource_access_token'],
+  project: ['project', 'system'],
+  group: ['subgroup', 'system'],
+  member: ['member', 'system'],
+  access_request: ['member', 'system'],
+  user: ['system'],
+  ssh_key: ['system'],
+  failed_login: ['system'],
 } as const satisfies Readonly<Record<string, readonly TriggerName[]>>
 
 export type HookedEvent = keyof typeof triggersOfEvent

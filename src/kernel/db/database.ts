@@ -1,5 +1,6 @@
-import { Kysely, PostgresDialect, type RawBuilder, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, sql, type RawBuilder, type Transaction } from 'kysely'
 import pg from 'pg'
+import { currentChain } from '../lib/chain.ts'
 import type { Logger } from '../log/index.ts'
 import { Client } from './client.ts'
 import { compileTemplates, type Statement } from './compile.ts'
@@ -104,7 +105,10 @@ export class Database implements AsyncDisposable {
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.writer.transaction().execute(work)
+        return await this.writer.transaction().execute(async (tx) => {
+          await nameChain(tx)
+          return work(tx)
+        })
       } catch (error) {
         if (attempt >= attempts || !isDatabaseError(error) || !retryable.has(error.code ?? '')) throw error
       }
@@ -114,6 +118,13 @@ export class Database implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#lane[Symbol.asyncDispose](), ...this.#pools.map((pool) => pool.end())])
   }
+}
+
+/** Tells triggers that queue tasks which chain they belong to. */
+async function nameChain(tx: Tx): Promise<void> {
+  const chain = currentChain()
+  if (chain === undefined) return
+  await sql`select set_config('guildhall.chain', ${JSON.stringify(chain)}, true)`.execute(tx)
 }
 
 export function isDatabaseError(error: unknown): error is pg.DatabaseError {

@@ -1563,6 +1563,13 @@ export interface VerifiedDomains {
   namespace_id: number;
 }
 
+export interface WebhookChains {
+  created_at: Generated<Timestamp>;
+  link: string | null;
+  uuid: string;
+  webhook_id: number;
+}
+
 export interface WebhookDeliveries {
   content: string;
   created_at: Generated<Timestamp>;
@@ -1757,6 +1764,7 @@ export interface DB {
   user_statuses: UserStatuses;
   users: Users;
   verified_domains: VerifiedDomains;
+  webhook_chains: WebhookChains;
   webhook_deliveries: WebhookDeliveries;
   webhooks: Webhooks;
   wiki_pages: WikiPages;

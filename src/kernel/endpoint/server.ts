@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { ApiError } from '../errors/index.ts'
+import { chainOfHeader, inChain } from '../lib/chain.ts'
 import { requestContext, runInContext, type Logger, type RequestContext } from '../log/index.ts'
 import { call, type Gatekeeper } from './call.ts'
 import { Answer, type Endpoint, type RequestFacts } from './endpoint.ts'
@@ -70,7 +71,7 @@ export function createServer({
         return
       }
     }
-    runInContext(context, done)
+    runInContext(context, () => inChain(chainOfHeader(request.headers['x-gitlab-event-uuid']), done))
   })
   server.addHook('onSend', (request, reply, _payload, done) => {
     const context = request.context

@@ -11,7 +11,7 @@ import {
 } from '../../../kernel/endpoint/index.ts'
 import { finishTodos } from '../../todos/index.ts'
 import * as awards from '../awards.ts'
-import type { AwardableKind } from '../awards.ts'
+import type { Awarded, AwardableKind } from '../awards.ts'
 import type { NotesRoom } from '../index.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { aboutOf, namedBy, open, type NoteCall, type Open } from '../opening.ts'
@@ -26,10 +26,8 @@ export function awardEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] 
   ]
 }
 
-interface Awardable {
+interface Awardable extends Awarded {
   readonly opened: Open<unknown>
-  readonly kind: AwardableKind
-  readonly id: number
 }
 
 function awardsOf(room: NotesRoom, noteable: Noteable, path: string, called: string): Endpoint[] {
@@ -48,11 +46,13 @@ function awardsOf(room: NotesRoom, noteable: Noteable, path: string, called: str
   /** Notes of the service have no reactions. */
   const find = async (call: NoteCall<never>): Promise<Awardable> => {
     const opened = await open(room, noteable, call, one(call.params))
-    if (!ofNote) return { opened, kind: noteable.kind as AwardableKind, id: opened.found.target_id! }
+    const projectId = opened.place.kind === 'project' ? opened.place.id : null
+    if (!ofNote)
+      return { opened, projectId, kind: noteable.kind as AwardableKind, id: opened.found.target_id! }
     const [row] = opened.items
     if (row == null || row.note.system) throw recordNotFound()
     if (row.hidden) throw notFound('Note')
-    return { opened, kind: 'Note', id: row.note.id }
+    return { opened, projectId, kind: 'Note', id: row.note.id }
   }
   const shown = async ({ kind, id: of }: Awardable, awardId: number) => {
     const row = await awards.findAward(db.reader, kind, of, awardId)
@@ -109,7 +109,7 @@ function awardsOf(room: NotesRoom, noteable: Noteable, path: string, called: str
           const { id: userId } = userOf(actor)
           const { kind, id: targetId } = found.opened.target
           if (kind !== 'Commit') await finishTodos(tx, { kind, id: targetId }, [userId])
-          return awards.addAward(tx, found.kind, found.id, { userId, name })
+          return awards.addAward(room, tx, found, { userId, name })
         })
         return awards.awardEntity(await shown(found, made), externalUrl())
       },
@@ -126,9 +126,10 @@ function awardsOf(room: NotesRoom, noteable: Noteable, path: string, called: str
         const { actor, params } = call as unknown as NoteCall<never> & { params: { award_id: number } }
         const found = await find(call as never)
         const row = await shown(found, params.award_id)
-        if (row.user.id !== userOf(actor).id && !isAdministrator(actor)) throw unauthorized()
+        const { id: by } = userOf(actor)
+        if (row.user.id !== by && !isAdministrator(actor)) throw unauthorized()
         rules.checkWriter(actor, found.opened.place, found.opened.found)
-        await db.transaction((tx) => awards.removeAward(tx, found.kind, found.id, row.id))
+        await db.transaction((tx) => awards.removeAward(room, tx, found, { id: row.id, by }))
       },
     }),
   ]

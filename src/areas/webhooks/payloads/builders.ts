@@ -2,12 +2,25 @@ import type { Cipher } from '../../../kernel/lib/secrets.ts'
 import type { Settings } from '../../../settings/index.ts'
 import type { DomainEvent } from '../../../tasks/index.ts'
 import type { HookedEvent } from '../triggers.ts'
+import { buildAccessToken } from './access-token.ts'
+import { buildEmoji } from './emoji.ts'
 import { buildIssue } from './issue.ts'
 import { buildMergeRequest } from './merge-request.ts'
+import { buildMilestone } from './milestone.ts'
 import { buildNote } from './note.ts'
 import type { Builder, Built, PayloadServices } from './parts.ts'
 import { buildJobs, pipelineBuilder } from './pipeline.ts'
 import { pushBuilder } from './push.ts'
+import {
+  buildAccessRequest,
+  buildFailedLogin,
+  buildGroup,
+  buildMember,
+  buildProject,
+  buildSshKey,
+  buildUser,
+} from './records.ts'
+import { buildRelease } from './release.ts'
 import { buildWikiPage } from './wiki-page.ts'
 
 interface BuilderServices extends PayloadServices {
@@ -26,6 +39,17 @@ export function builders(services: BuilderServices): (event: DomainEvent) => Pro
     pipeline: pipelineBuilder(cipher),
     job: buildJobs,
     wiki_page: buildWikiPage,
+    release: buildRelease,
+    milestone: buildMilestone,
+    emoji: buildEmoji,
+    access_token: buildAccessToken,
+    project: buildProject,
+    group: buildGroup,
+    member: buildMember,
+    access_request: buildAccessRequest,
+    user: buildUser,
+    ssh_key: buildSshKey,
+    failed_login: buildFailedLogin,
   }
   return async (event) => {
     const builder = byKind[event.kind as HookedEvent] as Builder<unknown>

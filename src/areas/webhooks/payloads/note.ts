@@ -16,7 +16,16 @@ import {
   type ProjectRow,
 } from './parts.ts'
 
-interface NoteRow {
+/** What is talked about, as far as it has to be known to be found. */
+export interface Subject {
+  readonly noteable_type: string
+  readonly noteable_id: number | null
+  readonly commit_sha: string | null
+  readonly internal: boolean
+  readonly storage: string
+}
+
+export interface NoteRow extends Subject {
   readonly id: number
   readonly body: string
   readonly author_id: number | null
@@ -25,21 +34,16 @@ interface NoteRow {
   readonly resolved_by_id: number | null
   readonly created_at: string
   readonly updated_at: string
-  readonly noteable_type: string
-  readonly noteable_id: number | null
-  readonly commit_sha: string | null
   readonly discussion_key: string
   readonly individual: boolean
-  readonly internal: boolean
   readonly line_code: string | null
   readonly position: object | null
   readonly original_position: object | null
   readonly change_position: object | null
   readonly commit_id: string | null
-  readonly storage: string
 }
 
-async function noteOf(db: Reader, id: number): Promise<NoteRow | undefined> {
+export async function noteOf(db: Reader, id: number): Promise<NoteRow | undefined> {
   const { rows } = await sql<{ row: NoteRow }>`
     select to_json(r) as row from (
       select t.id, t.body, t.author_id, t.system, t.resolved_at, t.resolved_by_id, t.created_at, t.updated_at,
@@ -68,33 +72,39 @@ export const buildNote: Builder<NoteEvent> = async (services, event) => {
     project: shownProject(services, project),
     repository: shownRepository(services, project),
     object_attributes: {
-      id: row.id,
-      note: row.body,
-      description: row.body,
-      noteable_type: row.noteable_type,
-      noteable_id: row.noteable_id,
-      project_id: project.id,
-      author_id: row.author_id,
-      line_code: row.line_code,
-      commit_id: row.commit_sha ?? row.commit_id,
-      discussion_id: row.discussion_key,
-      position: row.position,
-      original_position: row.original_position,
-      change_position: row.change_position,
-      type: row.position !== null ? 'DiffNote' : row.individual ? null : 'DiscussionNote',
-      system: row.system,
-      internal: row.internal,
-      resolved_at: hookTime(row.resolved_at),
-      resolved_by_id: row.resolved_by_id,
-      created_at: hookTime(row.created_at),
-      updated_at: hookTime(row.updated_at),
-      st_diff: null,
-      url: `${web}/-/${about.path}#note_${row.id}`,
+      ...noteAttributes(row, project, `${web}/-/${about.path}#note_${row.id}`),
       action,
     },
     [about.key]: about.attributes,
   }
   return [{ trigger: about.confidential ? 'confidential_note' : 'note', payload }]
+}
+
+export function noteAttributes(row: NoteRow, project: ProjectRow, url: string): object {
+  return {
+    id: row.id,
+    note: row.body,
+    description: row.body,
+    noteable_type: row.noteable_type,
+    noteable_id: row.noteable_id,
+    project_id: project.id,
+    author_id: row.author_id,
+    line_code: row.line_code,
+    commit_id: row.commit_sha ?? row.commit_id,
+    discussion_id: row.discussion_key,
+    position: row.position,
+    original_position: row.original_position,
+    change_position: row.change_position,
+    type: row.position !== null ? 'DiffNote' : row.individual ? null : 'DiscussionNote',
+    system: row.system,
+    internal: row.internal,
+    resolved_at: hookTime(row.resolved_at),
+    resolved_by_id: row.resolved_by_id,
+    created_at: hookTime(row.created_at),
+    updated_at: hookTime(row.updated_at),
+    st_diff: null,
+    url,
+  }
 }
 
 interface About {
@@ -104,9 +114,9 @@ interface About {
   readonly confidential: boolean
 }
 
-async function aboutOf(
+export async function aboutOf(
   services: PayloadServices,
-  row: NoteRow,
+  row: Subject,
   project: ProjectRow,
 ): Promise<About | undefined> {
   const { reader } = services.db

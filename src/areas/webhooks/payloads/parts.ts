@@ -19,6 +19,8 @@ export interface Built {
   readonly payload: object
   /** Of a push: webhooks may want some branches only. */
   readonly branch?: string
+  /** A switch that has to be on as well: what it tells is confidential. */
+  readonly besides?: TriggerName
   /** What webhooks of the instance are called with, where it differs. */
   readonly forInstance?: object
 }
@@ -81,6 +83,13 @@ export async function sceneOf(
   return project === null ? undefined : { project, user }
 }
 
+/** Where the repository of a project lies that is known to be there. */
+export async function storageOf(db: Reader, projectId: number): Promise<string> {
+  const { rows } = await sql<{ storage: string }>`
+    select p.storage from projects p where p.id = ${projectId}`.execute(db)
+  return rows[0]!.storage
+}
+
 export function shownUser(user: UserRow | null): object | null {
   if (user === null) return null
   return {
@@ -141,4 +150,28 @@ export function hookTime(value: string | Date): string
 export function hookTime(value: string | Date | null): string | null
 export function hookTime(value: string | Date | null): string | null {
   return value === null ? null : `${new Date(value).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+export interface GroupRow {
+  readonly id: number
+  readonly name: string
+  readonly path: string
+  readonly full_path: string
+}
+
+export async function groupOf(db: Reader, id: number): Promise<GroupRow | undefined> {
+  const { rows } = await sql<GroupRow>`
+    select n.id, n.name, n.path, n.full_path from namespaces n where n.id = ${id}`.execute(db)
+  return rows[0]
+}
+
+export function shownGroup({ id, name, path, full_path }: GroupRow): object {
+  return { group_name: name, group_path: path, group_id: id, full_path }
+}
+
+/** `2026-02-03T09:41:07Z`, as webhooks of the instance write times. */
+export function plainTime(value: string): string
+export function plainTime(value: string | null): string | null
+export function plainTime(value: string | null): string | null {
+  return value === null ? null : new Date(value).toISOString().replace(/\.\d+/, '')
 }

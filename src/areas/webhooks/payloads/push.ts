@@ -18,6 +18,7 @@ import {
   shownEmail,
   shownProject,
   shownRepository,
+  storageOf,
   webUrl,
   type Builder,
   type Built,
@@ -121,15 +122,6 @@ async function movedBy(db: Reader, refUpdateId: number): Promise<Moved[]> {
   const { rows } = await sql<{ updates: Moved[] }>`
     select u.updates from ref_updates u where u.id = ${refUpdateId}`.execute(db)
   return rows[0]?.updates ?? []
-}
-
-async function storageOf(db: Reader, projectId: number): Promise<string> {
-  const { storage } = await db
-    .selectFrom('projects')
-    .select('storage')
-    .where('id', '=', projectId)
-    .executeTakeFirstOrThrow()
-  return storage
 }
 
 /** `ci.variable=K=V` and `ci.skip` become `{"ci":{"variable":"K=V","skip":true}}`. */
