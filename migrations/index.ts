@@ -63,6 +63,7 @@ import * as ldap from './0092-ldap.ts'
 import * as languages from './0093-languages.ts'
 import * as mails from './0160-mails.ts'
 import * as suggestions from './0163-suggestions.ts'
+import * as activities from './0164-activities.ts'
 import * as signUp from './0190-sign-up.ts'
 import * as projectArchives from './0191-project-archives.ts'
 import * as oauth from './0193-oauth.ts'
@@ -145,6 +146,7 @@ export const migrations: MigrationList = {
   '0093-languages': languages,
   '0160-mails': mails,
   '0163-suggestions': suggestions,
+  '0164-activities': activities,
   '0190-sign-up': signUp,
   '0191-project-archives': projectArchives,
   '0193-oauth': oauth,

@@ -86,6 +86,7 @@ export {
   type RunnerSubject,
 } from './subjects.ts'
 export { discussionVisible, openDiscussion, readsInternalNotes } from './notes.ts'
+export { activityVisible } from './activities.ts'
 export { placeVisible, readsInternalNotesOf, readsNoteable, type Readable } from './readers.ts'
 export { audienceOf, type Attendant, type Listener } from './audience.ts'
 export { visiblePlaces } from './places.ts'
@@ -93,6 +94,7 @@ export {
   mayWriteSnippet,
   personalSnippetVisible,
   projectSnippetVisible,
+  snippetVisibleAnywhere,
   readsSnippet,
   type SnippetFacts,
 } from './snippets.ts'

@@ -45,8 +45,18 @@ export function readsNoteable(what: Readable): RawBuilder<unknown> {
   }
 }
 
+/** Whether `actor` reads the pages of the project's wiki. */
+export function readsWiki(projectId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`exists (
+    select from projects p where p.id = ${projectId} and ${projectVisible}
+      and ${featureOpen('wiki', sql`p.feature_levels`, member(Role.guest))})`
+}
+
 /** Whether `actor` reads internal notes in the place. */
-export function readsInternalNotesOf({ projectId, namespaceId }: Readable): RawBuilder<unknown> {
+export function readsInternalNotesOf({
+  projectId,
+  namespaceId,
+}: Pick<Readable, 'projectId' | 'namespaceId'>): RawBuilder<unknown> {
   return sql`(
     actor.admin or ${projectId} in (${memberProjects(Role.planner)})
     or ${namespaceId} in (${memberGroups(Role.planner)}))`

@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import { isAdministrator, type Actor } from './actor.ts'
 import { may } from './decide.ts'
 import { Role, Visibility } from './levels.ts'
+import { featureOpen } from './noteables.ts'
 import type { ProjectSubject } from './subjects.ts'
+import { memberProjects, projectVisible } from './visible.ts'
 
 /*
  * Which snippets `s` the caller may read, as SQL inside a `read` of an endpoint.
@@ -19,6 +21,12 @@ export const personalSnippetVisible = sql`(s.project_id is null and ${snippetOpe
 /** Those of the project that the endpoint is about: its members read the private ones too. */
 export const projectSnippetVisible = sql`(
   s.project_id = subject.id and (${snippetOpen} or membership.role >= 10))`
+
+/** Those of users and of projects `p`, which is to be joined. */
+export const snippetVisibleAnywhere = sql`(
+  (p.id is null and ${snippetOpen}) or (${projectVisible}
+    and ${featureOpen('snippets', sql`p.feature_levels`, sql`p.id in (${memberProjects()})`)}
+    and (${snippetOpen} or p.id in (${memberProjects()}))))`
 
 /** A snippet that was read without asking who reads it. */
 export interface SnippetFacts {

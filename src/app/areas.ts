@@ -9,6 +9,7 @@ import { badges } from '../areas/badges/index.ts'
 import { ciSimulation } from '../areas/ci-simulation/index.ts'
 import { markdown } from '../areas/markdown/index.ts'
 import { accessExplanations } from '../areas/access-explanations/index.ts'
+import { activities } from '../areas/activities/index.ts'
 import { accessRequests } from '../areas/access-requests/index.ts'
 import { avatars } from '../areas/avatars/index.ts'
 import { billableMembers } from '../areas/billable-members/index.ts'
@@ -180,6 +181,7 @@ export function areas(services: Services): Area[] {
     resourceEvents(services),
     notes({ ...services, commands: quickActions(services) }),
     notifications(services),
+    activities(services),
     todos({
       ...services,
       targets: {

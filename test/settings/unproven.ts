@@ -43,7 +43,6 @@ export const unproven: ReadonlySet<string> = new Set([
   'concurrent_relation_batch_export_limit',
   'silent_admin_exports_enabled',
   'local_markdown_version',
-  'push_event_activities_limit',
   'mirror_available',
   'globally_allowed_ips',
   'dns_rebinding_protection_enabled',

@@ -44,6 +44,19 @@ export interface AccessRequests {
   user_id: number;
 }
 
+export interface Activities {
+  action: string;
+  author_id: number;
+  created_at: Generated<Timestamp>;
+  details: Json | null;
+  id: Generated<number>;
+  key: string;
+  kind: string;
+  note_id: number | null;
+  project_id: number;
+  target_id: number | null;
+}
+
 export interface ApplicationSettings {
   name: string;
   updated_at: Generated<Timestamp>;
@@ -1631,6 +1644,7 @@ export interface Wikis {
 export interface DB {
   access_marks: AccessMarks;
   access_requests: AccessRequests;
+  activities: Activities;
   application_settings: ApplicationSettings;
   approval_rule_branches: ApprovalRuleBranches;
   approval_rule_groups: ApprovalRuleGroups;

@@ -23,6 +23,9 @@ const settings = Object.fromEntries(
 export const todoScenarios: Scenarios = {
   ...settings,
   'GET /todos': { '': plain },
+  'GET /events': { '': plain },
+  'GET /projects/:id/events': { '': plain },
+  'GET /users/:id/events': { '': ({ world }) => ({ path: { id: world.root.id } }) },
   'POST /todos/mark_as_done': { '': plain },
   'POST /todos/:id/mark_as_done': {
     'to-do of the caller': {
