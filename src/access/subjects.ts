@@ -27,6 +27,8 @@ export interface ProjectSubject {
   readonly archived: boolean
   /** It, or a group above it, waits for its end. */
   readonly deleting: boolean
+  /** It is being made of an archive. */
+  readonly importing: boolean
   readonly defaultBranch: string | null
   readonly creatorId: number | null
   readonly storage: string
@@ -134,7 +136,8 @@ const groupMarked = sql`exists (
 export const projectColumns = sql`
   p.id, p.namespace_id, n.kind as namespace_kind, n.traversal_ids as line, p.name, p.path, p.full_path, p.visibility,
   p.archived, p.default_branch, p.creator_id, p.storage, p.refs_version, p.repository_empty, p.settings,
-  p.feature_levels, (p.marked_for_deletion_at is not null or ${groupMarked}) as deleting, p.xmin::text || '.' || n.xmin::text as version`
+  p.feature_levels, (p.marked_for_deletion_at is not null or ${groupMarked}) as deleting,
+  p.import_status in ('scheduled', 'started') as importing, p.xmin::text || '.' || n.xmin::text as version`
 
 /** Jobs of other projects come in where the project's list names theirs or a group above it, or where it keeps none. */
 function openToJob(jobProject: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -182,6 +185,7 @@ export function projectFromRow(row: Row, role: number): ProjectSubject {
     visibility: row['visibility'] as number,
     archived: row['archived'] as boolean,
     deleting: row['deleting'] === true,
+    importing: row['importing'] === true,
     defaultBranch: row['default_branch'] as string | null,
     creatorId: row['creator_id'] as number | null,
     storage: row['storage'] as string,

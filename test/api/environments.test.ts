@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
+import { git } from '../git/copies.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
@@ -372,6 +373,32 @@ describe('deployments told of', () => {
     await world.root.post(path, { ...body, status: 'success' })
     expect((await world.root.delete(one)).status).toBe(204)
     expect(await get(`${path}?environment=staging&status=success`)).toMatchObject([{ iid: 2 }])
+  })
+
+  test('can be fetched by refs that nobody pushes, which go with them', async () => {
+    const ci = await projects.make({ test: { script: ['x'] } })
+    const path = `/projects/${ci.id}/deployments`
+    const body = { environment: 'staging', sha: ci.sha, ref: 'main', tag: false, status: 'success' }
+    const refs = async (): Promise<string[]> =>
+      (await git(ci.folder, 'ls-remote', 'origin', 'refs/environments/*'))
+        .split('\n')
+        .filter((line) => line !== '')
+    const ref = (iid: number): string => `${ci.sha}\trefs/environments/staging/deployments/${iid}`
+    const first = expectStatus(await world.root.post(path, body), 201)
+    await world.root.post(path, { ...body, status: 'failed' })
+    await world.root.post(path, body)
+    await until(refs, ({ length }) => length === 2)
+    expect(await refs()).toEqual([ref(1), ref(3)])
+    const pushed = git(ci.folder, 'push', 'origin', 'HEAD:refs/environments/staging/deployments/9')
+    await expect(pushed).rejects.toThrow('deny updating a hidden ref')
+
+    expect((await world.root.delete(`${path}/${first['id'] as number}`)).status).toBe(204)
+    await until(refs, ({ length }) => length === 1)
+    expect(await refs()).toEqual([ref(3)])
+    const one = `/projects/${ci.id}/environments/${(await environment(ci, 'staging'))['id'] as number}`
+    expectStatus(await world.root.post(`${one}/stop`), 200)
+    expect((await world.root.delete(one)).status).toBe(204)
+    await until(refs, ({ length }) => length === 0)
   })
 
   test('refuses what is not there', async () => {

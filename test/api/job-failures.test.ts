@@ -1,3 +1,5 @@
+import { truncate } from 'node:fs/promises'
+import nodePath from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
 import { sql } from 'kysely'
@@ -75,6 +77,11 @@ describe('the log', () => {
   test('that grows beyond its limit ends the job', async () => {
     const { job, path } = await running()
     const limit = 100 * 1024 * 1024
+    // What is not there yet is told first.
+    expect((await job.patch('too much', `${limit}-${limit + 7}`)).status).toBe(416)
+    await job.say('much')
+    const folder = nodePath.join(world.directory, 'traces', String(Math.floor(job.id / 10_000)))
+    await truncate(nodePath.join(folder, `${job.id}.log`), limit)
     const reply = await job.patch('too much', `${limit}-${limit + 7}`)
     expect([reply.status, reply.body, reply.headers.get('job-status')]).toEqual([
       403,

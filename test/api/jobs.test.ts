@@ -91,6 +91,14 @@ describe('reading', () => {
     expect(body.pipeline.name).toBeUndefined()
   })
 
+  test('tells whether tokens of jobs lead to listed projects only', async () => {
+    const { ci, path } = await running()
+    const scoped = async (): Promise<unknown> => ((await world.root.get(path)).body as Json)['project']
+    expect(await scoped()).toEqual({ ci_job_token_scope_enabled: false })
+    expectStatus(await world.root.put(`/projects/${ci.id}`, { ci_job_token_scope_enabled: true }), 200)
+    expect(await scoped()).toEqual({ ci_job_token_scope_enabled: true })
+  })
+
   test('lists by status, by page and by cursor', async () => {
     const ci = await projects.make({
       a: { script: ['x'] },

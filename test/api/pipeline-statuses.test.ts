@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CiProjects, until } from '../runner/ci-project.ts'
+import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
 import { git } from '../git/copies.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
@@ -168,6 +168,13 @@ describe('the ref of a pipeline', () => {
   const refsOf = async (folder: string): Promise<string> =>
     git(folder, 'ls-remote', 'origin', 'refs/pipelines/*')
 
+  /** Of the bare repository. */
+  async function folderOf({ id }: CiProject): Promise<string> {
+    const { body: project } = await world.root.get(`/projects/${id}`)
+    const storage = (project as Json)['repository_storage'] as string
+    return world.service.services.places.of({ id, storage }).path
+  }
+
   /** As a runner fetches what it is told, in a repository that has nothing yet. */
   async function fetched(
     folder: string,
@@ -226,11 +233,7 @@ describe('the ref of a pipeline', () => {
       later: { script, stage: 'deploy' },
     })
     const runner = await RawRunner.forProject(world, ci.project)
-    const { body: project } = await world.root.get(`/projects/${ci.id}`)
-    const { path: folder } = world.service.services.places.of({
-      id: ci.id,
-      storage: (project as Json)['repository_storage'] as string,
-    })
+    const folder = await folderOf(ci)
     await writeFile(path.join(folder, 'refs/pipelines'), '')
     const made = await ci.run(world.root)
     const shownNow = async (): Promise<Json> => {
@@ -258,6 +261,27 @@ describe('the ref of a pipeline', () => {
     expect((job.payload['git_info'] as Json)['refspecs']).toContain(
       `+refs/pipelines/${made['id']}:refs/pipelines/${made['id']}`,
     )
+  })
+
+  test('goes too where its pipeline never came to be, once it cannot come any more', async () => {
+    const ci = await projects.make({ one: { script } })
+    const runner = await RawRunner.forProject(world, ci.project)
+    const { db } = world.service.services
+    const folder = await folderOf(ci)
+    // As they are left behind when the service ends between the ref and the pipeline.
+    await git(folder, 'update-ref', 'refs/pipelines/1000000', ci.sha)
+    await git(folder, 'update-ref', 'refs/pipelines/0', ci.sha)
+    const made = await ci.run(world.root)
+    await sql`update ci_pipelines set created_at = now() - interval '2 hours' where id = ${made['id'] as number}`.execute(
+      db.writer,
+    )
+    await (await runner.take()).end('success')
+    await sql`select graphile_worker.add_job('ci:tidy-pipeline-refs')`.execute(db.writer)
+    await until(
+      () => refsOf(ci.folder),
+      (refs) => !refs.includes(`/${made['id']}`),
+    )
+    expect(await refsOf(ci.folder)).toBe(`${ci.sha}\trefs/pipelines/1000000`)
   })
 
   test('of a commit that is gone lets no job run', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'
-import { RawRunner } from '../runner/raw-runner.ts'
+import { RawJob, RawRunner } from '../runner/raw-runner.ts'
+import { Client } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
@@ -108,6 +109,40 @@ describe('which job is next', () => {
     await (await set.deployer.take()).end('success')
     await until(set.deploys, (jobs) => jobs[waiting[1]!]!['status'] === 'pending')
   })
+})
+
+test('a trigger job holds its resource until what it started has ended', async () => {
+  const down = {
+    resource_group: 'prod',
+    trigger: { include: 'child.yml', strategy: 'depend' },
+  }
+  const ci = await projects.make({ down })
+  await ci.push({ 'child.yml': 'inner: {script: [x]}\n' }, { options: ['ci.skip'] })
+  const runner = await RawRunner.forProject(world, ci.project)
+  const bridge = async ({ id }: Json): Promise<unknown> => {
+    const { body } = await world.root.get(`/projects/${ci.id}/pipelines/${id as number}/bridges`)
+    return (body as Json[])[0]!['status']
+  }
+  const first = await ci.run(world.root)
+  await until(
+    () => bridge(first),
+    (status) => status === 'running',
+  )
+  const second = await ci.run(world.root)
+  expect(await bridge(second)).toBe('waiting_for_resource')
+  const inner = await until(
+    () => runner.ask(),
+    ({ status }) => status === 201,
+  )
+  await new RawJob(new Client(world.url), inner.body as Json).end('success')
+  await until(
+    () => bridge(first),
+    (status) => status === 'success',
+  )
+  await until(
+    () => bridge(second),
+    (status) => status === 'running',
+  )
 })
 
 test('groups are listed and read by their key', async () => {

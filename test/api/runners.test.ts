@@ -107,6 +107,17 @@ test('what a new runner is, to the letter', async () => {
   expect(JSON.stringify(shown)).not.toContain('glrt-')
 })
 
+test('a runner that was changed since is not deleted', async () => {
+  const runner = await RawRunner.create(world, { runner_type: 'instance_type' })
+  const before = { 'if-unmodified-since': new Date(Date.now() - 60_000).toUTCString() }
+  const one = `/runners/${runner.id}`
+  expect((await world.root.delete(one, undefined, before)).status).toBe(412)
+  expect((await world.anonymous.delete('/runners', { token: runner.token }, before)).status).toBe(412)
+  const now = { 'if-unmodified-since': new Date(Date.now() + 60_000).toUTCString() }
+  expect((await world.anonymous.delete('/runners', { token: runner.token }, now)).status).toBe(204)
+  expect((await world.root.get(one)).status).toBe(404)
+})
+
 test('the lists, each to whom it is due', async () => {
   const { group, project, maintainer, owner } = await home()
   const [mine, theirs, shared] = [

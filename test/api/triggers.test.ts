@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CiProjects, type CiProject } from '../runner/ci-project.ts'
+import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'
 import { RawRunner, type RawJob } from '../runner/raw-runner.ts'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
 import type { Client, Person, Reply } from '../world/client.ts'
@@ -505,6 +505,21 @@ describe('firing is refused', () => {
     expect(answer(await fire(ci, { token, ref: 'main' }))).toEqual(missing)
   })
 
+  test('and once it ended a month ago it is gone', async () => {
+    const { path, maintainer } = await place()
+    const ids = [(await make(maintainer, path)).id, (await make(maintainer, path)).id]
+    const { db } = world.service.services
+    await sql`
+      update ci_triggers set expires_at = now() - case id when ${ids[0]} then interval '29 days' else interval '31 days' end
+      where id = any (${ids}::bigint[])`.execute(db.writer)
+    await sql`select graphile_worker.add_job('triggers:remove-ended')`.execute(db.writer)
+    const left = await until(
+      async () => rowsOf(await maintainer.get(path)),
+      ({ length }) => length < 2,
+    )
+    expect(left).toMatchObject([{ id: ids[0] }])
+  })
+
   test('once the owner is blocked, left a private project, or is gone', async () => {
     const { ci, path } = await place()
     const people = await Promise.all([0, 1, 2].map(() => world.member({ project: ci.project }, 'maintainer')))
@@ -543,6 +558,19 @@ describe('firing is refused', () => {
     )
     expectStatus(await world.root.put(`/projects/${ci.id}`, { builds_access_level: 'disabled' }), 200)
     expect(answer(await fire(ci, { token, ref: 'main' }))).toEqual(refusal('Pipelines are disabled!'))
+  })
+
+  test('where the project is being made of an archive, or waits for its end', async () => {
+    const { ci, path, maintainer } = await place()
+    const { token } = await make(maintainer, path)
+    const texts = [
+      [sql`import_status = 'started'`, 'You cannot run pipelines before project import is complete.'],
+      [sql`import_status = 'none', marked_for_deletion_at = now()`, 'Project is deleted!'],
+    ] as const
+    for (const [state, text] of texts) {
+      await sql`update projects set ${state} where id = ${ci.id}`.execute(world.service.services.db.writer)
+      expect(answer(await fire(ci, { token, ref: 'main' }))).toEqual([400, { message: { base: [text] } }])
+    }
   })
 
   test('variables, where nobody may give them; but not the payload', async () => {

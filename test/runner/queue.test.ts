@@ -1,6 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWorld, type Json, type World } from '../world/world.ts'
 import { CiProjects, type CiProject } from './ci-project.ts'
@@ -122,6 +123,19 @@ test('a job that is canceled while its runner is told of it is not given to anot
   expect((await runner.ask()).status).toBe(204)
   const [job] = await statuses(ci, pipeline)
   expect(['canceled', 'canceling']).toContain(job!['status'])
+})
+
+test('a job that needs what its runner cannot do fails', async () => {
+  const ci = await projects.make(jobs('only'))
+  const runner = await RawRunner.forProject(world, ci.project)
+  const pipeline = await ci.run(world.root)
+  // What is built for a merge request is on no branch, and has to be fetched by its ref.
+  await sql`update ci_pipelines set merge_request = '{"source": {"branch": "x"}}' where id = ${pipeline['id'] as number}`.execute(
+    world.service.services.db.writer,
+  )
+  expect((await runner.ask({ info: { features: {} } })).status).toBe(204)
+  const [job] = await statuses(ci, pipeline)
+  expect(job).toMatchObject({ status: 'failed', failure_reason: 'runner_unsupported' })
 })
 
 test('a paused runner gets nothing, and the one that is deleted is refused', async () => {

@@ -32,6 +32,9 @@ test('archive_builds_in_human_readable leaves old jobs only to be looked at', as
   )
   await during(world, { archive_builds_in_human_readable: '2 days' }, async () => {
     expect((await world.root.get(path)).body.archived).toBe(true)
+    const pipeline = `/projects/${project.id}/pipelines/${id as number}`
+    expect((await world.root.get(pipeline)).body.archived).toBe(true)
+    expect((await world.root.post(`${pipeline}/retry`)).status).toBe(403)
     expect((await world.root.post(`${path}/retry`)).status).toBe(403)
     expect((await world.root.post(`${path}/erase`)).status).toBe(403)
     const manual = jobs.find(({ name }) => name === 'later')!['id'] as number
@@ -39,7 +42,14 @@ test('archive_builds_in_human_readable leaves old jobs only to be looked at', as
     await set(world, { archive_builds_in_human_readable: '4 days' })
     expect((await world.root.get(path)).body.archived).toBe(false)
   })
-  expect((await world.root.post(`${path}/retry`)).status).toBe(201)
+  const again = expectStatus(await world.root.post(`${path}/retry`), 201)
+  // One that has waited until its pipeline was so old is not run any more.
+  const runner = await RawRunner.forProject(world, project, { tag_list: ['x'] })
+  await during(world, { archive_builds_in_human_readable: '2 days' }, async () => {
+    while ((await runner.ask({ last_update: '' })).status === 201) continue
+    const dropped = await world.root.get(`/projects/${project.id}/jobs/${again['id'] as number}`)
+    expect(dropped.body).toMatchObject({ status: 'failed', failure_reason: 'archived_failure' })
+  })
 })
 
 test('default_artifacts_expire_in is the life of artifacts that name none', async () => {

@@ -5,6 +5,7 @@ import type { Database, Tx } from '../../kernel/db/index.ts'
 import { enqueue, type Task } from '../../tasks/index.ts'
 import { readDotenv } from '../jobs/index.ts'
 import type { Deployments } from '../pipelines/index.ts'
+import { keepCommit } from './deployment-refs.ts'
 import * as store from './deployments-store.ts'
 import * as environments from './environments-store.ts'
 import { nameFault, urlFault } from './rules.ts'
@@ -45,11 +46,22 @@ export function settling({ db, blobs }: { db: Database; blobs: Blobs }): Task {
         if (job.action === 'stop') await environments.stopped(tx, job.environment_id, job.job_id)
         else if (job.action === 'start' && job.deployment_id !== null) {
           const { tier } = job
-          await environments.deployed(tx, job.environment_id, job.deployment_id, { url, tier, stopIn })
+          await succeeded(tx, job.environment_id, job.deployment_id, { url, tier, stopIn })
         } else if (stopIn !== null) await environments.prolong(tx, job.environment_id, stopIn)
       })
     },
   }
+}
+
+/** The environment is as what was deployed to it says, and the commit stays. */
+export async function succeeded(
+  tx: Tx,
+  environmentId: number,
+  deploymentId: number,
+  facts: environments.DeployedFacts,
+): Promise<void> {
+  await environments.deployed(tx, environmentId, deploymentId, facts)
+  await keepCommit(tx, deploymentId)
 }
 
 /** The address with what the job itself has reported put in; null where that makes no address. */

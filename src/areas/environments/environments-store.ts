@@ -105,11 +105,19 @@ export async function change(db: Writer, id: number, values: EnvironmentChange):
   return changed[0]!
 }
 
-/** Removes one that is stopped; false where it is not. */
-export async function remove(db: Writer, id: number): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    delete from environments e where e.id = ${id} and e.state = 'stopped'`.execute(db)
-  return Number(numAffectedRows ?? 0) > 0
+/** What is known of an environment that is gone. */
+export interface Gone {
+  readonly project: number
+  readonly slug: string
+}
+
+const gone = sql`returning e.project_id as project, e.slug`
+
+/** Removes one that is stopped; undefined where it is not. */
+export async function remove(tx: Tx, id: number): Promise<Gone | undefined> {
+  const { rows: removed } = await sql<Gone>`
+    delete from environments e where e.id = ${id} and e.state = 'stopped' ${gone}`.execute(tx)
+  return removed[0]
 }
 
 export async function setState(db: Writer, id: number, state: EnvironmentRow['state']): Promise<void> {
@@ -118,12 +126,20 @@ export async function setState(db: Writer, id: number, state: EnvironmentRow['st
     where e.id = ${id} and e.state <> ${state}`.execute(db)
 }
 
-/** A job that deploys has gone well: `url` as far as it names one, `stopIn` in seconds. Not where a newer one has. */
+export interface DeployedFacts {
+  /** Null: as it was. */
+  readonly url: string | null
+  readonly tier: string | null
+  /** Seconds; null: not by itself. */
+  readonly stopIn: number | null
+}
+
+/** A job that deploys has gone well. Not where a newer one has. */
 export async function deployed(
   tx: Tx,
   id: number,
   deploymentId: number,
-  { url, tier, stopIn }: { url: string | null; tier: string | null; stopIn: number | null },
+  { url, tier, stopIn }: DeployedFacts,
 ): Promise<void> {
   await sql`
     update environments e set state = 'available', external_url = coalesce(${url}, e.external_url),
@@ -196,12 +212,12 @@ export async function markReviewApps(
   return found
 }
 
-export async function removeMarked(db: Writer): Promise<void> {
-  await sql`
+export async function removeMarked(tx: Tx): Promise<Gone[]> {
+  const { rows: removed } = await sql<Gone>`
     delete from environments e where e.id in (
-      select x.id from environments x where x.auto_delete_at <= now() and x.state = 'stopped' limit 1000)`.execute(
-    db,
-  )
+      select x.id from environments x where x.auto_delete_at <= now() and x.state = 'stopped' limit 1000)
+    ${gone}`.execute(tx)
+  return removed
 }
 
 export interface StopAction {

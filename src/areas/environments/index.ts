@@ -1,10 +1,11 @@
+import type { ProjectSubject } from '../../access/index.ts'
 import type { Blobs } from '../../blobs/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import type { JobView } from '../jobs/index.ts'
 import type { PipelineProcess, RefProtection } from '../pipelines/index.ts'
-import type { RepositoryPlaces } from '../repository/index.ts'
+import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import { deploymentEndpoints } from './routes-deployments.ts'
 import { environmentEndpoints } from './routes-environments.ts'
 import { ShownDeployments } from './show.ts'
@@ -17,6 +18,7 @@ export interface EnvironmentServices {
   readonly db: Database
   readonly blobs: Blobs
   readonly places: RepositoryPlaces
+  readonly door: RefDoor<ProjectSubject>
   readonly externalUrl: () => string
   readonly process: PipelineProcess
   readonly refProtection: RefProtection

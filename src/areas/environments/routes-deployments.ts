@@ -14,6 +14,8 @@ import {
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
+import { removeRefs } from './deployment-refs.ts'
+import { succeeded } from './deployments.ts'
 import * as store from './deployments-store.ts'
 import { Deployment } from './entities.ts'
 import * as environments from './environments-store.ts'
@@ -118,7 +120,7 @@ export function deploymentEndpoints(
             tag,
             sha,
           })
-          if (status === 'success') await environments.deployed(tx, environmentId, made, unchanged)
+          if (status === 'success') await succeeded(tx, environmentId, made, unchanged)
           return made
         })
         return shown.one(await store.find(db.reader, id), project)
@@ -139,7 +141,7 @@ export function deploymentEndpoints(
         if (by_job) throw forbidden('Deployments created using CI can not be updated using the API')
         await db.transaction(async (tx) => {
           await store.setStatus(tx, id, params.status)
-          if (params.status === 'success') await environments.deployed(tx, environment.id, id, unchanged)
+          if (params.status === 'success') await succeeded(tx, environment.id, id, unchanged)
         })
         return shown.one(await store.find(db.reader, id), project)
       },
@@ -154,13 +156,16 @@ export function deploymentEndpoints(
       params,
       answers: null,
       refuses: { 400: 'It runs, or is what is deployed now' },
-      async handle({ rows }) {
-        const { id, status } = rows[0]!
+      async handle({ project, rows }) {
+        const { id, iid, status, environment } = rows[0]!
         if (status === 'running') throw refused(400, 'Cannot destroy running deployment')
         if (await store.isLast(db.reader, id)) {
           throw refused(400, 'Deployment currently deployed to environment')
         }
-        await store.remove(db.writer, id)
+        await db.transaction(async (tx) => {
+          await store.remove(tx, id)
+          await removeRefs(tx, { project: project.id, slug: environment.slug, iid })
+        })
       },
     }),
   ]

@@ -16,6 +16,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { enqueue } from '../../tasks/index.ts'
+import { removeRefs } from './deployment-refs.ts'
 import { BasicEnvironment, Environment } from './entities.ts'
 import * as store from './environments-store.ts'
 import type { EnvironmentServices } from './index.ts'
@@ -175,7 +176,11 @@ export function environmentEndpoints(
       refuses: { 403: 'It is not stopped' },
       read,
       async handle({ rows }) {
-        if (!(await store.remove(db.writer, rows[0]!.id))) throw forbidden()
+        await db.transaction(async (tx) => {
+          const gone = await store.remove(tx, rows[0]!.id)
+          if (gone === undefined) throw forbidden()
+          await removeRefs(tx, gone)
+        })
       },
     }),
 

@@ -1,4 +1,5 @@
 import type { Schedule, Task } from '../../tasks/index.ts'
+import { deploymentRefTasks, removeRefs } from './deployment-refs.ts'
 import { settling } from './deployments.ts'
 import * as store from './environments-store.ts'
 import type { EnvironmentServices } from './index.ts'
@@ -29,6 +30,13 @@ export function environmentTasks(services: EnvironmentServices, stopping: Stoppi
         }
       },
     },
-    { name: remove, run: () => store.removeMarked(db.writer) },
+    {
+      name: remove,
+      run: () =>
+        db.transaction(async (tx) => {
+          for (const gone of await store.removeMarked(tx)) await removeRefs(tx, gone)
+        }),
+    },
+    ...deploymentRefTasks(services),
   ]
 }

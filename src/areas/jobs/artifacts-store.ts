@@ -99,13 +99,10 @@ export async function add(
         ${artifact.filename}, ${artifact.size}, ${artifact.digest}, ${artifact.access}, ${artifact.expireAt})
       on conflict (job_id, file_type) do nothing returning id`.execute(tx)
     if (added.length > 0) {
-      if (artifact.fileType === 'archive') {
-        await sql`update ci_jobs j set artifacts_expire_at = ${artifact.expireAt} where j.id = ${artifact.jobId}`.execute(
-          tx,
-        )
-      } else if (artifact.fileType === 'junit') {
-        await enqueue(tx, summarizeTests, { job: artifact.jobId })
-      }
+      await sql`update ci_jobs j set artifacts_expire_at = ${artifact.expireAt} where j.id = ${artifact.jobId}`.execute(
+        tx,
+      )
+      if (artifact.fileType === 'junit') await enqueue(tx, summarizeTests, { job: artifact.jobId })
       return 'added'
     }
     const same = await tx

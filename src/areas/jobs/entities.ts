@@ -105,6 +105,8 @@ export interface JobRow {
 
 export interface JobSurroundings {
   readonly project: { readonly fullPath: string }
+  /** Tokens of the project's jobs lead to listed projects only. */
+  readonly limitsTokens: boolean
   readonly externalUrl: string
   readonly commits: ReadonlyMap<string, GitCommit>
   readonly now: Date
@@ -117,7 +119,7 @@ function seconds(from: string | null, to: number): number | null {
 
 export function job(
   row: JobRow,
-  { project, externalUrl, commits, now, isArchived }: JobSurroundings,
+  { project, limitsTokens, externalUrl, commits, now, isArchived }: JobSurroundings,
 ): Record<string, unknown> {
   const projectUrl = `${externalUrl}/${project.fullPath}`
   const commit = commits.get(row.pipeline.sha)
@@ -132,7 +134,7 @@ export function job(
     pipeline: pipelineSummary(row.pipeline, project, externalUrl),
     failure_reason: row.status === 'failed' ? (row.failure_reason ?? 'unknown_failure') : undefined,
     web_url: `${projectUrl}/-/jobs/${row.id}`,
-    project: { ci_job_token_scope_enabled: false },
+    project: { ci_job_token_scope_enabled: limitsTokens },
     artifacts_file: archive && { filename: archive.filename, size: archive.size },
     runner: row.runner === null ? null : runnerReference(row.runner, now),
     runner_manager: row.runner_manager === null ? null : runnerManager(row.runner_manager, now),

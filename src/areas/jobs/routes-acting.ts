@@ -11,8 +11,7 @@ import {
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
-import { ciSettings, pipelineSecretContext, skippedAfter } from '../pipelines/index.ts'
-import { isArchived } from './archived.ts'
+import { ciSettings, isArchived, pipelineSecretContext, skippedAfter } from '../pipelines/index.ts'
 import * as artifacts from './artifacts-store.ts'
 import { Job, type JobRow } from './entities.ts'
 import type { JobServices } from './index.ts'

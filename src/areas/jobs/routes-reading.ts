@@ -158,7 +158,7 @@ export function readingEndpoints(view: JobView, traces: Traces): Endpoint[] {
       async handle({ actor, rows }) {
         const row = rows[0]
         if (actor.job === null || row === undefined) throw unauthorized()
-        return view.one(row, { id: row.project_id, storage: row.project_storage, fullPath: row.project_path })
+        return view.one(row, row.shown_in)
       },
     }),
   ]

@@ -127,6 +127,7 @@ export function runnerEndpoints(services: JobServices, traces: Traces, limits: R
         }
         const most = settings.limits.ci_jobs_trace_size_limit * 1024 * 1024
         if (most > 0 && range.first + piece.length > most) {
+          if (range.first !== (await traces.size(job.id))) throw await notSatisfiable(traces, job.id)
           await process.drop({ id: job.id, pipelineId: job.pipelineId }, 'trace_size_exceeded', ['running'])
           throw new ApiError(403, { error: '403 Forbidden' }, { 'job-status': 'failed' })
         }

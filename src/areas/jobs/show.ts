@@ -1,9 +1,8 @@
 import { enqueue } from '../../tasks/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
-import { taskNames } from '../pipelines/index.ts'
+import { ciSettings, isArchived, taskNames } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import type { Settings } from '../../settings/index.ts'
-import { isArchived } from './archived.ts'
 import type { Commits } from './commits.ts'
 import { job, type JobRow } from './entities.ts'
 
@@ -12,6 +11,7 @@ export interface ShownProject {
   readonly id: number
   readonly storage: string
   readonly fullPath: string
+  readonly settings: Readonly<Record<string, unknown>>
 }
 
 /** Turns rows of jobs of one project into what is answered, with their commits. */
@@ -39,6 +39,7 @@ export class JobView {
     const { values } = this.#settings
     const surroundings = {
       project,
+      limitsTokens: ciSettings(project).limitsJobTokens,
       externalUrl: this.#externalUrl(),
       commits,
       now: new Date(),

@@ -4,6 +4,7 @@ import { countedRows, rows, windowOf, type PageInput, type Read } from '../../ke
 import { runRef } from '../pipelines/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { JobRow } from './entities.ts'
+import type { ShownProject } from './show.ts'
 
 /** The pipeline that a trigger job started. */
 const downstream = sql`
@@ -33,6 +34,12 @@ const columns = sql`
 const joins = sql`
   join ci_pipelines p on p.id = j.pipeline_id left join users u on u.id = j.user_id
   left join ci_runners r on r.id = j.runner_id left join ci_runner_managers m on m.id = j.runner_manager_id`
+
+/** A job with the project that it is of, where that is not known before. */
+export type PlacedJobRow = JobRow & { readonly shown_in: ShownProject }
+
+/** The project `pr` as it is needed to show its jobs. */
+const shownIn = sql`json_build_object('id', pr.id, 'storage', pr.storage, 'fullPath', pr.full_path, 'settings', pr.settings)`
 
 /** Read together with the caller's access: `subject` is the project. */
 export function one(id: number): Read<JobRow> {
@@ -86,7 +93,7 @@ export function ofProject(
   const where = sql`
     from ci_jobs j where j.project_id = subject.id and j.kind = 'build' ${inScope(scope)}
       ${before === undefined ? sql`` : sql`and j.id < ${before}`}`
-  return jobPage(where, sql`j.id desc`, { limit, offset }, !keyset)
+  return jobPage(where, sql`j.id desc`, { limit, offset }, { counts: !keyset })
 }
 
 /** Jobs that a runner was given, newest first. */
@@ -103,17 +110,18 @@ export function ofRunner(
     sort?: 'asc' | 'desc' | undefined
   },
   { limit, offset }: PageInput,
-): Read<JobRow & { project_path: string; project_storage: string; project_id: number }> {
+): Read<PlacedJobRow> {
   const where = sql`
     from ci_jobs j where j.runner_id = ${runnerId} and ${readable} ${inScope(status === undefined ? undefined : [status])}`
-  return jobPage(where, sort === 'asc' ? sql`j.id` : sql`j.id desc`, { limit, offset }, true) as never
+  const order = sort === 'asc' ? sql`j.id` : sql`j.id desc`
+  return jobPage(where, order, { limit, offset }, { counts: true, placed: true }) as Read<never>
 }
 
 function jobPage(
   where: RawBuilder<unknown>,
   order: RawBuilder<unknown>,
   { limit, offset }: { limit: number; offset: number },
-  counts: boolean,
+  { counts, placed = false }: { counts: boolean; placed?: boolean },
 ): Read<JobRow & { has_next: boolean }> {
   const counted = counts ? sql`(select count(*) from (select ${where} ${countedRows}) c)` : sql`null`
   return {
@@ -125,10 +133,10 @@ function jobPage(
           else ${counted}
         end)
       from (
-        select ${columns}, j.project_id, pr.full_path as project_path, pr.storage as project_storage,
+        select ${columns}, ${placed ? sql`${shownIn} as shown_in,` : sql``}
           lead(j.id) over (order by ${order}) is not null as has_next
         from (select w.id from (select j.id ${where} order by ${order} ${windowOf({ offset })}) w limit ${limit + 1}) page
-        join ci_jobs j on j.id = page.id join projects pr on pr.id = j.project_id ${joins} order by ${order}) x)`,
+        join ci_jobs j on j.id = page.id ${placed ? sql`join projects pr on pr.id = j.project_id` : sql``} ${joins} order by ${order}) x)`,
   }
 }
 
@@ -158,11 +166,9 @@ function inScope(scope: readonly string[] | undefined): RawBuilder<unknown> {
 }
 
 /** The job that a job token belongs to. */
-export function ofToken(): Read<
-  JobRow & { project_path: string; project_storage: string; project_id: number }
-> {
+export function ofToken(): Read<PlacedJobRow> {
   return rows(sql`
-    select ${columns}, j.project_id, pr.full_path as project_path, pr.storage as project_storage
+    select ${columns}, ${shownIn} as shown_in
     from ci_jobs j join projects pr on pr.id = j.project_id ${joins} where j.id = actor.job_id`)
 }
 

@@ -42,7 +42,7 @@ export async function showMergeRequest(
     first_deployed_to_production_at: row.deployed_at,
     ...(pipeline === null
       ? { pipeline: null, head_pipeline: null }
-      : shownPipelines(pipeline, project, about.externalUrl)),
+      : shownPipelines(services, pipeline, project)),
     diff_refs: { base_sha: row.base_sha, head_sha: row.head_sha, start_sha: row.start_sha },
     merge_error: row.merge_error,
     ...(extras.include_rebase_in_progress === true && { rebase_in_progress: isRebasing(row, about.now) }),
@@ -55,14 +55,14 @@ export async function showMergeRequest(
 }
 
 function shownPipelines(
+  services: MergeRequestServices,
   row: NonNullable<DetailRow['head_pipeline']>,
   project: ProjectSubject,
-  externalUrl: string,
 ): Record<string, unknown> {
   const { project_path: fullPath } = row
   return {
-    pipeline: pipelineSummary(row, { fullPath }, externalUrl),
-    head_pipeline: pipelineDetail(row, { ...project, fullPath }, externalUrl),
+    pipeline: pipelineSummary(row, { fullPath }, services.externalUrl()),
+    head_pipeline: pipelineDetail(row, { ...project, fullPath }, services),
   }
 }
 

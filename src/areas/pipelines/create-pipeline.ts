@@ -112,7 +112,11 @@ export class PipelineCreator {
   async createOnRef(request: RefRequest): Promise<PipelineOutcome> {
     const { places, db, refProtection } = this.#services
     const { project, actor } = request
+    if (project.deleting) return { refused: 'Project is deleted!' }
     if (!may(actor, 'run_job', project)) return { refused: 'Pipelines are disabled!' }
+    if (project.importing) {
+      return { refused: 'You cannot run pipelines before project import is complete.' }
+    }
     if (!may(actor, 'create_pipeline', project)) {
       return { refused: 'Insufficient permissions to create a new pipeline' }
     }

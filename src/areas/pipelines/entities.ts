@@ -1,7 +1,9 @@
 import { anonymous, may, type ProjectSubject } from '../../access/index.ts'
 import { pipelineDetailedStatus, reportedPipelineStatus, type Status } from '../../ci/index.ts'
 import { Fields, Flag, Id, Int, Nullable, OneOf, Text, Timestamp } from '../../kernel/endpoint/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import { BasicUser, basicUser, type BasicUserEntity, type BasicUserRow } from '../users/index.ts'
+import { isArchived } from './archived.ts'
 
 const summaryBegin = {
   id: Id(),
@@ -89,6 +91,12 @@ export interface PipelineRow extends PipelineSummaryRow {
 
 type Place = { readonly fullPath: string }
 
+/** What shows pipelines. */
+export interface PipelineViewer {
+  readonly externalUrl: () => string
+  readonly settings: Pick<Settings, 'values'>
+}
+
 export function pipelineSummary(
   row: PipelineSummaryRow,
   project: Place,
@@ -104,17 +112,17 @@ export function pipelineSummary(
 export function pipelineDetail(
   row: PipelineRow,
   project: ProjectSubject,
-  externalUrl: string,
+  { externalUrl, settings }: PipelineViewer,
 ): Record<string, unknown> & { user: BasicUserEntity | null } {
   const { favicon, ...look } = pipelineDetailedStatus(row.status as Status, row.has_warnings)
   return {
     ...row,
-    ...pipelineSummary(row, project, externalUrl),
-    user: row.user === null ? null : basicUser(row.user, externalUrl),
+    ...pipelineSummary(row, project, externalUrl()),
+    user: row.user === null ? null : basicUser(row.user, externalUrl()),
     committed_at: null,
     queued_duration: queuedSeconds(row),
     coverage: row.coverage === null ? null : row.coverage.toFixed(2),
-    archived: false,
+    archived: isArchived(row, settings.values),
     detailed_status: {
       ...look,
       // As somebody sees it who is not signed in, whoever asks.

@@ -22,6 +22,7 @@ import { readingEndpoints } from './routes-reading.ts'
 import { writingEndpoints } from './routes-writing.ts'
 import { pipelineSweeps, pipelineTasks } from './tasks.ts'
 
+export { isArchived } from './archived.ts'
 export { jobsChannel } from './channels.ts'
 export { ciSettings, type CiSettings } from './ci-settings.ts'
 export {

@@ -10,9 +10,10 @@ import {
   zeroOid,
   type Oid,
   type RefName,
+  type RefSnapshot,
   type RefUpdate,
 } from '../../git/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import type { Database, Tx } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { PlacedProject, RefDoor, RepositoryPlaces } from '../repository/index.ts'
 
@@ -29,9 +30,15 @@ export type RefOutcome = 'written' | 'unwritable' | 'lost'
 /** Of one project at a time; more wait for the next turn. */
 const mostTidied = 500
 
+const folder = 'refs/pipelines/'
+
 /** The ref that keeps the commit of a pipeline as long as its jobs may want it; runners fetch it, nobody pushes it. */
 export function pipelineRef(id: number): RefName {
-  return parseRefName(`refs/pipelines/${id}`)!
+  return parseRefName(`${folder}${id}`)!
+}
+
+function idOf(name: RefName): number {
+  return Number(name.slice(folder.length))
 }
 
 /**
@@ -113,7 +120,7 @@ export class PersistentRefs {
       const [first] = rows
       if (first === undefined) return
       const known = await listRefs(this.#services.places.of(first.project), first.refs_version)
-      const updates: RefUpdate[] = []
+      const updates: RefUpdate[] = await this.#orphans(tx, known)
       const kept = new Set<string>()
       for (const row of rows) {
         const sha = parseOid(row.sha)
@@ -136,6 +143,25 @@ export class PersistentRefs {
         update ci_pipelines p set has_ref = false, needs_ref = true
         where p.id = any (${rows.map(({ id }) => id)}::bigint[])`.execute(tx)
       await sql`update projects set refs_version = refs_version + 1 where id = ${projectId}`.execute(tx)
+    })
+  }
+
+  /** Refs of pipelines that never came to be, since the service ended in between. */
+  async #orphans(tx: Tx, { refs }: RefSnapshot): Promise<RefUpdate[]> {
+    const found = new Map(
+      refs.filter(({ name }) => name.startsWith(folder)).map((ref) => [idOf(ref.name), ref]),
+    )
+    if (found.size === 0) return []
+    // Ids are given out in order: those below one of an hour ago are not being written just now.
+    const { rows } = await sql<{ id: number }>`
+      select r.id from unnest(${[...found.keys()]}::bigint[]) r (id)
+      where not exists (select from ci_pipelines p where p.id = r.id) and r.id < (
+        select p.id from ci_pipelines p where p.created_at < now() - interval '1 hour' order by p.id desc limit 1)`.execute(
+      tx,
+    )
+    return rows.map(({ id }) => {
+      const { name, oid } = found.get(id)!
+      return { ref: name, oldOid: oid, newOid: zeroOid }
     })
   }
 

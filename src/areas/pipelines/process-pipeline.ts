@@ -1,5 +1,5 @@
 import type { ProjectSubject } from '../../access/index.ts'
-import type { Status } from '../../ci/index.ts'
+import { isCompleted, type Status } from '../../ci/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import { enqueue, type Events, type News } from '../../tasks/index.ts'
 import { ciSettings } from './ci-settings.ts'
@@ -40,7 +40,12 @@ export interface ProcessServices {
   readonly refs: PersistentRefs
 }
 
-type Changed = { readonly id: number; readonly status: Status }
+type Changed = {
+  readonly id: number
+  readonly status: Status
+  /** The resource that the job holds, where it holds one. */
+  readonly resource_group?: string | null
+}
 
 /**
  * What happens to pipelines once they are there. Every step locks the pipeline's row, changes jobs, asks the pure
@@ -93,7 +98,6 @@ export class PipelineProcess {
           changed.push(...(await store.cancelJobs(tx, pipeline.id)))
         }
       }
-      await this.#freeResource(tx, ended.project_id, ended.resource_group)
       await this.advanceLocked(tx, pipeline, changed)
       return true
     })
@@ -120,9 +124,6 @@ export class PipelineProcess {
       const pipeline = await store.lockPipeline(tx, pipelineId)
       if (pipeline === undefined) return
       const canceled = await store.cancelJobs(tx, pipelineId, options)
-      for (const { resource_group, status } of canceled) {
-        if (status === 'canceled') await this.#freeResource(tx, pipeline.project_id, resource_group)
-      }
       if (canceled.length > 0 || options.children === true)
         await this.#cancelChildren(tx, pipelineId, canceled, options)
       if (options.canceledBy !== undefined && canceled.length > 0) {
@@ -195,6 +196,9 @@ export class PipelineProcess {
 
   /** The pipeline's row is locked. `changed`: what the caller did to jobs, for the news. */
   async advanceLocked(tx: Tx, before: store.LockedPipeline, changed: readonly Changed[]): Promise<void> {
+    for (const { status, resource_group = null } of changed) {
+      if (isCompleted(status)) await this.#freeResource(tx, before.project_id, resource_group)
+    }
     const jobs = await store.latestJobs(tx, before.id)
     // A pipeline without jobs has its status from its creation.
     if (jobs.length === 0) return

@@ -55,7 +55,8 @@ const filters = {
   sort: OneOf(['asc', 'desc'], { default: 'desc' }),
 }
 
-export function readingEndpoints({ db, places, cipher, externalUrl }: PipelineServices): Endpoint[] {
+export function readingEndpoints(services: PipelineServices): Endpoint[] {
+  const { db, places, cipher, externalUrl } = services
   const long = new LongLists()
   return [
     endpoint({
@@ -123,7 +124,7 @@ export function readingEndpoints({ db, places, cipher, externalUrl }: PipelineSe
         if (typeof ref === 'string') throw forbidden()
         const row = await store.latestOf(db.reader, project.id, ref, [...danglingSources])
         if (row === undefined) throw forbidden()
-        return pipelineDetail(row, project, externalUrl())
+        return pipelineDetail(row, project, services)
       },
     }),
 
@@ -140,7 +141,7 @@ export function readingEndpoints({ db, places, cipher, externalUrl }: PipelineSe
       params: Fields({ pipeline_id: Id() }),
       answers: PipelineDetail,
       read: ({ params }) => store.one(params.pipeline_id),
-      handle: async ({ project, rows }) => pipelineDetail(rows[0]!, project, externalUrl()),
+      handle: async ({ project, rows }) => pipelineDetail(rows[0]!, project, services),
     }),
 
     endpoint({

@@ -15,6 +15,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { enqueue } from '../../tasks/index.ts'
+import { isArchived } from './archived.ts'
 import type { PipelineCreator } from './create-pipeline.ts'
 import { PipelineActed, PipelineDetail, pipelineDetail, type PipelineRow } from './entities.ts'
 import type { PipelineServices } from './index.ts'
@@ -27,11 +28,12 @@ const checks: readonly Check[] = ['credentials', 'params', 'subject', 'record', 
 const longestName = 255
 
 export function writingEndpoints(
-  { db, externalUrl, refProtection }: PipelineServices,
+  services: PipelineServices,
   creator: PipelineCreator,
   process: PipelineProcess,
   refs: PersistentRefs,
 ): Endpoint[] {
+  const { db, settings, refProtection } = services
   /** Being allowed to run pipelines is not enough on a protected ref. */
   const requireRef = async (actor: Actor, project: ProjectSubject, { run_ref: name, tag }: PipelineRow) => {
     if (!(await refProtection.mayRun(db.reader, actor, project, { name, tag }))) throw forbidden()
@@ -39,7 +41,7 @@ export function writingEndpoints(
   const now = async (project: ProjectSubject, id: number) => {
     const row = await store.find(db.reader, id)
     if (row === undefined) throw forbidden()
-    return pipelineDetail(row, project, externalUrl())
+    return pipelineDetail(row, project, services)
   }
   const about = { on: project, checks, record: true, params: Fields({ pipeline_id: Id() }) } as const
 
@@ -91,6 +93,7 @@ export function writingEndpoints(
       async handle({ actor, project, rows }) {
         const row = rows[0]!
         await requireRef(actor, project, row)
+        if (isArchived(row, settings.values)) throw forbidden()
         await process.retry(
           row.id,
           (jobs) => {

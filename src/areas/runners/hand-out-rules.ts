@@ -1,12 +1,16 @@
-import type { CompiledJob } from '../../ci/index.ts'
 import type { EarlierJob, HandedJob } from './job-row.ts'
 
 /** A feature that the job needs and the runner did not announce, or undefined (completions, 8.2). */
-export function missingFeature(definition: CompiledJob, features: ReadonlySet<string>): string | undefined {
+export function missingFeature(
+  { definition, pipeline }: HandedJob,
+  features: ReadonlySet<string>,
+): string | undefined {
   const { artifacts, allowFailureExitCodes, retry, cache, inputs, release } = definition
   const needed: Record<string, boolean> = {
     upload_multiple_artifacts: artifacts.some(({ artifactType }) => artifactType !== 'archive'),
     upload_raw_artifacts: artifacts.some(({ artifactFormat }) => artifactFormat === 'raw'),
+    // What is built for a merge request is on no branch.
+    refspecs: pipeline.merge_request !== null,
     multi_build_steps: release !== null,
     artifacts_exclude: artifacts.some(({ exclude }) => exclude.length > 0),
     return_exit_code: allowFailureExitCodes !== null || (retry?.exitCodes.length ?? 0) > 0,

@@ -30,6 +30,7 @@ import { readDotenv, type Commits } from '../jobs/index.ts'
 import {
   addressesFor,
   ciSettings,
+  isArchived,
   pipelineSecretContext,
   openFacts,
   pipelineRef,
@@ -126,7 +127,8 @@ export class HandOut {
     if (found === undefined || !may(entered.actor, 'run_job', project)) return { reason: 'builds_disabled' }
     const { job } = found
     if (job.status !== 'running') return undefined
-    if (missingFeature(job.definition, features) !== undefined) return { reason: 'runner_unsupported' }
+    if (isArchived(job.pipeline, instance.values)) return { reason: 'archived_failure' }
+    if (missingFeature(job, features) !== undefined) return { reason: 'runner_unsupported' }
     if (job.outdated && ciSettings(project).forwardDeployment)
       return { reason: 'failed_outdated_deployment_job' }
     const { shared_runners_minutes: quota } = instance.values

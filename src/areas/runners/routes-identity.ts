@@ -13,7 +13,15 @@ import {
   type ProjectSubject,
 } from '../../access/index.ts'
 import { ApiError, forbidden, invalidParameters, notFound } from '../../kernel/errors/index.ts'
-import { Fields, Id, OneOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Id,
+  OneOf,
+  Optional,
+  requireUnmodified,
+  Text,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
 import { runnerTypes } from '../jobs/index.ts'
 import { RunnerIdentity, RunnerToken } from './entities.ts'
 import type { RunnerServices } from './index.ts'
@@ -94,7 +102,10 @@ export function identityEndpoints({ db, settings }: RunnerServices): Endpoint[] 
       may: 'act_as_runner',
       params: Fields({ token }),
       answers: null,
-      async handle({ runner }) {
+      refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
+      read: () => store.ownFacts(),
+      async handle({ runner, rows, request }) {
+        requireUnmodified(request, new Date(rows[0]!.updated_at))
         await db.transaction((tx) => store.remove(tx, runner.id))
       },
     }),
@@ -123,7 +134,7 @@ export function identityEndpoints({ db, settings }: RunnerServices): Endpoint[] 
       params: Fields({ token, system_id: Optional(Text()) }),
       answers: RunnerIdentity,
       status: 200,
-      read: () => store.tokenExpiry(),
+      read: () => store.ownFacts(),
       handle: async ({ runner, params, rows }) => ({ id: runner.id, token: params.token, ...rows[0]! }),
     }),
 

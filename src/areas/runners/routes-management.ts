@@ -19,6 +19,7 @@ import {
   ListOf,
   OneOf,
   Optional,
+  requireUnmodified,
   Text,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
@@ -160,11 +161,15 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       summary: 'Delete a runner',
       params,
       answers: null,
-      refuses: { 403: 'It serves several projects, or others look after it' },
+      refuses: {
+        403: 'It serves several projects, or others look after it',
+        412: 'Changed since the date in If-Unmodified-Since',
+      },
       read: ({ params }) => store.one(params.id),
-      async handle({ actor, rows }) {
+      async handle({ actor, rows, request }) {
         const row = rows[0]!
         await require(actor, row, 'admin')
+        requireUnmodified(request, new Date(row.updated_at))
         if (row.projects.length > 1 && !isAdministrator(actor)) {
           throw forbidden('Runner associated with more than one project')
         }
@@ -247,11 +252,10 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
         ),
       async handle({ actor, rows, params }) {
         await require(actor, await existing(params.id), 'read')
-        const byProject = Map.groupBy(rows, ({ project_id }) => project_id)
+        const byProject = Map.groupBy(rows, ({ shown_in }) => shown_in.id)
         const made = new Map<unknown, Record<string, unknown>>()
-        for (const [id, jobs] of byProject) {
-          const place = { id, storage: jobs[0]!.project_storage, fullPath: jobs[0]!.project_path }
-          for (const job of await view.all(jobs, place)) made.set(job['id'], job)
+        for (const jobs of byProject.values()) {
+          for (const job of await view.all(jobs, jobs[0]!.shown_in)) made.set(job['id'], job)
         }
         return rows.map(({ id }) => made.get(id))
       },

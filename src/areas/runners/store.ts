@@ -234,8 +234,8 @@ function hintOf(token: string): string {
 }
 
 /** Of the runner that asks. */
-export function tokenExpiry(): Read<{ readonly token_expires_at: string | null }> {
-  return rows(sql`select r.token_expires_at from ci_runners r where r.id = subject.id`)
+export function ownFacts(): Read<{ readonly token_expires_at: string | null; readonly updated_at: string }> {
+  return rows(sql`select r.token_expires_at, r.updated_at from ci_runners r where r.id = subject.id`)
 }
 
 export async function renewToken(tx: Tx, id: number, expiresAt: Date | null): Promise<MadeToken> {

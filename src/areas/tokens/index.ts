@@ -7,6 +7,7 @@ import { selfEndpoints } from './routes/self.ts'
 import type { TokenServices } from './services.ts'
 
 export { createAccessToken, type NewToken } from './create.ts'
+export { lifeOf } from './rules.ts'
 export { administratorScopes, tokenScopes, type TokenScope } from './scopes.ts'
 
 /** Access tokens of people, and of the bots of projects and groups. */

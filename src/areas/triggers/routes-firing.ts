@@ -28,7 +28,8 @@ const fields = Fields({
   inputs: Optional(Hash(Json(), { description: 'Needs the flag ci_inputs_for_pipelines' })),
 })
 
-export function firingEndpoints({ db, externalUrl, creator }: TriggerServices): Endpoint[] {
+export function firingEndpoints(services: TriggerServices): Endpoint[] {
+  const { db, creator } = services
   const firing = <const Path extends string>(path: Path, summary: string): Endpoint =>
     endpoint({
       method: 'POST',
@@ -66,7 +67,7 @@ export function firingEndpoints({ db, externalUrl, creator }: TriggerServices): 
         if (made.broken !== undefined) throw unprocessable({ base: [made.broken] })
         const row = await findPipeline(db.reader, made.id)
         if (row === undefined) throw forbidden()
-        return pipelineDetail(row, starter.project, externalUrl())
+        return pipelineDetail(row, starter.project, services)
       },
     })
   return [

@@ -13,6 +13,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { digestToken, newToken } from '../../kernel/lib/secrets.ts'
+import { lifeOf } from '../tokens/index.ts'
 import { hintOf, secretContext, tokenPrefix, Trigger, trigger, type TriggerRow } from './entities.ts'
 import type { TriggerServices } from './index.ts'
 import * as rules from './rules.ts'
@@ -20,7 +21,7 @@ import * as store from './store.ts'
 
 const checks: readonly Check[] = ['params', 'credentials', 'subject', 'may', 'record']
 
-export function managingEndpoints({ db, cipher, externalUrl }: TriggerServices): Endpoint[] {
+export function managingEndpoints({ db, cipher, externalUrl, settings, plan }: TriggerServices): Endpoint[] {
   const shown = (row: TriggerRow, actor: Actor) =>
     trigger(row, { reader: userOf(actor), cipher, externalUrl: externalUrl() })
   const one = {
@@ -66,13 +67,15 @@ export function managingEndpoints({ db, cipher, externalUrl }: TriggerServices):
       params: Fields({
         description: Text(),
         expires_at: Optional(
-          Nullable(DateTime({ description: 'Within a year; never where it is left out' })),
+          Nullable(
+            DateTime({ description: 'Within the longest life of tokens; never where it is left out' }),
+          ),
         ),
       }),
       answers: Trigger,
       async handle({ actor, project, params }) {
         const expiresAt = params.expires_at ?? null
-        rules.checkEnd(expiresAt, new Date())
+        rules.checkEnd(expiresAt, new Date(), lifeOf(settings.values, plan).longest)
         const token = newToken(tokenPrefix)
         const row = await store.create(db.writer, project.id, {
           ownerId: userOf(actor).id,

@@ -3,12 +3,9 @@ import { badRequest, forbidden } from '../../kernel/errors/index.ts'
 import type { TriggerRow } from './entities.ts'
 
 export const maximumPerProject = 25_000
-/** Days that a token may live where an end is asked for. */
-const longestLife = 365
-
-/** Refuses, with the texts of the completions (4.3), an end that is too far away. */
-export function checkEnd(expiresAt: Date | null, now: Date): void {
-  const last = new Date(now.getTime() + longestLife * 86_400_000).toISOString().slice(0, 10)
+/** Refuses, with the texts of the completions (4.3), an end that is further away than `longest` days. */
+export function checkEnd(expiresAt: Date | null, now: Date, longest: number): void {
+  const last = new Date(now.getTime() + longest * 86_400_000).toISOString().slice(0, 10)
   if (expiresAt === null || expiresAt <= new Date(last)) return
   throw badRequest(JSON.stringify({ expires_at: [`must be before ${last}`] }))
 }

@@ -63,6 +63,15 @@ export async function remove(db: Writer, id: number): Promise<void> {
   await db.deleteFrom('ci_triggers as t').where('t.id', '=', id).execute()
 }
 
+/** Days after its end in which a token is still listed. */
+const listedAfterEnd = 30
+
+export async function removeEnded(db: Writer): Promise<void> {
+  await sql`
+    delete from ci_triggers t
+    where t.expires_at < now() - make_interval(days => ${listedAfterEnd})`.execute(db)
+}
+
 /** What a token that was given to start a pipeline turns out to be. */
 export interface Found {
   readonly project_id: number

@@ -96,7 +96,7 @@ export function pipelineEndpoints(services: MergeRequestServices): Endpoint[] {
         if (params.async) return new Answer(202)
         const pipeline = await findPipeline(db.writer, made.id)
         if (pipeline === undefined) throw forbidden()
-        return pipelineDetail(pipeline, place, externalUrl())
+        return pipelineDetail(pipeline, place, services)
       },
     }),
   ]

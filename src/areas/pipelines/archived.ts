@@ -1,10 +1,10 @@
 import { parseDuration } from '../../kernel/lib/duration.ts'
-import type { Settings } from '../../settings/index.ts'
+import type { SettingValues } from '../../settings/index.ts'
 
-/** Whether a pipeline is so old that its jobs are only to be looked at. */
+/** Whether a pipeline is so old that it is only to be looked at. */
 export function isArchived(
   pipeline: { readonly created_at: Date | string },
-  { archive_builds_in_human_readable: age }: Settings['values'],
+  { archive_builds_in_human_readable: age }: Pick<SettingValues, 'archive_builds_in_human_readable'>,
   now = Date.now(),
 ): boolean {
   const seconds = age === null ? null : parseDuration(age)
