@@ -18,7 +18,7 @@ import {
   unauthorized,
 } from '../kernel/errors/index.ts'
 import { includesPlan, type Plan } from '../kernel/config/index.ts'
-import type { Logger } from '../kernel/log/index.ts'
+import { requestContext, type Logger } from '../kernel/log/index.ts'
 import type { Settings } from '../settings/index.ts'
 import { entryProblem } from './admission.ts'
 import { accountProblem, checkScopes, checkToken, isDisabledToken, type Actor, type User } from './actor.ts'
@@ -182,7 +182,16 @@ export class Gate {
       }
     }
     if ('faults' in params) throw invalidParameters(params.faults)
+    if (endpoint.pollable !== undefined) this.#tellInterval(endpoint.pollable)
     return { actor: actor!, subject: subject!, params: params.value, loaded: entrance.loaded }
+  }
+
+  /** -1: nobody is to ask again and again. */
+  #tellInterval(milliseconds: number): void {
+    const context = requestContext()
+    const interval = Math.trunc(milliseconds * this.#settings.values.polling_interval_multiplier)
+    if (context === undefined) return
+    context.headers = { ...context.headers, 'poll-interval': String(interval === 0 ? -1 : interval) }
   }
 
   async #checkCredentials(

@@ -685,7 +685,7 @@ describe('headers of every answer (1.14)', () => {
 
   test('any origin may read, our own with credentials', async () => {
     const exposed =
-      'Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, X-Request-Id, ETag, ' +
+      'Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, X-Request-Id, ETag, Poll-Interval, ' +
       'X-Gitlab-Blob-Id, X-Gitlab-Commit-Id, X-Gitlab-Content-Sha256, X-Gitlab-Encoding, X-Gitlab-File-Name, ' +
       'X-Gitlab-File-Path, X-Gitlab-Last-Commit-Id, X-Gitlab-Ref, X-Gitlab-Size'
     const elsewhere = await maintainer.get('/version', { origin: 'https://elsewhere.example' })

@@ -56,6 +56,21 @@ describe('pages and doors of the instance', () => {
     })
   })
 
+  test('polling_interval_multiplier stretches how often clients are to ask again', async () => {
+    const { id } = await world.project()
+    const intervalOf = async (path: string) =>
+      (await world.root.get(`/projects/${id}${path}`)).headers.get('poll-interval')
+    expect(await intervalOf('/pipelines')).toBe('10000')
+    expect(await intervalOf('/environments')).toBe('3000')
+    expect(await intervalOf('')).toBeNull()
+    await during(world, { polling_interval_multiplier: 1.5 }, async () => {
+      expect(await intervalOf('/pipelines')).toBe('15000')
+      await set(world, { polling_interval_multiplier: 0 })
+      expect(await intervalOf('/pipelines')).toBe('-1')
+    })
+    expect(await intervalOf('/pipelines')).toBe('10000')
+  })
+
   test('prometheus_metrics_enabled shows metrics', async () => {
     expect((await page('/-/metrics')).status).toBe(200)
     await during(world, { prometheus_metrics_enabled: false }, async () => {

@@ -51,6 +51,7 @@ export function environmentEndpoints(
     endpoint({
       method: 'GET',
       path: '/projects/:id/environments',
+      pollable: 3_000,
       summary: 'List the environments of a project',
       on: project,
       may: 'read_environment',

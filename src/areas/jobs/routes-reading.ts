@@ -83,6 +83,7 @@ export function readingEndpoints(view: JobView, traces: Traces): Endpoint[] {
     endpoint({
       method: 'GET',
       path: '/projects/:id/jobs/:job_id',
+      pollable: 10_000,
       summary: 'Get a job',
       on: project,
       may: 'read_job',
@@ -116,6 +117,7 @@ export function readingEndpoints(view: JobView, traces: Traces): Endpoint[] {
     endpoint({
       ...ofPipeline,
       path: '/projects/:id/pipelines/:pipeline_id/jobs',
+      pollable: 10_000,
       summary: 'List the jobs of a pipeline',
       params: Fields({ pipeline_id: Id(), scope, include_retried: Flag({ default: false }) }),
       answers: ListOf(Job),

@@ -62,6 +62,7 @@ export function readingEndpoints(services: PipelineServices): Endpoint[] {
     endpoint({
       method: 'GET',
       path: '/projects/:id/pipelines',
+      pollable: 10_000,
       summary: 'List the pipelines of a project',
       description: 'Child pipelines are left out unless `source` is `parent_pipeline`.',
       on: project,
@@ -131,6 +132,7 @@ export function readingEndpoints(services: PipelineServices): Endpoint[] {
     endpoint({
       method: 'GET',
       path: '/projects/:id/pipelines/:pipeline_id',
+      pollable: 10_000,
       summary: 'Get a pipeline',
       on: project,
       may: 'read_pipeline',

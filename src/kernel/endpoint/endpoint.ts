@@ -147,6 +147,8 @@ interface Declaration<Kind extends SubjectKind, Path extends string, Params exte
   readonly takeFile?: (name: string, content: Readable) => Promise<unknown> | undefined
   /** A list with offset pages: `page` and `per_page` are parameters, the paging headers are made. */
   readonly paged?: boolean
+  /** Milliseconds after which it is worth asking again; callers are told so by `Poll-Interval`, as the instance stretches it. */
+  readonly pollable?: number
   /** A single record: when `read` finds none, the check `record` answers 404. */
   readonly record?: string | true
   readonly read?: (call: { params: ParamsOf<Path, Params>; page: PageInput }) => Read<Row>

@@ -41,6 +41,7 @@ const exposed = [
   'X-Prev-Page',
   'X-Request-Id',
   'ETag',
+  'Poll-Interval',
   ...[
     'Blob-Id',
     'Commit-Id',

@@ -34,7 +34,7 @@ export function openApiDocument({ routes }: Registry, options: OpenApiOptions): 
     paths,
     components: {
       securitySchemes,
-      headers: pagingHeaders,
+      headers: { ...pagingHeaders, ...pollingHeaders },
       schemas: { ...sharedSchemas, ...components.schemas },
       responses: Object.fromEntries(
         Object.entries(usualRefusals).map(([status, description]) => [status, refusal(description)]),
@@ -153,13 +153,20 @@ function success({ endpoint, status }: Route, components: Components): Json {
   return {
     [status]: {
       description: endpoint.paged === true ? 'A page of the list.' : 'The answer.',
-      ...(endpoint.paged === true && {
-        headers: Object.fromEntries(
-          Object.keys(pagingHeaders).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-        ),
-      }),
+      ...headersOf(endpoint),
       content: { 'application/json': { schema: components.write(endpoint.answers as Schema) } },
     },
+  }
+}
+
+function headersOf({ paged, pollable }: Endpoint): { headers?: Json } {
+  const names = [
+    ...(paged === true ? Object.keys(pagingHeaders) : []),
+    ...(pollable !== undefined ? Object.keys(pollingHeaders) : []),
+  ]
+  if (names.length === 0) return {}
+  return {
+    headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
   }
 }
 
@@ -269,4 +276,8 @@ const pagingHeaders = {
   'X-Prev-Page': count('Number of the page before; empty on the first.'),
   'X-Total': count('Items in all; left out above 10,000.'),
   'X-Total-Pages': count('Pages in all; left out above 10,000 items.'),
+}
+
+const pollingHeaders = {
+  'Poll-Interval': count('Milliseconds after which it is worth asking again; -1: not at all.'),
 }

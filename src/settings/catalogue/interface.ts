@@ -15,7 +15,7 @@ export const interfaceSettings = {
   }),
   polling_interval_multiplier: decimal(
     1,
-    'Multiplies the Poll-Interval response header of pollable endpoints; 0 makes it -1 (polling off).',
+    'Stretches how often clients are to ask again. Answers of endpoints that are asked again and again tell the milliseconds in `Poll-Interval`; 0 makes it -1, not at all.',
     { min: 0, strict: true },
   ),
   help_page_text: textOrNull(null, 'Markdown on the help page.', { longest: longestPage, recorded: true }),

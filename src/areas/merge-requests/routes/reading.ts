@@ -50,6 +50,7 @@ export function readingEndpoints(services: MergeRequestServices): Endpoint[] {
     endpoint({
       ...readingOne,
       path: requestPath,
+      pollable: 10_000,
       summary: 'Get a merge request',
       params: Fields({
         ...iid,

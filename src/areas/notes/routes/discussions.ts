@@ -61,6 +61,7 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
       path: base,
       summary: `List the discussions of ${called}`,
       paged: true,
+      pollable: 6_000,
       params: Fields(id),
       answers: ListOf(Discussion),
       read: ({ params, page }) => read.discussions(noteable, namedBy(noteable, params), page),

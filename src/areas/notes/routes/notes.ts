@@ -73,6 +73,7 @@ export function noteEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
       path: base,
       summary: `List the notes of ${called}`,
       paged: true,
+      pollable: 6_000,
       params: Fields({ ...id, ...filter }),
       answers: ListOf(Note),
       read: ({ params, page }) =>
