@@ -6,6 +6,7 @@ export class Metrics {
   readonly registry = new Registry()
   readonly #requests: Histogram<'method' | 'endpoint' | 'status'>
   readonly #statements: Counter<'endpoint'>
+  readonly #renders: Histogram<'language'>
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
@@ -22,6 +23,17 @@ export class Metrics {
       labelNames: ['endpoint'],
       registers: [this.registry],
     })
+    this.#renders = new Histogram({
+      name: 'guildhall_render_duration_seconds',
+      help: 'Time to make HTML of a text, by language; texts that were kept are not rendered again',
+      labelNames: ['language'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
+      registers: [this.registry],
+    })
+  }
+
+  observeRender(language: string, seconds: number): void {
+    this.#renders.observe({ language }, seconds)
   }
 
   observe(context: RequestContext, method: string, status: number, seconds: number): void {

@@ -103,6 +103,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     // The short form has no room for a port.
     return port === 22 ? `git@${host}:${fullPath}.git` : `ssh://git@${host}:${port}/${fullPath}.git`
   }
+  const metrics = new Metrics()
   const places = new RepositoryPlaces(git, config.storages)
   const events = new Events(db)
   const door = new RefDoor<ProjectSubject>({
@@ -136,7 +137,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     outbound: new Outbound(() => outboundRules(settings.values)),
     images: await openImages(config, externalUrl, stack),
     git,
-    renderer: stack.use(new Renderer(log)),
+    renderer: stack.use(new Renderer(log, { observe: metrics.observeRender.bind(metrics) })),
     places,
     door,
   }
@@ -156,7 +157,6 @@ export async function startService(config: Config, log: Logger): Promise<Service
   }
 
   const stopping = new AbortController()
-  const metrics = new Metrics()
   const server = createServer({
     log,
     externalUrl,

@@ -4,8 +4,8 @@ import { LruMap } from '../kernel/lib/lru.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import { includesOf, resolveInclude } from './languages/asciidoc-includes.ts'
 import { renderPlain } from './languages/html.ts'
-import { RenderFailure, WorkerPool, type PoolOptions } from './pool.ts'
-import type { Candidate, RenderInput, Resolved } from './types.ts'
+import { RenderFailure, WorkerPool, type Job, type PoolOptions, type Rendered } from './pool.ts'
+import type { Candidate, Language, RenderInput, Resolved } from './types.ts'
 
 /** What a text may need besides itself. */
 export interface RenderHelp {
@@ -13,6 +13,11 @@ export interface RenderHelp {
   readonly resolve?: ((candidates: readonly Candidate[]) => Promise<Resolved>) | undefined
   /** A file that AsciiDoc includes, by path from the root. */
   readonly readFile?: ((path: string) => Promise<string | undefined>) | undefined
+}
+
+export interface RendererOptions extends Partial<PoolOptions> {
+  /** Told of each text that was rendered, with the seconds that took; not of those that were kept. */
+  readonly observe?: (language: Language, seconds: number) => void
 }
 
 /** Characters of a text that is rendered at all. */
@@ -37,12 +42,14 @@ const nothing = async (): Promise<Resolved> => ({})
 export class Renderer implements AsyncDisposable {
   readonly #pool: WorkerPool
   readonly #log: Logger
+  readonly #observe: RendererOptions['observe']
   readonly #html = new LruMap<string, string>(keptHtml)
   readonly #candidates = new LruMap<string, readonly Candidate[]>(keptCandidates)
   readonly #running = new Map<string, Promise<string>>()
 
-  constructor(log: Logger, options: Partial<PoolOptions> = {}) {
+  constructor(log: Logger, { observe, ...options }: RendererOptions = {}) {
     this.#log = log
+    this.#observe = observe
     this.#pool = new WorkerPool({ ...usual, ...options })
   }
 
@@ -75,7 +82,7 @@ export class Renderer implements AsyncDisposable {
       resolve: async (candidates: readonly Candidate[]) => (found = await resolve(candidates)),
     }
     try {
-      const { html, candidates } = await this.#pool.render(job)
+      const { html, candidates } = await this.#render(job)
       this.#candidates.set(key, candidates, candidates.length + 1)
       this.#html.set(`${key}${digest(found)}`, html, html.length + 100)
       return html
@@ -89,8 +96,7 @@ export class Renderer implements AsyncDisposable {
     if (kept !== undefined) return Promise.resolve(kept)
     let running = this.#running.get(key)
     if (running === undefined) {
-      running = this.#pool
-        .render({ input, resolved, resolve: nothing })
+      running = this.#render({ input, resolved, resolve: nothing })
         .then(({ html }) => html)
         .catch((error: unknown) => this.#fallback(error, key, input))
         .then((html) => {
@@ -101,6 +107,15 @@ export class Renderer implements AsyncDisposable {
       this.#running.set(key, running)
     }
     return running
+  }
+
+  async #render(job: Job): Promise<Rendered> {
+    const begin = performance.now()
+    try {
+      return await this.#pool.render(job)
+    } finally {
+      this.#observe?.(job.input.language, (performance.now() - begin) / 1000)
+    }
   }
 
   #fallback(error: unknown, key: string, { text, language }: RenderInput): string {

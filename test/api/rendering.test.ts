@@ -3,6 +3,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { umlCode } from '../../src/rendering/filters/diagrams.ts'
 import type { Person } from '../world/client.ts'
+import { during, set } from '../settings/effects.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 
 let world: World
@@ -121,7 +122,6 @@ describe('the four languages of pages', () => {
   })
 
   test('AsciiDoc includes pages beside it, so many and no files of the machine', async () => {
-    const { settings } = world.service.services
     await page('one part', 'asciidoc', 'parts/a')
     await page('other part', 'asciidoc', 'parts/b')
     const content =
@@ -130,22 +130,23 @@ describe('the four languages of pages', () => {
     expect(whole).toContain('one part')
     expect(whole).toContain('other part')
     expect(whole).not.toContain('root:')
-    await settings.change({ asciidoc_max_includes: 1 })
-    const half = await page(`${content}\n`, 'asciidoc', 'parts/whole')
-    expect(half).toContain('one part')
-    expect(half).not.toContain('other part')
-    await settings.change({ asciidoc_max_includes: 32 })
+    await during(world, { asciidoc_max_includes: 1 }, async () => {
+      const half = await page(content, 'asciidoc', 'parts/whole')
+      expect(half).toContain('one part')
+      expect(half).not.toContain('other part')
+    })
+    expect(await page(content, 'asciidoc', 'parts/whole')).toContain('other part')
   })
 })
 
 describe('settings', () => {
   test('of diagram renderers and the proxy, with the check values of the specification', async () => {
-    const { settings } = world.service.services
     expect(umlCode('Bob -> Sara : Hello')).toBe('U9npoazIqBLJ24uiIbImKl18pSd91m0rkGMq')
     const text =
       '```plantuml\nBob -> Sara : Hello\n```\n\n```dot\ngraph {}\n```\n\n```bpmn\nx\n```\n\n```mermaid\ngraph\n```\n\n![i](https:example.com) ![k](https://kept.org/x.png)'
-    expect(await render(text)).not.toContain('plantuml" src')
-    await settings.change({
+    const plain = await render(text)
+    expect(plain).not.toContain('uml.example')
+    const settings = {
       umlrender_enabled: true,
       umlrender_url: 'http://uml.example',
       diagramrender_enabled: true,
@@ -154,25 +155,47 @@ describe('settings', () => {
       asset_proxy_url: 'https://proxy.example',
       asset_proxy_secret_key: 'shared-secret',
       asset_proxy_allowlist: ['*.other.org', 'kept.org'],
+    }
+    await during(world, settings, async () => {
+      const html = await render(text)
+      expect(html).toContain(
+        'https://proxy.example/648e074361143780357db0b5cf73d4438d5484d3/68747470733a6578616d706c652e636f6d',
+      )
+      expect(html).toContain('src="https://kept.org/x.png"')
+      expect(html).toContain('src="http://uml.example/png/U9npoazIqBLJ24uiIbImKl18pSd91m0rkGMq"')
+      expect(html).toMatch(/src="http:\/\/diagrams\.example\/dot\/svg\/[\w=-]+" class="js-render-kroki"/)
+      expect(html).toContain('<code class="language-bpmn">')
+      expect(html).toContain('<code class="language-mermaid">')
+      await set(world, { diagramrender_formats: { bpmn: true } })
+      expect(await render(text)).toContain('/bpmn/svg/')
+      expect(await render(`\`\`\`dot\n${'x'.repeat(2001)}\n\`\`\``)).toContain('hidden')
     })
-    const html = await render(text)
-    // The proxy takes these in too: they lie elsewhere. So they are looked at without it below.
-    expect(html).toContain(
-      'https://proxy.example/648e074361143780357db0b5cf73d4438d5484d3/68747470733a6578616d706c652e636f6d',
+    expect(await render(text)).toBe(plain)
+  })
+
+  test('local_markdown_version has everything rendered anew; so have changes of the proxy', async () => {
+    const text = `Kept ${world.unique('text')}`
+    const renders = async (): Promise<number> => {
+      await render(text)
+      const { text: metrics } = await world.root.get(`${world.url}/-/metrics`)
+      return Number(
+        /^guildhall_render_duration_seconds_count\{language="markdown"\} (\d+)$/m.exec(metrics)![1],
+      )
+    }
+    const first = await renders()
+    expect(await renders()).toBe(first)
+    const { local_markdown_version: version } = expectStatus(
+      await world.root.get('/application/settings'),
+      200,
     )
-    expect(html).toContain('src="https://kept.org/x.png"')
-    expect(html).toContain('src="http://uml.example/png/U9npoazIqBLJ24uiIbImKl18pSd91m0rkGMq"')
-    expect(html).toMatch(/src="http:\/\/diagrams\.example\/dot\/svg\/[\w=-]+" class="js-render-kroki"/)
-    expect(html).toContain('<code class="language-bpmn">')
-    expect(html).toContain('<code class="language-mermaid">')
-    await settings.change({ diagramrender_formats: { bpmn: true } })
-    expect(await render(text)).toContain('/bpmn/svg/')
-    expect(await render(`\`\`\`dot\n${'x'.repeat(2001)}\n\`\`\``)).toContain('hidden')
-    await settings.change({
-      umlrender_enabled: false,
-      diagramrender_enabled: false,
-      asset_proxy_enabled: false,
-    })
+    await set(world, { local_markdown_version: (version as number) + 1 })
+    expect(await renders()).toBe(first + 1)
+    expect(await renders()).toBe(first + 1)
+    const changed = await set(world, { asset_proxy_allowlist: ['new.example'] })
+    expect(changed['local_markdown_version']).toBe((version as number) + 2)
+    expect(await renders()).toBe(first + 2)
+    await set(world, { local_markdown_version: version as number, asset_proxy_allowlist: [] })
+    expect(await renders()).toBe(first + 2)
   })
 })
 
@@ -207,14 +230,23 @@ describe('hostile texts', () => {
       `:a: x\n${Array.from({ length: 30 }, (_, n) => `:a${n}: {a${n - 1}}{a${n - 1}}`).join('\n')}\n{a29}`,
     ],
     ['asciidoc', 'blocks', repeated('====\n', 5000)],
+    ['asciidoc', 'equal headings', repeated('== a\n\n', 20_000)],
+    ['asciidoc', 'nested lists', Array.from({ length: 200 }, (_, n) => `${'*'.repeat(n + 1)} x`).join('\n')],
+    ['asciidoc', 'cells', `|===\n${repeated('|a ', 20_000)}\n|===`],
+    ['asciidoc', 'attributes that name one another', ':a: {b}\n:b: {a}\n\n{a}'],
     ['org', 'marks', repeated('*a/b_c=', 30_000)],
     ['org', 'links', repeated('[[', 50_000)],
     ['org', 'lists', Array.from({ length: 2000 }, (_, n) => `${' '.repeat(n)}- x`).join('\n')],
     ['org', 'drawers', repeated(':a:\n', 20_000)],
     ['org', 'bars', repeated('|', 100_000)],
+    ['org', 'notes', Array.from({ length: 5000 }, (_, n) => `[fn:${n}] [fn:${n + 1}]`).join('\n')],
+    ['org', 'blocks that stay open', repeated('#+BEGIN_QUOTE\n', 5000)],
     ['rdoc', 'marks', repeated('*a_b+', 30_000)],
     ['rdoc', 'braces', repeated('{a}[', 30_000)],
     ['rdoc', 'labels', repeated('a::', 50_000)],
+    ['rdoc', 'lists', Array.from({ length: 2000 }, (_, n) => `${' '.repeat(n)}* x`).join('\n')],
+    ['rdoc', 'quotes', repeated('>>>\n a\n\n', 20_000)],
+    ['rdoc', 'tags', repeated('<b><i>', 30_000)],
   ]
 
   test.each(slow)('%s: %s', { timeout: 120_000 }, async (format, _, content) => {

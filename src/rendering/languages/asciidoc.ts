@@ -1,5 +1,8 @@
 import { convert, Extensions, IncludeProcessor, NullLogger } from '@asciidoctor/core'
+import { numberQuickly } from './asciidoc-ids.ts'
 import { resolveInclude } from './asciidoc-includes.ts'
+
+numberQuickly()
 
 /**
  * AsciiDoc in its secure mode: nothing is read, nothing of the machine is shown. What may be included was read before
