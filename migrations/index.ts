@@ -80,6 +80,7 @@ import * as webhooks from './0200-webhooks.ts'
 import * as newsOfRecords from './0201-news-of-records.ts'
 import * as upkeepOfRepositories from './0130-upkeep-of-repositories.ts'
 import * as visibleReferences from './0141-visible-references.ts'
+import * as upkeepOfWikis from './0142-upkeep-of-wikis.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -161,4 +162,5 @@ export const migrations: MigrationList = {
   '0171-orders-of-issues': ordersOfIssues,
   '0130-upkeep-of-repositories': upkeepOfRepositories,
   '0141-visible-references': visibleReferences,
+  '0142-upkeep-of-wikis': upkeepOfWikis,
 }

@@ -121,7 +121,5 @@ export {
 } from './merges.ts'
 export { fetchCommits } from './fetch-commits.ts'
 export { bundleOf, pushOfBundle } from './bundle.ts'
-export { diskSize } from './disk-size.ts'
 export { recoverRepository, type RecoverOptions } from './recover.ts'
-export { repositorySize } from './repository-size.ts'
 export { optimise, storedSize } from './upkeep.ts'

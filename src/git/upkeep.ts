@@ -10,10 +10,13 @@ export async function optimise(place: Workplace, signal?: AbortSignal): Promise<
   await run(place, 'repack', { flags: ['--geometric=2', '-d', '-l', '-q'], signal })
 }
 
-/** Bytes of all objects, with those that are not let in yet. What the repository borrows of another is not counted. */
+/**
+ * Bytes of all objects, with those that are not let in yet; 0 where there is no repository. What it borrows of another
+ * is not counted.
+ */
 export async function storedSize({ path: place, quarantine }: Workplace): Promise<number> {
   const objects = path.join(place, 'objects')
-  const names = (await readdir(objects)).filter((name) => name === 'pack' || /^[0-9a-f]{2}$/.test(name))
+  const names = (await readdir(objects).catch(() => [])).filter((name) => name === 'pack' || /^[0-9a-f]{2}$/.test(name))
   const folders = names.map((name) => path.join(objects, name))
   const sizes = await Promise.all([...folders, ...(quarantine === undefined ? [] : [quarantine])].map(sizeOf))
   return sizes.reduce((sum, size) => sum + size, 0)

@@ -12,7 +12,7 @@ import {
 } from '../../kernel/endpoint/index.ts'
 import { readMultipart } from '../../kernel/endpoint/multipart.ts'
 import { forbidden, invalidParameters, notFound, refused, tooLarge } from '../../kernel/errors/index.ts'
-import { diskSize } from '../../git/index.ts'
+import { storedSize } from '../../git/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import type { Blob } from '../../blobs/index.ts'
 import { requestContext } from '../../kernel/log/index.ts'
@@ -101,7 +101,7 @@ export function archiveEndpoints(room: ArchiveRoom): Endpoint[] {
       async handle({ actor, project: subject, params }) {
         checkEnabled()
         const limit = settings.values.max_export_size * mebibyte
-        if (limit > 0 && (await diskSize(places.of(subject))) > limit) throw refused(400, tooLargeToExport)
+        if (limit > 0 && (await storedSize(places.of(subject))) > limit) throw refused(400, tooLargeToExport)
         const old = await db.transaction(async (tx) => {
           const digest = await store.beginExport(tx, subject.id, userOf(actor).id, params.description ?? null)
           await enqueue(tx, exportTask, { project: subject.id }, { key: `${exportTask} ${subject.id}` })

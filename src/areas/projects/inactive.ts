@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { repositorySize } from '../../git/index.ts'
+import { storedSize } from '../../git/index.ts'
 import type { Database, Reader } from '../../kernel/db/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import { letter, type Mailer } from '../../mail/index.ts'
@@ -45,7 +45,7 @@ export function inactiveTasks(services: InactiveServices): { tasks: Task[]; sche
           for (let last = 0; ;) {
             const found = await idle(db.reader, settings, last)
             for (const project of found) {
-              if (smallest > 0 && (await repositorySize(places.of(project))) <= smallest) continue
+              if (smallest > 0 && (await storedSize(places.of(project))) <= smallest) continue
               if (!project.warned) await warn(services, project)
               else if (project.over) await finish(services, project)
             }

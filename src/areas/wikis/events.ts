@@ -7,12 +7,13 @@ import {
   type ChangedPath,
   type Oid,
 } from '../../git/index.ts'
-import type { DomainEvent } from '../../tasks/index.ts'
+import { enqueue, type DomainEvent } from '../../tasks/index.ts'
 import type { WikiDoor, WikiPushEvent } from './door.ts'
 import { branchOf } from './commit.ts'
 import { pageName, type PageName } from './pages/files.ts'
 import type { WikiServices } from './services.ts'
 import * as store from './store.ts'
+import { measureTask } from './upkeep.ts'
 
 /** The news of one page: event kind `wiki_page`. What activity and webhooks show of it is in here. */
 export interface WikiPageEvent {
@@ -70,6 +71,9 @@ export function tellPages({ db, events }: WikiServices, door: WikiDoor) {
     )
     await db.transaction(async (tx) => {
       if (!(await store.markTold(tx, payload.updateId))) return
+      // Of many edits in a row the last one's is enough.
+      const { id, storage } = push
+      await enqueue(tx, measureTask, { id, storage }, { key: `${measureTask} ${id}` })
       for (const [index, { change, name, old }] of changes.entries()) {
         const renamed = old !== undefined && old.slug !== name.slug
         const event: WikiPageEvent = {

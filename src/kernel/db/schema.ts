@@ -1636,8 +1636,10 @@ export interface Wikis {
   empty: Generated<boolean>;
   id: Generated<number>;
   namespace_id: number | null;
+  optimised_update: Generated<number>;
   project_id: number | null;
   refs_version: Generated<number>;
+  size: Generated<number>;
   storage: Generated<string>;
 }
 
