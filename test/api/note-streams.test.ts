@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { forgetDeletedNotes } from '../../src/areas/notes/streams/index.ts'
 import { statementChannel, type SentStatement } from '../../src/kernel/log/index.ts'
 import type { Person } from '../world/client.ts'
+import { pushFiles } from '../world/push.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 
 let world: World
@@ -161,6 +162,56 @@ test('changes and deletions are told, internal notes only to those who read them
   const [first] = followed.events
   await using back = await Follower.open(at, guest, elsewhere, { 'last-event-id': String(first!.id) })
   expect((await back.until(1))[0]).toMatchObject({ type: 'deleted', data: { note_id: note['id'] } })
+})
+
+test('notes of everything that can be discussed are told, each to those alone who may see it', async () => {
+  const group = await world.group({ visibility: 'private' })
+  const { id, path_with_namespace } = await world.project({ namespace_id: group.id, visibility: 'private' })
+  const member = await world.member({ group }, 'reporter')
+  const stranger = await world.user()
+  await pushFiles(world, { path_with_namespace }, { a: 'one\n' })
+  const place = `/projects/${id}`
+  const made = async (path: string, fields: Json) => expectStatus(await world.root.post(path, fields), 201)
+  const commit = await made(`${place}/repository/commits`, {
+    branch: 'topic',
+    start_branch: 'main',
+    commit_message: 'Two',
+    actions: [{ action: 'update', file_path: 'a', content: 'two\n' }],
+  })
+  const one = await made(`${place}/issues`, { title: 'T' })
+  const request = await made(`${place}/merge_requests`, {
+    title: 'T',
+    source_branch: 'topic',
+    target_branch: 'main',
+  })
+  const files = [{ file_path: 'x', content: 'x' }]
+  const snippet = await made(`${place}/snippets`, { title: 'T', visibility: 'private', files })
+  const epic = await made(`/groups/${group.id}/epics`, { title: 'T' })
+  const noteables = [
+    `${place}/issues/${one['iid'] as number}`,
+    `${place}/merge_requests/${request['iid'] as number}`,
+    `${place}/snippets/${snippet['id'] as number}`,
+    `/groups/${group.id}/epics/${epic['id'] as number}`,
+    `${place}/repository/commits/${commit['id'] as string}`,
+  ]
+  for (const at of noteables) {
+    expect((await stranger.get(`${at}/discussions/stream`)).status, at).toBe(404)
+    expect((await world.anonymous.get(`${at}/discussions/stream`)).status, at).toBe(401)
+    await using here = await Follower.open(at, member, world.url)
+    await using there = await Follower.open(at, member, elsewhere)
+    const thread = (await made(`${at}/discussions`, { body: 'first' })) as { id: string; notes: Json[] }
+    const note = thread.notes[0]!['id'] as number
+    const address = `${at}/discussions/${thread.id}/notes/${note}`
+    expectStatus(await world.root.put(address, { body: 'changed' }), 200)
+    expect((await world.root.delete(address)).status).toBe(204)
+    for (const follower of [here, there]) {
+      // Who is slow may find a note created and changed at once: what came last is always told.
+      while (follower.events.at(-1)?.type !== 'deleted') await follower.until(follower.events.length + 1)
+      expect(follower.events.at(-1)!.data, at).toEqual({ discussion_id: thread.id, note_id: note })
+    }
+    await using back = await Follower.open(at, member, elsewhere, { 'last-event-id': '0' })
+    expect((await back.until(1)).at(-1), at).toMatchObject({ type: 'deleted', data: { note_id: note } })
+  }
 })
 
 test('a stream ends when its follower may not see the issue any more', async () => {
