@@ -49,6 +49,7 @@ import { resourceGroups } from '../areas/resource-groups/index.ts'
 import { testReports } from '../areas/test-reports/index.ts'
 import { oci } from '../areas/oci/index.ts'
 import { oauth } from '../areas/oauth/index.ts'
+import { templates } from '../areas/templates/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
@@ -192,6 +193,7 @@ export function areas(services: Services): Area[] {
     }),
     crossReferences({ ...services, texts: markdownArea.texts }),
     uploads(services),
+    templates(services),
     runners({
       ...services,
       deployTokens: deployTokensForJobs(services.cipher),

@@ -78,7 +78,7 @@ export const projectSettings = {
   ),
   file_template_project_id: intOrNull(
     null,
-    'Project whose template directories supply instance-wide file templates.',
+    'Project whose folders `Dockerfile`, `gitignore`, `gitlab-ci` and `LICENSE` hold file templates for everybody. They come first in the lists of templates.',
     { strict: true, plan: 'premium' },
   ),
   time_tracking_limit_to_hours: flag(

@@ -32,6 +32,7 @@ import { sessionScenarios } from './sessions.ts'
 import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
 import { todoScenarios } from './todos.ts'
+import { templateScenarios } from './templates.ts'
 import { uploadScenarios } from './uploads.ts'
 import { userScenarios } from './users.ts'
 import { variableScenarios } from './variables.ts'
@@ -78,6 +79,7 @@ export const scenarios: Scenarios = {
   ...sessionScenarios,
   ...tokenScenarios,
   ...todoScenarios,
+  ...templateScenarios,
   ...triggerScenarios,
   ...uploadScenarios,
   ...avatarScenarios,
