@@ -16,7 +16,9 @@ export async function optimise(place: Workplace, signal?: AbortSignal): Promise<
  */
 export async function storedSize({ path: place, quarantine }: Workplace): Promise<number> {
   const objects = path.join(place, 'objects')
-  const names = (await readdir(objects).catch(() => [])).filter((name) => name === 'pack' || /^[0-9a-f]{2}$/.test(name))
+  const names = (await readdir(objects).catch(() => [])).filter(
+    (name) => name === 'pack' || /^[0-9a-f]{2}$/.test(name),
+  )
   const folders = names.map((name) => path.join(objects, name))
   const sizes = await Promise.all([...folders, ...(quarantine === undefined ? [] : [quarantine])].map(sizeOf))
   return sizes.reduce((sum, size) => sum + size, 0)
