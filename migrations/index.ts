@@ -79,6 +79,8 @@ import * as ordersOfIssues from './0171-orders-of-issues.ts'
 import * as webhooks from './0200-webhooks.ts'
 import * as newsOfRecords from './0201-news-of-records.ts'
 import * as upkeepOfRepositories from './0130-upkeep-of-repositories.ts'
+import * as lfs from './0131-lfs.ts'
+import * as proofsOfSshKeys from './0132-proofs-of-ssh-keys.ts'
 import * as visibleReferences from './0141-visible-references.ts'
 import * as upkeepOfWikis from './0142-upkeep-of-wikis.ts'
 
@@ -161,6 +163,8 @@ export const migrations: MigrationList = {
   '0170-refs-of-snippets': refsOfSnippets,
   '0171-orders-of-issues': ordersOfIssues,
   '0130-upkeep-of-repositories': upkeepOfRepositories,
+  '0131-lfs': lfs,
+  '0132-proofs-of-ssh-keys': proofsOfSshKeys,
   '0141-visible-references': visibleReferences,
   '0142-upkeep-of-wikis': upkeepOfWikis,
 }

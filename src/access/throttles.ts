@@ -4,7 +4,7 @@ import { requestContext } from '../kernel/log/index.ts'
 import { entriesOf, type SettingName, type Settings, type SettingValues } from '../settings/index.ts'
 
 /** The kinds of requests that have a throttle of their own. */
-export type Family = 'api' | 'packages_api' | 'files_api' | 'deprecated_api' | 'web' | 'git_http'
+export type Family = 'api' | 'packages_api' | 'files_api' | 'deprecated_api' | 'web' | 'git_http' | 'git_lfs'
 
 /** Who is counted: a user by his id, anybody else by the address. */
 export type Caller = { readonly user: number } | { readonly address: string }
@@ -66,7 +66,7 @@ export class Throttles {
     const own = this.#throttle(family, caller)
     const throttle =
       own ??
-      (family === 'api' || family === 'web' || family === 'git_http'
+      (family === 'api' || family === 'web' || family === 'git_http' || family === 'git_lfs'
         ? undefined
         : this.#throttle('api', caller))
     return throttle === undefined ? undefined : this.#use(throttle, caller)

@@ -21,6 +21,7 @@ import { memberRoles } from '../areas/member-roles/index.ts'
 import { containerRegistry } from '../areas/container-registry/index.ts'
 import { crossReferences } from '../areas/cross-references/index.ts'
 import { containerRules } from '../areas/container-rules/index.ts'
+import { gitLfs } from '../areas/git-lfs/index.ts'
 import { gitHttp } from '../areas/git-http/index.ts'
 import { mergeRequests } from '../areas/merge-requests/index.ts'
 import { metadata } from '../areas/metadata/index.ts'
@@ -98,6 +99,15 @@ export function areas(services: Services): Area[] {
   const aliases = (name: string) => projectOfAlias(services.db.reader, name)
   const { view } = jobArea
   const identity = identityTokens(services)
+  const gitServices = {
+    ...services,
+    passwords,
+    wikis: wikiArea.hosting,
+    snippets: snippetArea.hosting,
+    aliases,
+    afterPush: requests.afterPush,
+  }
+  const lfs = gitLfs(gitServices)
   return [
     metadata(services),
     applicationSettings(services),
@@ -133,6 +143,7 @@ export function areas(services: Services): Area[] {
     storageMoves(services),
     repository({
       ...services,
+      largeFile: lfs.largeFile,
       lastPipelineOf: (project, sha) => lastPipelineOf(services, project, sha),
     }),
     commitStatuses({ ...services, refProtection, process: pipelineArea.process }),
@@ -143,21 +154,9 @@ export function areas(services: Services): Area[] {
     containerRules(services),
     containerRegistry(services),
     oci({ ...services, passwords, machineLogin: deployTokenLogin(services.db) }),
-    gitHttp({
-      ...services,
-      passwords,
-      wikis: wikiArea.hosting,
-      snippets: snippetArea.hosting,
-      aliases,
-      afterPush: requests.afterPush,
-    }),
-    gitSsh({
-      ...services,
-      wikis: wikiArea.hosting,
-      snippets: snippetArea.hosting,
-      aliases,
-      afterPush: requests.afterPush,
-    }),
+    gitHttp({ ...gitServices, neighbours: [lfs.neighbour] }),
+    lfs,
+    gitSsh(gitServices),
     markdownArea,
     wikiArea,
     webhooks({ ...services, refProtection }),

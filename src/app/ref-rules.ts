@@ -1,4 +1,5 @@
 import { codeOwnerGuard } from '../areas/code-owners/index.ts'
+import { lfsGuard } from '../areas/git-lfs/index.ts'
 import type { ProjectSubject } from '../access/index.ts'
 import { isMergeResult } from '../areas/merge-requests/index.ts'
 import {
@@ -24,8 +25,13 @@ export function refRules(services: GuardServices & { plan: Plan }): DoorRules<Pr
       const names = [branchGuard(forBranches, mover), tagGuard({ db }, mover)]
       const contents =
         plan === 'free'
-          ? []
-          : [sizeGuard(settings), pushRuleGuard({ db }, mover), codeOwnerGuard({ db }, mover)]
+          ? [lfsGuard({ db }, mover)]
+          : [
+              sizeGuard(settings),
+              pushRuleGuard({ db }, mover),
+              codeOwnerGuard({ db }, mover),
+              lfsGuard({ db }, mover),
+            ]
       return {
         async check(proposal) {
           const refusals = []

@@ -22,11 +22,15 @@ export class Blobs {
     this.#directory = directory
   }
 
-  /** Streams `content` in; 413 past `limit` bytes. The blob is on disk when this returns, and whole or not there. */
+  /**
+   * Streams `content` in; 413 past `limit` bytes. The blob is on disk when this returns, and whole or not there.
+   * `expected`: what it must be; anything else is refused like too many bytes.
+   */
   async put(
     content: Readable,
     limit = Number.POSITIVE_INFINITY,
     refusal: () => Error = tooLarge,
+    expected?: Blob,
   ): Promise<Blob> {
     const incoming = path.join(this.#directory, 'incoming')
     await mkdir(incoming, { recursive: true })
@@ -47,6 +51,7 @@ export class Blobs {
     try {
       await pipeline(content, meter, createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true }))
       const digest = hash.digest('hex')
+      if (expected !== undefined && (digest !== expected.digest || size !== expected.size)) throw refusal()
       const place = this.#place(digest)
       await mkdir(path.dirname(place), { recursive: true })
       await rename(temporary, place)

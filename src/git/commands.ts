@@ -40,6 +40,10 @@ export const commands = {
       '--max-age=',
       '--min-age=',
       '--author=',
+      '--no-object-names',
+      // Values are constants of ours.
+      '--filter=',
+      '--filter-provided-objects',
     ],
   },
   'diff-tree': {

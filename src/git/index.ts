@@ -56,6 +56,7 @@ export { findEntry, listTree, type FileMode, type TreeEntry, type TreePage } fro
 export { blobSize, findBlob, looksBinary, readBlob, streamBlob, type BlobHeader } from './blobs.ts'
 export { changedPaths, commitStats, diffStat, type ChangedPath, type DiffStat } from './diffs.ts'
 export { commitChanges } from './commit-changes.ts'
+export { newBlobs } from './new-blobs.ts'
 export { copyObjects, copyRefs } from './move-repository.ts'
 export { diffBlobs } from './blob-diff.ts'
 export { streamPatch } from './stream-patch.ts'

@@ -16,6 +16,11 @@ export const flags = {
     about: 'The permission `admin_security_testing` of custom roles.',
     usual: false,
   },
+  two_factor_for_cli: {
+    about:
+      'Users with a second factor show it, by `ssh git@<host> 2fa_verify`, before git over SSH lets them in.',
+    usual: false,
+  },
   webui_members_inherited_users: {
     about: 'Members of a place see those of the private groups that were let in, too.',
     usual: true,

@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
+import { sql } from 'kysely'
+import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { during } from '../settings/effects.ts'
 import type { Person } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { Copies, git, type Told } from './copies.ts'
@@ -51,14 +54,26 @@ async function clone(ssh: string): Promise<string> {
   return folder
 }
 
+interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
 /** Runs `ssh` itself. */
-function run(ssh: string, ...command: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+function run(ssh: string, ...command: string[]): Promise<Ran> {
+  return runWith('', ssh, ...command)
+}
+
+/** The same, with something to read. */
+function runWith(input: string, ssh: string, ...command: string[]): Promise<Ran> {
   const [program, ...options] = ssh.split(' ')
   const args = [...options, '-T', '-p', String(world.service.sshPort!), 'git@127.0.0.1', ...command]
   return new Promise((resolve) => {
-    execFile(program!, args, (error, stdout, stderr) => {
+    const child = execFile(program!, args, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr })
     })
+    child.stdin!.end(input)
   })
 }
 
@@ -227,4 +242,47 @@ test('the settings say over which protocol git is used', async () => {
   const overHttp = await copies.try(copies.folder, ['ls-remote', copies.url(project, developer)])
   expect(overHttp.stderr).toContain('Git access over HTTP is not allowed')
   await only('all')
+})
+
+describe('a second factor', () => {
+  const codeOf = (secret: string, step = 0): string =>
+    new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + step * 30_000 })
+
+  test('git_two_factor_session_expiry: where it is asked for it is good for so many minutes', async () => {
+    const password = 'correct horse battery staple'
+    const who = await world.user({ force_random_password: undefined, password })
+    expectStatus(await world.root.post(`${base}/members`, { user_id: who.id, access_level: 30 }), 201)
+    const { ssh } = await keyOf(who)
+    const read = async () => (await tryGit(ssh, copies.folder, 'ls-remote', address())).stderr
+    const verify = (code: string) => runWith(`${code}\n`, ssh, '2fa_verify')
+    const { services } = world.service
+    await world.root.post('/features/two_factor_for_cli', { value: true })
+    try {
+      // Only of those who have one.
+      expect(await read()).toBe('')
+      expect((await verify('123456')).stderr).toContain('Two-factor authentication is not enabled')
+      const secret = expectStatus(await who.post('/user/two_factor', { password }), 201)['secret'] as string
+      expectStatus(await who.post('/user/two_factor/confirm', { code: codeOf(secret, -1) }), 200)
+      expect(await read()).toContain('OTP verification is required to access the repository.')
+      expect(await verify('000000')).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('OTP validation failed.') as string,
+      })
+      expect(await read()).toContain('OTP verification is required')
+      expect(await verify(codeOf(secret))).toMatchObject({
+        code: 0,
+        stdout: 'OTP: \nOTP validation successful. Git operations are now allowed.\n',
+      })
+      expect(await read()).toBe('')
+      await sql`update ssh_key_proofs set proven_at = now() - interval '20 minutes'`.execute(
+        services.db.writer,
+      )
+      expect(await read()).toContain('OTP verification is required')
+      await during(world, { git_two_factor_session_expiry: 30 }, async () => expect(await read()).toBe(''))
+      expect(await read()).toContain('OTP verification is required')
+    } finally {
+      await world.root.delete('/features/two_factor_for_cli')
+    }
+    expect(await read()).toBe('')
+  })
 })

@@ -148,6 +148,7 @@ export type ProjectAbility =
   | 'create_commit_status'
   | 'download_code'
   | 'upload_code'
+  | 'force_lfs_unlock'
   | 'read_pipeline'
   | 'read_job'
   | 'read_job_debug_trace'
@@ -263,6 +264,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   /** Over git. A job that uploads would be a way around what its user may do by hand. */
   download_code: { allow: codeReaders, never: [off('repository'), foreignJob] },
   upload_code: { allow: developer, never: [archived, off('repository'), anyJob] },
+  /** Take away what somebody else has locked. */
+  force_lfs_unlock: { allow: maintainer, never: [archived, off('repository'), anyJob] },
   read_pipeline: { allow: pipelineReaders, never: [off('builds'), foreignJob] },
   /** Of pipelines, and on commits: who reads one of the two only is not shown what joins them. */
   read_commit_status: { allow: pipelineReaders, never: [off('builds'), off('repository'), codeClosed] },

@@ -7,14 +7,17 @@ import type { Settings } from '../../settings/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { SnippetHosting } from '../snippets/index.ts'
 import type { WikiHosting } from '../wikis/index.ts'
-import { mountGit } from './routes.ts'
+import { mountGit, type Neighbour } from './routes.ts'
 import type { TargetServices } from './target.ts'
 
 export { drain } from './body.ts'
+export { admit, type AdmissionServices } from './admission.ts'
+export { admitDeployKey, type KnownDeployKey } from './deploy-key.ts'
 export { readLogin } from './login.ts'
 export { GitRefusal } from './refusal.ts'
+export type { Neighbour } from './routes.ts'
 export { findWanted, lookupOf, openTarget } from './find-target.ts'
-export { codeTarget, projectMissing, type Target, type TargetServices } from './target.ts'
+export { codeOf, codeTarget, projectMissing, type Target, type TargetServices } from './target.ts'
 export { messagePrefix, movedNotice } from './transfer.ts'
 
 /** Git over HTTP, under the addresses of projects, wikis and snippets: `/group/project.git`, `/snippets/7.git`. */
@@ -32,6 +35,7 @@ export function gitHttp(services: {
   snippets: SnippetHosting
   aliases: (name: string) => Promise<number | undefined>
   afterPush: TargetServices['afterPush']
+  neighbours: readonly Neighbour[]
 }): { mount: (server: FastifyInstance) => void } {
   return { mount: (server) => mountGit(server, services) }
 }

@@ -10,12 +10,29 @@ import { readLogin } from './login.ts'
 import { GitRefusal } from './refusal.ts'
 import { advertise, fetch, push, type GitServices } from './transfer.ts'
 
+/** Answers what else lies under the addresses of projects; undefined for addresses of something else. */
+export type Neighbour = (
+  method: string,
+  path: string,
+) => ((request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>) | undefined
+
 /** Every repository is its own address, so these routes match all that no other route does, and look closer. */
-export function mountGit(server: FastifyInstance, services: GitServices): void {
+export function mountGit(
+  server: FastifyInstance,
+  services: GitServices & { readonly neighbours: readonly Neighbour[] },
+): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const [path = '', query = ''] = request.url.split('?', 2)
+    for (const neighbour of services.neighbours) {
+      const answering = neighbour(request.method, path)
+      if (answering !== undefined) return answering(request, reply)
+    }
     const address = readAddress(path)
-    if (address === undefined || (address.call === 'info/refs') !== (request.method !== 'POST')) {
+    if (
+      address === undefined ||
+      (address.call === 'info/refs') !== (request.method !== 'POST') ||
+      request.method === 'PUT'
+    ) {
       reply.callNotFound()
       return reply
     }
@@ -29,7 +46,7 @@ export function mountGit(server: FastifyInstance, services: GitServices): void {
       throw error
     }
   }
-  server.route({ method: ['GET', 'POST'], url: '/*', handler })
+  server.route({ method: ['GET', 'POST', 'PUT'], url: '/*', handler })
 }
 
 async function answer(

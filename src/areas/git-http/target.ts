@@ -18,6 +18,8 @@ export interface Target {
   /** Of the project or group, as it is called now. */
   readonly fullPath: string
   readonly refsVersion: number
+  /** Of the code of a project. */
+  readonly project?: ProjectSubject
   /** What is told while there is no repository. */
   readonly absent: string
   open(): Promise<Repository>
@@ -70,6 +72,7 @@ export interface TargetServices {
 export function codeTarget({ places, door, afterPush }: TargetServices, project: ProjectSubject): Target {
   return {
     label: { project: project.id },
+    project,
     fullPath: project.fullPath,
     refsVersion: project.refsVersion,
     absent: 'A repository for this project does not exist yet.',

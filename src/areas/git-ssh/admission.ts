@@ -1,26 +1,16 @@
+import { enterById, entryProblem, type Actor } from '../../access/index.ts'
 import {
-  anonymous,
-  deployKeyMayDownload,
-  deployKeyMayUpload,
-  enter,
-  enterById,
-  entryProblem,
-  isWriter,
-  project as projectKind,
-  type Actor,
-  type ProjectSubject,
-} from '../../access/index.ts'
-import {
+  admitDeployKey,
   codeTarget,
   findWanted,
   GitRefusal,
-  lookupOf,
   openTarget,
   projectMissing,
   type Target,
 } from '../git-http/index.ts'
 import type { GitCommand } from './command.ts'
 import type { SshServices } from './index.ts'
+import { requireSecondFactor } from './second-factor.ts'
 import * as store from './store.ts'
 
 export interface Admitted {
@@ -43,12 +33,13 @@ export async function admit(
     throw new GitRefusal(403, 'Your SSH key has expired.')
   }
   checkRate(services, key, { service, fullPath })
+  await requireSecondFactor(services, key)
   if (services.settings.values.maintenance_mode && service === 'git-receive-pack') {
     throw new GitRefusal(403, services.settings.values.maintenance_mode_message ?? underMaintenance)
   }
-  return key.user_id === null
-    ? admitDeployKey(services, key, service, fullPath)
-    : admitUser(services, key.user_id, service, fullPath)
+  if (key.user_id !== null) return admitUser(services, key.user_id, service, fullPath)
+  const { actor, project, moved } = await admitDeployKey(services, key, service, fullPath)
+  return { actor, target: codeTarget(services, project), moved }
 }
 
 const underMaintenance = 'Guildhall is undergoing maintenance'
@@ -83,36 +74,4 @@ async function admitUser(
   if (problem !== undefined) throw new GitRefusal(403, problem)
   if (wanted === undefined) throw new GitRefusal(404, projectMissing)
   return { actor, target: await openTarget(actor, wanted, service), moved: redirect }
-}
-
-/** A deploy key is for code alone. */
-async function admitDeployKey(
-  services: SshServices,
-  { id, title, creator_id }: store.KnownKey,
-  service: GitCommand['service'],
-  fullPath: string,
-): Promise<Admitted> {
-  const { db } = services
-  const nobody = { kind: 'none', digest: undefined, sudo: undefined } as const
-  const lookup = { id: await lookupOf(services, fullPath), secretDigest: undefined }
-  const { subject, redirect } = await enter<ProjectSubject>(db, projectKind, nobody, lookup)
-  if (subject === undefined) throw new GitRefusal(404, projectMissing)
-  const facts = await store.deployFacts(db.reader, id, subject.id)
-  const deployKey = {
-    id,
-    title,
-    ownerId: creator_id,
-    enabled: facts.enabled,
-    canPush: facts.can_push,
-    ownerMayWrite: isWriter(facts.owner_role, facts.owner_admin),
-  }
-  if (!deployKeyMayDownload(deployKey, subject)) throw new GitRefusal(404, projectMissing)
-  if (service === 'git-receive-pack') {
-    if (subject.archived) throw new GitRefusal(403, "You can't push code to an archived project.")
-    if (!deployKeyMayUpload(deployKey, subject)) {
-      throw new GitRefusal(403, 'This deploy key does not have write access to this project.')
-    }
-  }
-  const actor = { ...anonymous, deployKey }
-  return { actor, target: codeTarget(services, subject), moved: redirect }
 }

@@ -10,19 +10,41 @@ export interface GitCommand {
 const place = /^(?:[\p{L}\p{N}_.-]+\/)*[\p{L}\p{N}_.-]+$/u
 const longest = 2048
 
+/** Login for large files, which are brought and fetched over HTTP. */
+export interface LfsCommand {
+  readonly operation: 'download' | 'upload'
+  readonly fullPath: string
+}
+
 /**
  * What `ssh` was asked to run: `git-upload-pack 'group/project.git'`, with its quotes as git writes them. `unknown`:
  * another program; `nothing-there`: a path that nothing can have. Nothing of it is ever run.
  */
-export function readCommand(text: string): GitCommand | 'unknown' | 'nothing-there' {
+export function readCommand(
+  text: string,
+): GitCommand | LfsCommand | 'unknown' | 'nothing-there' | 'second-factor' {
+  if (text === '2fa_verify') return 'second-factor'
   const [, service, quoted] = /^git[- ](upload-pack|receive-pack) (.*)$/s.exec(text) ?? []
-  if (service === undefined || quoted === undefined) return 'unknown'
+  if (service !== undefined && quoted !== undefined) {
+    const fullPath = readPath(quoted)
+    return fullPath === undefined
+      ? 'nothing-there'
+      : { service: `git-${service as 'upload-pack' | 'receive-pack'}`, fullPath }
+  }
+  const [, named, operation] = /^git-lfs-authenticate (.*) (download|upload)$/s.exec(text) ?? []
+  if (named === undefined) return 'unknown'
+  const fullPath = readPath(named)
+  return fullPath === undefined
+    ? 'nothing-there'
+    : { operation: operation as LfsCommand['operation'], fullPath }
+}
+
+function readPath(quoted: string): string | undefined {
   const path = unquote(quoted.trim())
     .replace(/^\/+/, '')
     .replace(/\/+$/, '')
     .replace(/\.git$/, '')
-  if (path.length > longest || !place.test(path)) return 'nothing-there'
-  return { service: `git-${service as 'upload-pack' | 'receive-pack'}`, fullPath: path }
+  return path.length > longest || !place.test(path) ? undefined : path
 }
 
 /** Git puts the path between single quotes, and writes a quote or an exclamation mark as `'\''`. */

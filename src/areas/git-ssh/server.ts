@@ -7,6 +7,8 @@ import { admit } from './admission.ts'
 import { readCommand } from './command.ts'
 import { hostKeys } from './host-keys.ts'
 import type { SshServices } from './index.ts'
+import { lfsLogin } from './large-files.ts'
+import { takeSecondFactor } from './second-factor.ts'
 import * as store from './store.ts'
 import { transfer } from './transfer.ts'
 
@@ -168,8 +170,19 @@ export class SshServer implements AsyncDisposable {
       const command = readCommand(text)
       if (command === 'unknown') throw new GitRefusal(403, `Unknown command: ${text.slice(0, 100)}`)
       if (command === 'nothing-there') throw new GitRefusal(404, projectMissing)
-      const admitted = await admit(this.#services, key, command)
-      await transfer(this.#services, command, admitted, channel, { version: parseProtocol(protocol), signal })
+      if (command === 'second-factor') {
+        await takeSecondFactor(this.#services, key, channel, signal)
+      } else if ('operation' in command) {
+        const service = command.operation === 'upload' ? 'git-receive-pack' : 'git-upload-pack'
+        const admitted = await admit(this.#services, key, { service, fullPath: command.fullPath })
+        channel.write(lfsLogin(this.#services, key, command, admitted))
+      } else {
+        const admitted = await admit(this.#services, key, command)
+        await transfer(this.#services, command, admitted, channel, {
+          version: parseProtocol(protocol),
+          signal,
+        })
+      }
       end(channel, 0)
     } catch (error) {
       if (error instanceof GitRefusal) {

@@ -24,27 +24,6 @@ export async function findKey(db: Reader, fingerprintSha256: string): Promise<Kn
   return rows[0]
 }
 
-export interface DeployFacts {
-  readonly enabled: boolean
-  readonly can_push: boolean
-  readonly owner_role: number | null
-  readonly owner_admin: boolean
-}
-
-/** What a deploy key is in a project, and what its owner is there. */
-export async function deployFacts(db: Reader, keyId: number, projectId: number): Promise<DeployFacts> {
-  const { rows } = await sql<DeployFacts>`
-    select d.deploy_key_id is not null as enabled, coalesce(d.can_push, false) as can_push,
-      coalesce(u.admin and u.state = 'active', false) as owner_admin, (
-        select max(m.access_level) from projects p join namespaces n on n.id = p.namespace_id,
-          effective_memberships(n.traversal_ids, p.id) m
-        where p.id = ${projectId} and m.user_id = u.id and u.state = 'active') as owner_role
-    from ssh_keys k left join deploy_key_projects d on d.deploy_key_id = k.id and d.project_id = ${projectId}
-      left join users u on u.id = k.creator_id
-    where k.id = ${keyId}`.execute(db)
-  return rows[0] ?? { enabled: false, can_push: false, owner_role: null, owner_admin: false }
-}
-
 /** Milliseconds between two notes of the use of a key. */
 const noteInterval = 600_000
 

@@ -5,6 +5,7 @@ import { matchesEtag, weakEtag } from '../../kernel/endpoint/headers.ts'
 import { Answer, type RequestFacts } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import { byteRange, cutTo } from './byte-range.ts'
+import type { LargeFile } from './services.ts'
 
 /** Bytes up to which a file is held in memory; larger ones only pass through. */
 const smallBlob = 1024 * 1024
@@ -70,7 +71,38 @@ export async function rawAnswer(
   request: RequestFacts,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
-  const etag = `W/"${oid}"`
+  return bytesAnswer({ tag: oid, size }, request, headers, async (range) => {
+    const found = await streamBlob(repository, oid, request.signal)
+    if (found === undefined) throw notFound('Blob')
+    found.content.on('error', ignoreHangUp)
+    if (range === undefined) return found.content
+    const cut = cutTo(range).on('error', ignoreHangUp)
+    found.content.once('error', (error) => cut.destroy(error)).pipe(cut)
+    return cut
+  })
+}
+
+/** The same of a file that lies beside the repository. */
+export function largeAnswer(
+  { oid, size, read }: LargeFile,
+  request: RequestFacts,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  return bytesAnswer({ tag: oid, size }, request, headers, async (range) => read(range))
+}
+
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+async function bytesAnswer(
+  { tag, size }: { readonly tag: string; readonly size: number },
+  request: RequestFacts,
+  headers: Readonly<Record<string, string>>,
+  read: (range: Range | undefined) => Promise<Readable>,
+): Promise<Answer> {
+  const etag = `W/"${tag}"`
   if (matchesEtag(request.headers['if-none-match'], etag)) return new Answer(304, { ...headers, etag })
   const all = {
     ...headers,
@@ -83,17 +115,12 @@ export async function rawAnswer(
   if (request.method === 'HEAD') return new Answer(200, all)
   const range = byteRange(request.headers['range'], size)
   if (range === 'unsatisfiable') return new Answer(416, { 'content-range': `bytes */${size}` })
-  const found = await streamBlob(repository, oid, request.signal)
-  if (found === undefined) throw notFound('Blob')
-  found.content.on('error', ignoreHangUp)
-  if (range === undefined) return new Answer(200, all, found.content)
+  if (range === undefined) return new Answer(200, all, await read(undefined))
   const partial = {
     'content-length': String(range.end - range.start + 1),
     'content-range': `bytes ${range.start}-${range.end}/${size}`,
   }
-  const cut = cutTo(range).on('error', ignoreHangUp)
-  found.content.once('error', (error) => cut.destroy(error)).pipe(cut)
-  return new Answer(206, { ...all, ...partial }, cut)
+  return new Answer(206, { ...all, ...partial }, await read(range))
 }
 
 /** Who hangs up is told nothing more; the rest is a failure that Fastify's own listener reports. */

@@ -28,6 +28,7 @@ export { readFileAt } from './file-at.ts'
 export { contentDisposition } from './header-text.ts'
 export { commitNamed, readable, refsOf, resolveName, type ReadProject } from './looking.ts'
 export { bringCommits } from './networks.ts'
+export type { LargeFile } from './services.ts'
 export { sizeGuard } from './size-limit.ts'
 export { RepositoryPlaces, type PlacedProject, type PlacedRepository } from './places.ts'
 

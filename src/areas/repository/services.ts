@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { ProjectSubject } from '../../access/index.ts'
 import type { Oid } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
@@ -14,8 +15,17 @@ export interface RepositoryServices {
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
   readonly externalUrl: () => string
+  /** The content that a file of a project stands for; undefined for a file that is what it is, or content that is not there. */
+  readonly largeFile: (projectId: number, file: Buffer) => Promise<LargeFile | undefined>
   /** What CI says of a commit; undefined where nothing ran. */
   readonly lastPipelineOf: (project: ProjectSubject, sha: Oid) => Promise<CommitPipeline | undefined>
+}
+
+export interface LargeFile {
+  readonly oid: string
+  /** Bytes. */
+  readonly size: number
+  readonly read: (range?: { readonly start: number; readonly end: number }) => Readable
 }
 
 export interface CommitPipeline {

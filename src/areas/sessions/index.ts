@@ -11,6 +11,7 @@ export { deviceOf } from './known-devices.ts'
 export { readForm } from './form.ts'
 export { isOwnPage } from './own-page.ts'
 export { confirmsPassword, passwordsForGit } from './passwords.ts'
+export { provesSecondFactor } from './second-factor.ts'
 export { byPassword, openSession, type SignInServices } from './sign-in.ts'
 export { byLogin as accountByLogin, close as closeSession } from './store.ts'
 

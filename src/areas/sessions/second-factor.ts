@@ -28,3 +28,14 @@ export function currentStep(cipher: Cipher, account: Account, code: string): num
     now: new Date(),
   })
 }
+
+/** The same for an account that is named by its id: false also for one that has no second factor. */
+export async function provesSecondFactor(
+  tx: Tx,
+  cipher: Cipher,
+  userId: number,
+  code: string,
+): Promise<boolean> {
+  const account = await store.lock(tx, userId)
+  return account?.two_factor === true && takeSecondFactor(tx, cipher, account, code)
+}

@@ -745,6 +745,25 @@ export interface LdapSyncs {
   state: Generated<string>;
 }
 
+export interface LfsLinks {
+  oid: string;
+  project_id: number;
+}
+
+export interface LfsLocks {
+  id: Generated<number>;
+  locked_at: Generated<Timestamp>;
+  path: string;
+  project_id: number;
+  user_id: number;
+}
+
+export interface LfsObjects {
+  oid: string;
+  size: number;
+  touched_at: Generated<Timestamp>;
+}
+
 export interface Mails {
   address: string;
   attempts: Generated<number>;
@@ -1383,6 +1402,11 @@ export interface SshHostKeys {
   type: string;
 }
 
+export interface SshKeyProofs {
+  key_id: number;
+  proven_at: Generated<Timestamp>;
+}
+
 export interface SshKeys {
   created_at: Generated<Timestamp>;
   creator_id: number | null;
@@ -1705,6 +1729,9 @@ export interface DB {
   labels: Labels;
   ldap_group_links: LdapGroupLinks;
   ldap_syncs: LdapSyncs;
+  lfs_links: LfsLinks;
+  lfs_locks: LfsLocks;
+  lfs_objects: LfsObjects;
   mails: Mails;
   member_blocks: MemberBlocks;
   member_roles: MemberRoles;
@@ -1763,6 +1790,7 @@ export interface DB {
   snippet_writes: SnippetWrites;
   snippets: Snippets;
   ssh_host_keys: SshHostKeys;
+  ssh_key_proofs: SshKeyProofs;
   ssh_keys: SshKeys;
   subscriptions: Subscriptions;
   suggestions: Suggestions;

@@ -5,6 +5,7 @@ import {
   findEntry,
   lastCommitFor,
   parsePath,
+  readBlob,
   rootPath,
   type Oid,
   type Repository,
@@ -22,12 +23,14 @@ import {
   type RequestFacts,
 } from '../../../kernel/endpoint/index.ts'
 import { invalidParameters, notFound } from '../../../kernel/errors/index.ts'
-import { contentDigest, jsonWithContent, rawAnswer } from '../blob-answer.ts'
+import { contentDigest, jsonWithContent, largeAnswer, rawAnswer } from '../blob-answer.ts'
 import { contentDisposition, headerText } from '../header-text.ts'
 import { readable, revOf } from '../looking.ts'
-import type { RepositoryServices } from '../services.ts'
+import type { LargeFile, RepositoryServices } from '../services.ts'
 
 const path = '/projects/:id/repository/files/:file_path'
+/** Bytes; what stands for a large file has fewer. */
+const largestStandIn = 1024
 const scopes = ['read_repository']
 
 const File = Fields({
@@ -83,19 +86,34 @@ export function fileEndpoints(services: RepositoryServices): Endpoint[] {
       scopes,
       params: Fields({
         ref: Optional(Text({ description: 'Branch, tag or commit; the default branch otherwise' })),
-        lfs: Flag({ default: false, description: 'Without effect: there is no large file storage' }),
+        lfs: Flag({
+          default: false,
+          description: 'Of a file in Git LFS the content, not what stands for it',
+        }),
       }),
       answers: Json({ description: 'The bytes of the file' }),
       refuses: { 404: 'No such commit or file' },
       async handle({ project, params, request }) {
         const found = await findFile(services, project, params.file_path, params.ref ?? 'HEAD', request)
-        return rawAnswer(found, request, {
+        const headers = {
           ...factHeaders(found.facts),
           'content-disposition': contentDisposition('inline', found.facts.file_name),
-        })
+        }
+        const large = params.lfs ? await largeFileOf(services, project, found) : undefined
+        return large === undefined ? rawAnswer(found, request, headers) : largeAnswer(large, request, headers)
       },
     }),
   ]
+}
+
+async function largeFileOf(
+  { largeFile }: RepositoryServices,
+  project: ProjectSubject,
+  { repository, oid, size }: FoundFile,
+): Promise<LargeFile | undefined> {
+  if (size > largestStandIn) return undefined
+  const content = await readBlob(repository, oid, largestStandIn)
+  return content && largeFile(project.id, content)
 }
 
 interface FoundFile {
