@@ -59,6 +59,7 @@ import * as votesOfMergeRequests from './0151-votes-of-merge-requests.ts'
 import * as requestsOfCommits from './0152-requests-of-commits.ts'
 import * as groupIdentitiesAndUpkeep from './0181-group-identities-and-upkeep.ts'
 import * as membershipMails from './0184-membership-mails.ts'
+import * as serviceAccounts from './0185-service-accounts.ts'
 import * as ldap from './0092-ldap.ts'
 import * as languages from './0093-languages.ts'
 import * as mails from './0160-mails.ts'
@@ -145,6 +146,7 @@ export const migrations: MigrationList = {
   '0152-requests-of-commits': requestsOfCommits,
   '0181-group-identities-and-upkeep': groupIdentitiesAndUpkeep,
   '0184-membership-mails': membershipMails,
+  '0185-service-accounts': serviceAccounts,
   '0092-ldap': ldap,
   '0093-languages': languages,
   '0160-mails': mails,

@@ -1,3 +1,4 @@
+import { serviceAccounts } from '../areas/service-accounts/index.ts'
 import { passwordsForGit, sessions } from '../areas/sessions/index.ts'
 import { sshKeys } from '../areas/ssh-keys/index.ts'
 import { protectedTags } from '../areas/protected-tags/index.ts'
@@ -124,6 +125,7 @@ export function areas(services: Services): Area[] {
     avatars(services),
     users({ ...services, beforeRemoval: removeRepositoriesBelow, removeNotes: removeNotesOf }),
     tokens(services),
+    serviceAccounts({ ...services, beforeRemoval: removeRepositoriesBelow, removeNotes: removeNotesOf }),
     sessions({ ...services, elsewhere }),
     oauth({ ...services, elsewhere, identity: identity.tokens }),
     signUp({ ...services, texts: markdownArea.texts, beforeRemoval: removeRepositoriesBelow }),

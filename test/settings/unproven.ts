@@ -4,7 +4,6 @@
  */
 export const unproven: ReadonlySet<string> = new Set([
   'disable_feed_token',
-  'service_access_tokens_expiration_enforced',
   'disabled_oauth_sign_in_sources',
   'require_email_verification_on_account_locked',
   'abuse_notification_email',

@@ -77,6 +77,7 @@ export type GroupAbility =
   | 'read_deploy_token'
   | 'admin_deploy_token'
   | 'admin_access_token'
+  | 'admin_service_account'
   | 'read_dependency'
   | 'read_vulnerability'
   | 'admin_vulnerability'
@@ -151,6 +152,7 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   read_deploy_token: { allow: [member(Role.maintainer)] },
   admin_deploy_token: { allow: owner },
   admin_access_token: { allow: owner },
+  admin_service_account: { allow: owner },
   read_dependency: { allow: [member(Role.developer)] },
   read_vulnerability: { allow: [member(Role.developer)] },
   admin_vulnerability: { allow: [member(Role.maintainer)] },

@@ -10,5 +10,7 @@ export async function removeUnconfirmed({ db, settings, beforeRemoval }: SignUpS
   const { values } = settings
   if (!values.delete_unconfirmed_users || values.email_confirmation_setting === 'off') return
   const ids = await store.longUnconfirmed(db.reader, values.unconfirmed_users_delete_after_days, most)
-  for (const id of ids) await db.transaction((tx) => removeUserById(tx, id, beforeRemoval))
+  // Who never came in has said nothing.
+  const services = { beforeRemoval, removeNotes: async () => undefined }
+  for (const id of ids) await db.transaction((tx) => removeUserById(tx, id, services, { hard: true }))
 }

@@ -8,6 +8,11 @@ import type { TokenServices } from './services.ts'
 
 export { createAccessToken, type NewToken } from './create.ts'
 export { lifeOf } from './rules.ts'
+export { AccessToken, NewAccessToken } from './entities.ts'
+export { issue as issueToken } from './issue.ts'
+export { newTokenParams, rotationParams, tokenFilters } from './params.ts'
+export { revokeTokenOf, rotateTokenOf } from './of-user.ts'
+export { listWhere as listTokensOf } from './store.ts'
 export { administratorScopes, tokenScopes, type TokenScope } from './scopes.ts'
 
 /** Access tokens of people, and of the bots of projects and groups. */

@@ -18,3 +18,11 @@ export const tokenFilters = {
 export const rotationParams = {
   expires_at: Optional(Nullable(DateOnly({ description: 'In a week, when left out' }))),
 }
+
+export const newTokenParams = {
+  name: Text({ blank: false, maxLength: 255 }),
+  description: Optional(Nullable(Text({ maxLength: 255 }))),
+  expires_at: Optional(
+    Nullable(DateOnly({ description: 'In a year, when left out and the instance asks for an end' })),
+  ),
+}

@@ -28,7 +28,7 @@ export async function issueForResource(
     scopes: [...new Set(order.scopes)],
   }
   rules.check(asked, { admin: false })
-  const life = rules.lifeOf(settings.values, plan)
+  const life = rules.lifeOf(settings.values, plan, 'project_bot')
   if (life.required && (order.expires_at ?? null) === null) throw badRequest('expires_at is missing')
   const expiresAt = rules.endOfLife(order.expires_at, { now: new Date(), ...life })
   const username = `${resource.kind}_${resource.id}_bot_${randomBytes(16).toString('hex')}`

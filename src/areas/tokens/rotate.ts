@@ -16,10 +16,11 @@ export async function rotate(
 ): Promise<(TokenRow & { token: string }) | undefined> {
   const now = new Date()
   const usual = rules.dayAfter(now, rules.lifeAfterRotation)
-  const end = rules.endOfLife(expiresAt, { now, ...rules.lifeOf(settings.values, plan), usual })
   return db.transaction(async (tx) => {
     const old = await store.lock(tx, id)
     if (old === undefined) return undefined
+    const life = rules.lifeOf(settings.values, plan, old.user_kind)
+    const end = rules.endOfLife(expiresAt, { now, ...life, usual })
     if (old.revoked) throw badRequest('Token already revoked')
     await store.revoke(tx, old.id)
     const made = await createAccessToken(tx, {

@@ -42,10 +42,18 @@ export interface Life {
   readonly longest: number
 }
 
-export function lifeOf(
-  values: Pick<SettingValues, 'require_personal_access_token_expiry' | 'max_personal_access_token_lifetime'>,
-  plan: Plan,
-): Life {
+type LifeSettings = Pick<
+  SettingValues,
+  | 'require_personal_access_token_expiry'
+  | 'max_personal_access_token_lifetime'
+  | 'service_access_tokens_expiration_enforced'
+>
+
+/** `kind`: of the user that the token is for. The instance may let those of service accounts live for ever. */
+export function lifeOf(values: LifeSettings, plan: Plan, kind: string): Life {
+  if (kind === 'service_account' && !values.service_access_tokens_expiration_enforced) {
+    return { required: false, longest: longestLife }
+  }
   const ownLimit = plan === 'ultimate' ? values.max_personal_access_token_lifetime : null
   return {
     required: values.require_personal_access_token_expiry || ownLimit !== null,

@@ -56,11 +56,13 @@ export function orderOf({ sort }: Filters): RawBuilder<unknown> {
 /** The caller's own tokens; for administrators everybody's, those for impersonation too. */
 export function list(filters: Filters, input: PageInput): Read<TokenRow> {
   const { user_id: userId } = filters
-  const conditions = [
-    sql`(actor.admin or t.user_id = actor.id and not t.impersonation)`,
-    ...(userId === undefined ? [] : [sql`t.user_id = ${userId}`]),
-    ...filterConditions(filters),
-  ]
+  const reached = sql`(actor.admin or t.user_id = actor.id and not t.impersonation)`
+  return listWhere(userId === undefined ? reached : sql`${reached} and t.user_id = ${userId}`, filters, input)
+}
+
+/** Those that something else picks, by a condition on `t`. */
+export function listWhere(which: RawBuilder<unknown>, filters: Filters, input: PageInput): Read<TokenRow> {
+  const conditions = [which, ...filterConditions(filters)]
   return page(
     {
       columns: tokenColumns,
@@ -130,12 +132,14 @@ export async function find(db: Reader, id: number): Promise<TokenRow | undefined
 export interface LockedToken extends TokenRow {
   /** The first token of the line that this one was rotated from. */
   readonly family_id: number | null
+  readonly user_kind: string
 }
 
 /** The token, which nobody else changes until the transaction ends. */
 export async function lock(tx: Tx, id: number): Promise<LockedToken | undefined> {
   const result = await sql<LockedToken>`
-    select ${tokenColumns}, t.family_id from personal_access_tokens t where t.id = ${id} for update`.execute(
+    select ${tokenColumns}, t.family_id, u.kind as user_kind
+    from personal_access_tokens t join users u on u.id = t.user_id where t.id = ${id} for update of t`.execute(
     tx,
   )
   return result.rows[0]
@@ -150,6 +154,13 @@ export async function revoke(tx: Tx, id: number): Promise<void> {
 }
 
 /** Somebody to make a token for. */
-export async function owner(db: Reader, userId: number): Promise<{ id: number; admin: boolean } | undefined> {
-  return db.selectFrom('users as u').select(['u.id', 'u.admin']).where('u.id', '=', userId).executeTakeFirst()
+export async function owner(
+  db: Reader,
+  userId: number,
+): Promise<{ id: number; admin: boolean; kind: string } | undefined> {
+  return db
+    .selectFrom('users as u')
+    .select(['u.id', 'u.admin', 'u.kind'])
+    .where('u.id', '=', userId)
+    .executeTakeFirst()
 }

@@ -52,7 +52,9 @@ export async function createUser(tx: Tx, user: NewUser): Promise<{ id: number; n
     returning id`.execute(tx)
   const namespaceId = rows[0]!.id
   await claimPath(tx, user.username, { namespaceId }).catch(whenTaken)
-  if (user.unconfirmed !== true) await acceptInvitations(tx, id, user.email)
+  // What people were invited to is not for machines that bear their address.
+  if (user.unconfirmed !== true && (user.kind ?? 'human') === 'human')
+    await acceptInvitations(tx, id, user.email)
   return { id, namespaceId }
 }
 

@@ -16,9 +16,9 @@ export { basicUser, BasicUser, basicUserJson, type BasicUserEntity, type BasicUs
 export { acceptInvitations, createBot, createUser, type NewUser } from './create.ts'
 export { digestPassword, matchesPassword } from './password.ts'
 export { confirmFurtherEmail } from './email-store.ts'
-export { removeUserById } from './remove.ts'
+export { removeUserById, type RemovalServices } from './remove.ts'
 export { faultsOf, passwordFaults, passwordRules, startsExternal } from './rules.ts'
-export { taken } from './store.ts'
+export { lock as lockUser, taken } from './store.ts'
 export { reservedTopLevel } from './reserved.ts'
 
 /** People and their accounts. */

@@ -31,15 +31,15 @@ export async function removeUser(
   await store.remove(tx, user.id)
 }
 
-/** Removes an account that nobody ever came into, where it still is there. */
+/** The same by the id, where the account still is there. */
 export async function removeUserById(
   tx: Tx,
   id: number,
-  beforeRemoval: RemovalServices['beforeRemoval'],
+  services: RemovalServices,
+  how: { readonly hard: boolean },
 ): Promise<void> {
   const user = await store.lock(tx, id)
-  const removeNotes = async () => undefined
-  if (user !== undefined) await removeUser(tx, user, { beforeRemoval, removeNotes }, { hard: true })
+  if (user !== undefined) await removeUser(tx, user, services, how)
 }
 
 async function removeNamespace(

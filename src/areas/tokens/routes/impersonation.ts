@@ -5,7 +5,8 @@ import { ImpersonationToken, NewImpersonationToken } from '../entities.ts'
 import { tokenScopes } from '../scopes.ts'
 import type { TokenServices } from '../services.ts'
 import * as store from '../store.ts'
-import { issue, newTokenParams } from './creating.ts'
+import { issue } from '../issue.ts'
+import { newTokenParams } from '../params.ts'
 
 const named = { user_id: Id(), impersonation_token_id: Id() }
 

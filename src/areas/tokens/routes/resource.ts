@@ -12,7 +12,7 @@ import {
 import { Fields, Id, ListOf, OneOf, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { badRequest, notFound, refused, unauthorized, type ApiError } from '../../../kernel/errors/index.ts'
 import { NewResourceToken, ResourceToken } from '../entities.ts'
-import { rotationParams, tokenFilters } from '../params.ts'
+import { newTokenParams, rotationParams, tokenFilters } from '../params.ts'
 import { issueForResource } from '../resource.ts'
 import * as resourceStore from '../resource-store.ts'
 import type { Resource, ResourceTokenRow } from '../resource-store.ts'
@@ -20,7 +20,6 @@ import { rotate } from '../rotate.ts'
 import { resourceScopes } from '../scopes.ts'
 import type { TokenServices } from '../services.ts'
 import * as store from '../store.ts'
-import { newTokenParams } from './creating.ts'
 
 type Subject = GroupSubject | ProjectSubject
 

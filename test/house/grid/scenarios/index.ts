@@ -28,6 +28,7 @@ import { repositoryWritingScenarios } from './repository-writing.ts'
 import { runnerScenarios } from './runners.ts'
 import { discussionScenarios } from './notes.ts'
 import { snippetScenarios } from './snippets.ts'
+import { serviceAccountScenarios } from './service-accounts.ts'
 import { sessionScenarios } from './sessions.ts'
 import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
@@ -76,6 +77,7 @@ export const scenarios: Scenarios = {
   ...runnerScenarios,
   ...discussionScenarios,
   ...snippetScenarios,
+  ...serviceAccountScenarios,
   ...sessionScenarios,
   ...tokenScenarios,
   ...todoScenarios,
