@@ -44,6 +44,13 @@ export interface AccessRequests {
   user_id: number;
 }
 
+export interface AccountUnlocks {
+  attempts: Generated<number>;
+  sealed_code: string;
+  sent_at: Generated<Timestamp>;
+  user_id: number;
+}
+
 export interface Activities {
   action: string;
   author_id: number;
@@ -1353,6 +1360,12 @@ export interface SamlProviders {
   namespace_id: number;
 }
 
+export interface ServiceAccounts {
+  created_at: Generated<Timestamp>;
+  namespace_id: number | null;
+  user_id: number;
+}
+
 export interface SettingChanges {
   after: Json;
   before: Json;
@@ -1670,6 +1683,7 @@ export interface Wikis {
 export interface DB {
   access_marks: AccessMarks;
   access_requests: AccessRequests;
+  account_unlocks: AccountUnlocks;
   activities: Activities;
   application_settings: ApplicationSettings;
   approval_rule_branches: ApprovalRuleBranches;
@@ -1784,6 +1798,7 @@ export interface DB {
   routes: Routes;
   saml_identities: SamlIdentities;
   saml_providers: SamlProviders;
+  service_accounts: ServiceAccounts;
   setting_changes: SettingChanges;
   setting_revisions: SettingRevisions;
   signing_keys: SigningKeys;
