@@ -75,7 +75,7 @@ export function managingEndpoints({ db, cipher, externalUrl, settings, plan }: T
       answers: Trigger,
       async handle({ actor, project, params }) {
         const expiresAt = params.expires_at ?? null
-        rules.checkEnd(expiresAt, new Date(), lifeOf(settings.values, plan).longest)
+        rules.checkEnd(expiresAt, new Date(), lifeOf(settings.values, plan, 'human').longest)
         const token = newToken(tokenPrefix)
         const row = await store.create(db.writer, project.id, {
           ownerId: userOf(actor).id,
