@@ -112,7 +112,10 @@ describe('of a group', () => {
       201,
     )
     expect((await as(again).get('/user')).status).toBe(200)
-    expect(rowsOf(await owner.get(`${tokens}?state=active`)).map(({ name }) => name as string)).toEqual(['t', 'u'])
+    expect(rowsOf(await owner.get(`${tokens}?state=active`)).map(({ name }) => name as string)).toEqual([
+      't',
+      'u',
+    ])
     expect((await owner.delete(`${tokens}/${again['id'] as number}`)).status).toBe(204)
     expect((await owner.delete(`${tokens}/${again['id'] as number}`)).status).toBe(400)
     expect(rotated).toMatchObject({ name: 't', expires_at: day(7), active: true })
