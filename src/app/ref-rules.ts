@@ -4,6 +4,7 @@ import type { ProjectSubject } from '../access/index.ts'
 import { isMergeResult } from '../areas/merge-requests/index.ts'
 import {
   branchGuard,
+  collaborationGuard,
   protectFirstBranch,
   type DoorGuardServices,
   type GuardServices,
@@ -22,7 +23,11 @@ export function refRules(services: GuardServices & { plan: Plan }): DoorRules<Pr
   }
   return {
     guard(mover) {
-      const names = [branchGuard(forBranches, mover), tagGuard({ db }, mover)]
+      const names = [
+        collaborationGuard(forBranches, mover),
+        branchGuard(forBranches, mover),
+        tagGuard({ db }, mover),
+      ]
       const contents =
         plan === 'free'
           ? [lfsGuard({ db }, mover)]

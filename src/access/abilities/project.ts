@@ -144,6 +144,7 @@ export type ProjectAbility =
   | 'read_project_member'
   | 'read_code'
   | 'push_code'
+  | 'push_to_branch'
   | 'read_commit_status'
   | 'create_commit_status'
   | 'download_code'
@@ -261,6 +262,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_project_member: { allow: [signedIn] },
   read_code: { allow: codeReaders, never: [off('repository')] },
   push_code: { allow: developer, never: [archived, off('repository')] },
+  /** To one branch at least: Developers, and whom a merge request from a fork lets in. Which branch the area looks at. */
+  push_to_branch: { allow: codeReaders, never: [archived, off('repository')] },
   /** Over git. A job that uploads would be a way around what its user may do by hand. */
   download_code: { allow: codeReaders, never: [off('repository'), foreignJob] },
   upload_code: { allow: developer, never: [archived, off('repository'), anyJob] },

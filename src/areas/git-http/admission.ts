@@ -11,7 +11,6 @@ import {
   type Throttles,
 } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Service } from '../../git/index.ts'
 import type { Settings } from '../../settings/index.ts'
@@ -27,7 +26,6 @@ export interface Admitted {
 }
 
 export interface AdmissionServices extends TargetServices {
-  readonly db: Database
   readonly log: Logger
   readonly plan: Plan
   readonly settings: Settings

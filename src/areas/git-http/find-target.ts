@@ -73,9 +73,10 @@ export async function lookupOf(
 
 /** The repository that an actor may fetch from, or push to. Throws the refusal in git's words. */
 export async function openTarget(actor: Actor, wanted: Wanted, service: Service): Promise<Target> {
+  const { allowed } = wanted.mayUpload(actor)
   if (service === 'git-upload-pack') mustDownload(actor, wanted)
-  else mustUpload(actor, wanted)
-  const target = await wanted.target(wanted.mayUpload(actor).allowed)
+  else if (!allowed && (await wanted.opensBranches?.(actor)) !== true) mustUpload(actor, wanted)
+  const target = await wanted.target(allowed)
   if (target === undefined) throw new GitRefusal(404, 'A repository for this wiki does not exist yet.')
   return target
 }

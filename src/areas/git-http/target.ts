@@ -7,6 +7,8 @@ import {
   type ProjectSubject,
 } from '../../access/index.ts'
 import type { PushResult, Repository, UpdateOutcome } from '../../git/index.ts'
+import type { Database } from '../../kernel/db/index.ts'
+import { collaborationBranches } from '../protected-branches/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { HostedSnippet, SnippetHosting } from '../snippets/index.ts'
 import type { HostedWiki, WikiHosting } from '../wikis/index.ts'
@@ -45,6 +47,8 @@ export interface Wanted {
   readonly subject: ProjectSubject | GroupSubject | undefined
   readonly mayDownload: (actor: Actor) => Admission
   readonly mayUpload: (actor: Actor) => Admission
+  /** Of code: who may not push in general may push to some of its branches. */
+  readonly opensBranches?: (actor: Actor) => Promise<boolean>
   readonly words: { readonly missing: string; readonly download: string; readonly upload: string }
   /** Undefined: there is no repository, and the caller is none who makes one. */
   readonly target: (mayWrite: boolean) => Promise<Target | undefined>
@@ -54,6 +58,7 @@ export const projectMissing =
   "The project you were looking for could not be found or you don't have permission to view it."
 
 export interface TargetServices {
+  readonly db: Database
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
   readonly wikis: WikiHosting
@@ -93,6 +98,8 @@ export function codeOf(services: TargetServices, project: ProjectSubject): Wante
     subject: project,
     mayDownload: (actor) => decide(actor, 'download_code', project),
     mayUpload: (actor) => decide(actor, 'upload_code', project),
+    opensBranches: async (actor) =>
+      (await collaborationBranches(services.db.reader, actor, project)).size > 0,
     words: {
       missing: projectMissing,
       download: 'You are not allowed to download code from this project.',

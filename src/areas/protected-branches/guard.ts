@@ -1,4 +1,4 @@
-import type { Actor, ProjectSubject } from '../../access/index.ts'
+import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
 import {
   branchName,
   isAncestor,
@@ -9,6 +9,7 @@ import {
   type Refusal,
   type Repository,
 } from '../../git/index.ts'
+import { collaborationBranches } from './collaboration.ts'
 import { judge, type JudgeServices } from './judge.ts'
 import { protectionOf, type BranchRule } from './rules.ts'
 import * as store from './store.ts'
@@ -27,6 +28,33 @@ export interface Mover {
   readonly actor: Actor
   readonly project: ProjectSubject
   readonly via: 'git' | 'web'
+}
+
+const mayNotPush = 'You are not allowed to push code to this project.'
+
+/**
+ * Who is no Developer comes through the door only to give a branch the result of a merge, or to push to a branch of a
+ * fork whose merge request lets him in.
+ */
+export function collaborationGuard(services: DoorGuardServices, { actor, project }: Mover): RefGuard {
+  return {
+    async check({ updates }) {
+      if (actor.user === null || may(actor, 'push_code', project)) return []
+      const branches = updates.flatMap(({ ref }) => branchName(ref) ?? [])
+      const open = await collaborationBranches(services.db.reader, actor, project, branches)
+      const refusals: Refusal[] = []
+      for (const { ref, newOid, isCreation, isDeletion } of updates) {
+        const branch = branchName(ref)
+        const lets =
+          branch !== undefined &&
+          !isCreation &&
+          !isDeletion &&
+          (open.has(branch) || (await services.isMergeResult(project.id, branch, newOid)))
+        if (!lets) refusals.push({ ref, message: mayNotPush })
+      }
+      return refusals
+    },
+  }
 }
 
 /** The rules of protected branches, as the ref door asks them: for every update, whoever makes it. */

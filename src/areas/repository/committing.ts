@@ -1,4 +1,4 @@
-import { may, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
+import { userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
 import {
   branchRef,
   FileActionError,
@@ -14,7 +14,7 @@ import {
   type Signature,
 } from '../../git/index.ts'
 import { forbidden, refused, type ApiError } from '../../kernel/errors/index.ts'
-import { branchState, type BranchRule } from '../protected-branches/index.ts'
+import { branchState, mayPushCodeTo, type BranchRule } from '../protected-branches/index.ts'
 import { readable } from './looking.ts'
 import { bringCommits } from './networks.ts'
 import type { RepositoryServices } from './services.ts'
@@ -51,8 +51,12 @@ const mayNot = 'You are not allowed to push into this branch'
 const noBranch = 'You can only create or edit files when you are on a branch'
 
 /** Refuses whom the branch's rules keep from pushing, before anything is built. The door asks again, for good. */
-export function requirePush({ actor, project, rules }: Writer, branch: string): void {
-  const mayPushCode = may(actor, 'push_code', project)
+export async function requirePush(
+  { db }: Pick<RepositoryServices, 'db'>,
+  { actor, project, rules }: Writer,
+  branch: string,
+): Promise<void> {
+  const mayPushCode = await mayPushCodeTo(db.reader, actor, project, branch)
   if (!branchState(branch, rules, actor, project, mayPushCode).mayPush) throw forbidden(mayNot)
 }
 
@@ -62,7 +66,7 @@ export async function openTarget(
   writer: Writer,
   { branch, startBranch, startSha, from, force = false }: Target,
 ): Promise<WritePlace> {
-  requirePush(writer, branch)
+  await requirePush(services, writer, branch)
   const ref = /^refs\/(?:heads|remotes)\//.test(branch) ? undefined : branchRef(branch)
   if (ref === undefined) throw refused(400, 'Branch name is invalid')
   const repository = await services.places.open(writer.project)

@@ -1,28 +1,42 @@
 import {
   find,
-  may,
   project as projectKind,
   userOf,
   type Actor,
   type ProjectSubject,
 } from '../../../access/index.ts'
-import { branchState, rulesOf } from '../../protected-branches/index.ts'
+import { branchState, mayPushCodeTo, protectionOf, rulesOf } from '../../protected-branches/index.ts'
+import { headIn } from '../branches.ts'
 import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 
-/** Whether somebody may push to the branch that a request brings. `project`: the one it is to be merged into. */
-export async function mayPushToSource(
-  { db }: Pick<MergeRequestServices, 'db'>,
+/**
+ * Why somebody may not make the commits of a request anew at its source, or undefined: it moves the branch by force.
+ * `project`: the one that it is to be merged into.
+ */
+export async function rebaseRefusal(
+  { db, places }: Pick<MergeRequestServices, 'db' | 'places'>,
   actor: Actor,
   project: ProjectSubject,
-  row: Pick<MergeRequestRow, 'source_project_id' | 'source_branch'>,
-): Promise<boolean> {
-  if (row.source_project_id === null) return false
+  { source_project_id: sourceId, source_branch: branch }: MergeRequestRow,
+): Promise<string | undefined> {
   const source =
-    row.source_project_id === project.id
+    sourceId === project.id
       ? project
-      : await find<ProjectSubject>(db.reader, projectKind, actor, String(row.source_project_id))
-  if (source === undefined) return false
-  const rules = await rulesOf(db.reader, source.id, userOf(actor).id)
-  return branchState(row.source_branch, rules, actor, source, may(actor, 'push_code', source)).mayPush
+      : sourceId === null
+        ? undefined
+        : await find<ProjectSubject>(db.reader, projectKind, actor, String(sourceId))
+  if (source === undefined) return mayNotPush
+  const [rules, mayPushCode] = await Promise.all([
+    rulesOf(db.reader, source.id, userOf(actor).id),
+    mayPushCodeTo(db.reader, actor, source, branch),
+  ])
+  if (!branchState(branch, rules, actor, source, mayPushCode).mayPush) return mayNotPush
+  if ((await headIn(places, source, branch)) === undefined) return 'Source branch does not exist'
+  if (protectionOf(branch, rules)?.allowForcePush === false) {
+    return 'Source branch is protected from force push'
+  }
+  return undefined
 }
+
+const mayNotPush = 'Cannot push to source branch'

@@ -45,7 +45,7 @@ export function commitWritingEndpoints(services: RepositoryServices): Endpoint[]
       summary: 'Commit changes of many files at once',
       description: 'All actions take place or none does. They are done in their order.',
       on: projectKind,
-      may: 'push_code',
+      may: 'push_to_branch',
       params: Fields({
         branch: Text({ blank: false, description: 'The branch to commit to' }),
         commit_message: Text({ blank: false }),

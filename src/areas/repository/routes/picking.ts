@@ -30,7 +30,7 @@ export function pickingEndpoints(services: RepositoryServices): Endpoint[] {
       path: `${path}/cherry_pick`,
       summary: 'Make the changes of a commit again on a branch',
       on: projectKind,
-      may: 'push_code',
+      may: 'push_to_branch',
       params: Fields({
         ...about,
         message: Optional(Text({ description: 'Instead of the message of the commit' })),
@@ -52,7 +52,7 @@ export function pickingEndpoints(services: RepositoryServices): Endpoint[] {
       path: `${path}/revert`,
       summary: 'Undo the changes of a commit on a branch',
       on: projectKind,
-      may: 'push_code',
+      may: 'push_to_branch',
       params: Fields(about),
       answers: Commit,
       refuses,
@@ -80,7 +80,7 @@ async function apply(
   kind: Kind,
   wordsOf: (commit: GitCommit) => { message: string; author?: GitCommit['author'] },
 ): Promise<unknown> {
-  requirePush(writer, branch)
+  await requirePush(services, writer, branch)
   const { actor, project } = writer
   const { repository, commit } = await commitNamed(services.places, project, sha)
   const ref = branchRef(branch)

@@ -16,7 +16,7 @@ export function submoduleEndpoints(services: RepositoryServices): Endpoint[] {
       summary: 'Point a submodule at another commit',
       description: 'The other repository is not looked at: whether it has the commit is not known here.',
       on: projectKind,
-      may: 'push_code',
+      may: 'push_to_branch',
       params: Fields({
         branch: Text({ blank: false, description: 'The branch to commit to' }),
         commit_sha: Text({ blank: false, description: 'Full id of a commit of the submodule' }),
