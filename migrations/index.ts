@@ -57,6 +57,7 @@ import * as codeOwnerRules from './0150-code-owner-rules.ts'
 import * as people from './0180-people.ts'
 import * as votesOfMergeRequests from './0151-votes-of-merge-requests.ts'
 import * as requestsOfCommits from './0152-requests-of-commits.ts'
+import * as tiesOfMergeRequests from './0153-ties-of-merge-requests.ts'
 import * as groupIdentitiesAndUpkeep from './0181-group-identities-and-upkeep.ts'
 import * as membershipMails from './0184-membership-mails.ts'
 import * as serviceAccounts from './0185-service-accounts.ts'
@@ -144,6 +145,7 @@ export const migrations: MigrationList = {
   '0180-people': people,
   '0151-votes-of-merge-requests': votesOfMergeRequests,
   '0152-requests-of-commits': requestsOfCommits,
+  '0153-ties-of-merge-requests': tiesOfMergeRequests,
   '0181-group-identities-and-upkeep': groupIdentitiesAndUpkeep,
   '0184-membership-mails': membershipMails,
   '0185-service-accounts': serviceAccounts,

@@ -66,6 +66,8 @@ export const commands = {
   'ls-tree': { flags: ['-r', '-t', '-z', '-l', '--full-tree'] },
   // Of two blobs; commits are compared by diff-tree.
   diff: { flags: ['--no-color', '--no-ext-diff', '--no-textconv'] },
+  // Counts blanks, which mean something in many languages.
+  'patch-id': { flags: ['--verbatim'] },
   'hash-object': { flags: ['-w', '--stdin'] },
   // The patterns come through stdin, so that none can be read as an option.
   grep: { flags: ['-n', '-I', '-i', '-F', '-z', '--full-name', '--no-color', '-f-'] },

@@ -103,6 +103,38 @@ test('are asked for by rules, and lost by a push', async () => {
   expectStatus(await at.merge(1), 200)
 })
 
+test('hold for what was looked at, wherever it stands', async () => {
+  const at = await projects.make()
+  await at.request({ 'a.txt': 'a\n' }, { source_branch: 'a' })
+  const versions = async (): Promise<Json[]> =>
+    expectStatus(await at.developer.get(`${at.one(1)}/versions`), 200) as Json[]
+  const approvers = async (): Promise<number> =>
+    (expectStatus(await at.developer.get(`${at.one(1)}/approvals`), 200)['approved_by'] as Json[]).length
+  const after = async (count: number): Promise<Json[]> =>
+    eventually(async () => {
+      const found = await versions()
+      return found.length === count && found
+    })
+  expectStatus(await at.maintainer.post(`${at.one(1)}/approve`), 201)
+  await at.commit('main', { 'ahead.txt': 'ahead\n' })
+  expectStatus(await at.developer.put(`${at.one(1)}/rebase`), 202)
+  const [rebased, first] = await after(2)
+  expect(rebased!['patch_id_sha']).toMatch(/^[0-9a-f]{40}$/)
+  expect(rebased!['patch_id_sha']).toBe(first!['patch_id_sha'])
+  expect(rebased!['head_commit_sha']).not.toBe(first!['head_commit_sha'])
+  expect(await approvers()).toBe(1)
+  // Blanks mean something.
+  await at.commit('a', { 'a.txt': ' a\n' })
+  const [changed] = await after(3)
+  expect(changed!['patch_id_sha']).not.toBe(first!['patch_id_sha'])
+  await eventually(async () => (await approvers()) === 0)
+  // Another target is another question.
+  expectStatus(await at.maintainer.post(`${at.one(1)}/approve`), 201)
+  await at.branch({ 'base.txt': 'base\n' }, 'base')
+  expectStatus(await at.developer.put(at.one(1), { target_branch: 'base' }), 200)
+  expect(await approvers()).toBe(0)
+})
+
 test('work as the project says', async () => {
   const at = await projects.make()
   const path = `${at.base}/approvals`

@@ -159,7 +159,7 @@ export function listedMergeRequest(row: MergeRequestRow, about: Surroundings): R
     milestone: row.milestone && milestone(row.milestone, externalUrl, now),
     merge_when_pipeline_succeeds: row.auto_merge,
     merge_status: row.merge_status,
-    detailed_merge_status: detailedMergeStatus(row, now),
+    detailed_merge_status: detailedMergeStatus(row, about),
     sha: row.head_sha,
     should_remove_source_branch: row.merge_params.should_remove_source_branch ?? null,
     force_remove_source_branch: row.remove_source_branch,

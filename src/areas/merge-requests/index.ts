@@ -1,20 +1,22 @@
 import type { Actor } from '../../access/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
-import type { ThreadsResolvedEvent } from '../notes/index.ts'
+import type { ReviewEvent, ThreadsResolvedEvent } from '../notes/index.ts'
 import type { PipelineEvent } from '../pipelines/index.ts'
 import type { PushEvent } from '../repository/index.ts'
+import { noteReview } from './approvals/review.ts'
 import { afterMerge } from './merging/after.ts'
 import { mergeIfReady, waitingFor } from './merging/auto.ts'
-import { checkMergeability } from './merging/check.ts'
+import { lookAt } from './merging/look.ts'
 import { rebase, type RebaseJob } from './merging/rebase.ts'
 import { settleMerges } from './merging/settle.ts'
 import { onPush } from './on-push.ts'
 import { createForVersion } from './pipelines/create.ts'
 import { afterPush } from './push-options.ts'
-import { findProjects } from './projects.ts'
 import { mergeRequestsByIds } from './reading/by-ids.ts'
 import { approvalSettingEndpoints } from './routes/approval-settings.ts'
+import { blockEndpoints } from './routes/blocks.ts'
+import { contextCommitEndpoints } from './routes/context-commits.ts'
 import { approvalEndpoints } from './routes/approvals.ts'
 import { attendingEndpoints } from './routes/attending.ts'
 import { codeEndpoints } from './routes/code.ts'
@@ -38,7 +40,6 @@ import {
   refreshTask,
   settleTask,
 } from './tasks.ts'
-import { refreshMergeRequest } from './versions/refresh.ts'
 
 export type { MergeRequestEvent } from './news.ts'
 export { isMergeResult } from './merging/finish.ts'
@@ -60,6 +61,7 @@ export function mergeRequests(services: MergeRequestServices): {
   events.subscribe<ThreadsResolvedEvent>('threads_resolved', 'merge-requests:threads', ({ payload }) =>
     mergeIfReady(services, payload.mergeRequestId),
   )
+  events.subscribe<ReviewEvent>('review', 'merge-requests:review', (event) => noteReview(services, event))
   events.subscribe<PipelineEvent>('pipeline', 'merge-requests-pipeline', async ({ payload }) => {
     if (payload.status !== 'success') return
     for (const id of await waitingFor(services, payload.pipelineId)) await mergeIfReady(services, id)
@@ -80,6 +82,8 @@ export function mergeRequests(services: MergeRequestServices): {
       ...issueEndpoints(services),
       ...ofCommitEndpoints(services),
       ...planningEndpoints(services),
+      ...contextCommitEndpoints(services),
+      ...blockEndpoints(services),
     ],
     tasks: tasksOf(services),
     schedules: [{ task: settleTask, pattern: '* * * * *' }],
@@ -96,23 +100,16 @@ function tasksOf(services: MergeRequestServices): Task[] {
   })
   return [
     task(prepareTask, async (made: { id: number; user: number }) => {
-      await refresh(services, made.id, made.user)
+      await lookAt(services, made.id, made.user)
       await createForVersion(services, made)
     }),
     task(pipelineTask, (pushed: { id: number; user: number | null }) => createForVersion(services, pushed)),
-    task(refreshTask, ({ id }: { id: number }) => refresh(services, id, null)),
+    task(refreshTask, ({ id }: { id: number }) => lookAt(services, id, null)),
     task(autoMergeTask, ({ id }: { id: number }) => mergeIfReady(services, id)),
     task(afterMergeTask, ({ id }: { id: number }) => afterMerge(services, id)),
     task(rebaseTask, (job: RebaseJob) => rebase(services, job)),
     task(settleTask, () => settleMerges(services)),
   ]
-}
-
-async function refresh(services: MergeRequestServices, id: number, by: number | null): Promise<void> {
-  const row = await refreshMergeRequest(services, id, { by })
-  if (row === undefined) return
-  const target = (await findProjects(services.db.reader, [row.project_id])).get(row.project_id)
-  if (target !== undefined) await checkMergeability(services, target, row)
 }
 
 /** Ends beside the first requests what a crash has left. */

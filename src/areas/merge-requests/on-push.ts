@@ -11,9 +11,9 @@ import {
 import type { DomainEvent } from '../../tasks/index.ts'
 import type { PushEvent } from '../repository/index.ts'
 import { finishMerge, markMerged } from './merging/finish.ts'
+import { lookAt } from './merging/look.ts'
 import { findProjects } from './projects.ts'
 import type { MergeRequestServices } from './services.ts'
-import { refreshMergeRequest } from './versions/refresh.ts'
 
 /** A branch was moved: what is open from it gets a new version, and what is open into it is looked at anew. */
 export async function onPush(services: MergeRequestServices, event: DomainEvent<PushEvent>): Promise<void> {
@@ -24,7 +24,7 @@ export async function onPush(services: MergeRequestServices, event: DomainEvent<
   if (branch === undefined || head === undefined || event.projectId === null) return
   await endMerges(services, event.projectId, branch, { head, oldOid, userId: event.userId })
   for (const id of await openFrom(services, event.projectId, branch)) {
-    await refreshMergeRequest(services, id, { by: event.userId })
+    await lookAt(services, id, event.userId)
   }
 }
 

@@ -61,6 +61,8 @@ export interface MergeRequestRow {
   /** Of anybody, as the request itself asks for them. */
   readonly approvals_before_merge: number | null
   readonly changes_requested: boolean
+  /** It waits for another request to be merged. */
+  readonly blocked: boolean
   readonly unresolved_threads: boolean
   readonly comments: number
   readonly upvotes: number
@@ -100,6 +102,10 @@ const people = (table: 'merge_request_assignees' | 'merge_request_reviewers'): R
 const person = (column: string): RawBuilder<unknown> =>
   sql`(select ${basicUserJson('person')} from users person where person.id = ${sql.ref(`m.${column}`)})`
 
+const isBlocked = sql`exists (
+  select from merge_request_blocks b join merge_requests before on before.id = b.blocking_id
+  where b.blocked_id = m.id and before.state <> 'merged')`
+
 /** Of a merge request `m` whose project is `target`. */
 export const mergeRequestColumns = sql`
   m.id, m.iid, m.project_id, m.source_project_id, m.title, m.description, m.draft, m.state, m.source_branch,
@@ -115,7 +121,8 @@ export const mergeRequestColumns = sql`
   m.state = 'opened' and ${approvalsMissing} as approvals_missing,
   (select r.approvals_required from approval_rules r
     where r.merge_request_id = m.id and r.rule_type = 'any_approver') as approvals_before_merge,
-  m.state = 'opened' and ${changesRequested} as changes_requested, ${hasUnresolvedThreads} as unresolved_threads,
+  m.state = 'opened' and ${changesRequested} as changes_requested, m.state = 'opened' and ${isBlocked} as blocked,
+  ${hasUnresolvedThreads} as unresolved_threads,
   ${commentCount} as comments, m.upvotes, m.downvotes,
   case when m.state = 'opened' and (target.settings ->> 'only_allow_merge_if_pipeline_succeeds')::boolean
     then (${headPipeline(sql`p.status`)}) end as pipeline_status`

@@ -6,6 +6,7 @@ import { listedMergeRequest, type Surroundings } from './entities.ts'
 import { htmlOf } from './html.ts'
 import { checkMergeability } from './merging/check.ts'
 import { isRebasing } from './merging/rebasing.ts'
+import type { Circumstances } from './merging/status.ts'
 import { findDetail, mayMerge, type DetailRow } from './reading/one.ts'
 import type { MergeRequestServices } from './services.ts'
 
@@ -15,8 +16,12 @@ export interface Extras {
   readonly render_html?: boolean | undefined
 }
 
-export function surroundings({ externalUrl, plan }: MergeRequestServices): Surroundings {
-  return { externalUrl: externalUrl(), paid: plan !== 'free', now: new Date() }
+export function surroundings(services: Pick<MergeRequestServices, 'externalUrl' | 'plan'>): Surroundings {
+  return { externalUrl: services.externalUrl(), ...circumstances(services) }
+}
+
+export function circumstances({ plan }: Pick<MergeRequestServices, 'plan'>): Circumstances {
+  return { paid: plan !== 'free', now: new Date() }
 }
 
 /** A single request as the API answers it. Whether it can be merged is found out first, where that is not known. */

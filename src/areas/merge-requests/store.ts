@@ -53,9 +53,9 @@ export async function addVersion(tx: Tx, id: number, version: ComputedVersion): 
   await sql`
     with version as (
       insert into merge_request_versions (merge_request_id, head_sha, base_sha, start_sha, state, real_size,
-        commits_count, commits)
+        commits_count, commits, patch_id_sha)
       values (${id}, ${version.head}, ${version.base ?? null}, ${version.start}, ${version.state}, ${version.size},
-        ${version.commitsCount}, ${[...version.commits]})
+        ${version.commitsCount}, ${[...version.commits]}, ${version.patchId ?? null})
       returning id)
     update merge_requests m set version_id = version.id, head_sha = ${version.head}, base_sha = ${version.base ?? null},
       start_sha = ${version.start}, source_gone = false, merge_status = 'unchecked', checked_head = null,

@@ -5,6 +5,8 @@ const mergeSettings: ReadonlySet<string> = new Set([
   'merge_commit_template',
   'merge_method',
   'merge_pipelines_enabled',
+  'merge_request_title_regex',
+  'merge_request_title_regex_description',
   'merge_requests_template',
   'merge_trains_enabled',
   'only_allow_merge_if_all_discussions_are_resolved',

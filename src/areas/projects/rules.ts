@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js'
 import { Visibility, visibilityName, type VisibilityName } from '../../access/index.ts'
 import { ApiError, forbidden, invalid, invalidParameters } from '../../kernel/errors/index.ts'
+import { compilePattern } from '../../ci/text/regex.ts'
 import { projectNameFaults, projectPathFaults } from '../namespaces/index.ts'
 import type { ProjectSettings } from './settings.ts'
 
@@ -49,9 +50,16 @@ function checkSettings(
   for (const name of ['merge_commit_template', 'squash_commit_template'] as const) {
     if ((settings[name]?.length ?? 0) > 500) fault(name, tooLong(500))
   }
-  for (const name of ['issue_branch_template', 'suggestion_commit_message'] as const) {
+  for (const name of [
+    'issue_branch_template',
+    'suggestion_commit_message',
+    'merge_request_title_regex',
+    'merge_request_title_regex_description',
+  ] as const) {
     if ((settings[name]?.length ?? 0) > 255) fault(name, tooLong(255))
   }
+  const title = settings.merge_request_title_regex ?? ''
+  if (compilePattern(title, '') === null) fault('merge_request_title_regex', 'not valid RE2 syntax')
   for (const name of ['name_regex', 'name_regex_keep'] as const) {
     const pattern = settings.container_expiration_policy[name]
     if (pattern !== null && pattern !== '')

@@ -96,6 +96,18 @@ export const projectSettings = {
   suggestion_commit_message: everyone(Nullable(Text()), null),
   merge_commit_template: everyone(template, null),
   squash_commit_template: everyone(template, null),
+  merge_request_title_regex: everyone(
+    Nullable(
+      Text({ description: 'What the titles of merge requests have to match; at most 255 characters' }),
+    ),
+    null,
+    later,
+  ),
+  merge_request_title_regex_description: everyone(
+    Nullable(Text({ description: 'The same for people; at most 255 characters' })),
+    null,
+    later,
+  ),
   issue_branch_template: everyone(Nullable(Text({ description: 'At most 255 characters' })), null),
   warn_about_potentially_unwanted_characters: everyone(Flag(), true),
   autoclose_referenced_issues: everyone(Flag(), true),

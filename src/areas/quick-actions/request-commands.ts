@@ -70,7 +70,8 @@ export const requestCommands: CommandTable = {
   submit_review: {
     on,
     async run(context, argument) {
-      const published = await context.call('POST', `${context.path}/draft_notes/bulk_publish`, {})
+      const state = argument === 'requested_changes' ? { reviewer_state: argument } : {}
+      const published = await context.call('POST', `${context.path}/draft_notes/bulk_publish`, state)
       if (published === undefined) return undefined
       if (argument === 'approve') await context.call('POST', `${context.path}/approve`, {})
       return { summary: 'Submitted the current review.' }

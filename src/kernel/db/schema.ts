@@ -837,6 +837,17 @@ export interface MergeRequestAssignees {
   user_id: number;
 }
 
+export interface MergeRequestBlocks {
+  blocked_id: number;
+  blocking_id: number;
+  id: Generated<number>;
+}
+
+export interface MergeRequestContextCommits {
+  merge_request_id: number;
+  sha: string;
+}
+
 export interface MergeRequestReviewers {
   created_at: Generated<Timestamp>;
   merge_request_id: number;
@@ -1753,6 +1764,8 @@ export interface DB {
   members: Members;
   merge_request_approvals: MergeRequestApprovals;
   merge_request_assignees: MergeRequestAssignees;
+  merge_request_blocks: MergeRequestBlocks;
+  merge_request_context_commits: MergeRequestContextCommits;
   merge_request_reviewers: MergeRequestReviewers;
   merge_request_versions: MergeRequestVersions;
   merge_requests: MergeRequests;

@@ -13,7 +13,7 @@ import {
 } from '../../../kernel/endpoint/index.ts'
 import { BasicUser, basicUser, type BasicUserRow } from '../../users/index.ts'
 import { detailedMergeStatus } from '../merging/status.ts'
-import { approvalCounts, approvedBy, isFulfilled } from './rules.ts'
+import { approvalCounts, approvedBy, isFulfilled, isInvalid } from './rules.ts'
 import type { GroupRow, RequestWithApprovals, RuleRow } from './rows.ts'
 
 const Group = Fields({
@@ -64,6 +64,8 @@ export const ApprovalState = Fields({
   ),
 })
 
+const RuleName = Fields({ id: Id(), name: Text(), rule_type: Text() })
+
 export const Approvals = Fields({
   id: Optional(Id()),
   iid: Optional(Id()),
@@ -85,10 +87,10 @@ export const Approvals = Fields({
   approver_groups: Optional(ListOf(Json())),
   user_has_approved: Flag(),
   user_can_approve: Flag(),
-  approval_rules_left: Optional(ListOf(Fields({ id: Id(), name: Text(), rule_type: Text() }))),
+  approval_rules_left: Optional(ListOf(RuleName)),
   has_approval_rules: Optional(Flag()),
   multiple_approval_rules_available: Optional(Flag()),
-  invalid_approvers_rules: Optional(ListOf(Json())),
+  invalid_approvers_rules: Optional(ListOf(RuleName, { description: 'That nobody can fulfil' })),
 })
 
 export function approvals(
@@ -124,7 +126,7 @@ export function approvals(
   return {
     ...row,
     ...basic,
-    detailed_merge_status: detailedMergeStatus(row, new Date()),
+    detailed_merge_status: detailedMergeStatus(row, { now: new Date(), paid }),
     approved: left === 0,
     approvals_required: required,
     approvals_left: left,
@@ -132,13 +134,15 @@ export function approvals(
     suggested_approvers: users([...suggested.values()]),
     approvers: [],
     approver_groups: [],
-    approval_rules_left: row.rules
-      .filter((rule) => !isFulfilled(rule, row))
-      .map(({ id, name, rule_type }) => ({ id, name, rule_type })),
+    approval_rules_left: row.rules.filter((rule) => !isFulfilled(rule, row)).map(named),
     has_approval_rules: row.rules.length > 0,
     multiple_approval_rules_available: true,
-    invalid_approvers_rules: [],
+    invalid_approvers_rules: row.rules.filter((rule) => isInvalid(rule, row)).map(named),
   }
+}
+
+function named({ id, name, rule_type }: RuleRow): Record<string, unknown> {
+  return { id, name, rule_type }
 }
 
 function group(row: GroupRow, externalUrl: string): Record<string, unknown> {

@@ -36,6 +36,16 @@ const given = sql`(
   select count(*) from merge_request_approvals a
   where a.merge_request_id = m.id and (r.rule_type = 'any_approver' or a.user_id in (${approversOfRule})))`
 
+/** Somebody who has not approved `m` may do so by rule `r`. Where nobody may, the rule can ask for no more. */
+const pending = sql`(r.rule_type = 'any_approver' or exists (
+  select from (${approversOfRule}) may_approve join users approver on approver.id = may_approve.user_id
+  where approver.state = 'active'
+    and (approver.id is distinct from m.author_id
+      or exists (select from projects p
+        where p.id = m.project_id and (p.settings ->> 'merge_requests_author_approval')::boolean))
+    and not exists (
+      select from merge_request_approvals a where a.merge_request_id = m.id and a.user_id = approver.id)))`
+
 /** What the project wants of every request, where no rule for all members says something else. */
 export const approvalsOfProject = sql`(
   select case when exists (
@@ -46,7 +56,7 @@ export const approvalsOfProject = sql`(
 
 export const approvalsMissing = sql`(
   exists (
-    select from (${rulesOfRequest}) r where r.approvals_required > 0 and r.approvals_required > ${given})
+    select from (${rulesOfRequest}) r where r.approvals_required > 0 and r.approvals_required > ${given} and ${pending})
   or ${approvalsOfProject} > (
     select count(*) from merge_request_approvals a where a.merge_request_id = m.id))`
 

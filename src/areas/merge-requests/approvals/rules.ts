@@ -53,15 +53,45 @@ export function approvedBy(rule: RuleRow, row: RequestWithApprovals): RequestWit
   return row.approvals.filter(({ user }) => eligible.has(user.id))
 }
 
-export function isFulfilled(rule: RuleRow, row: RequestWithApprovals): boolean {
-  return approvedBy(rule, row).length >= rule.approvals_required
+/** Who may still approve by a rule that names people: not who has, nor the author where the project keeps him off. */
+function pendingFor(rule: RuleRow, row: RequestWithApprovals): number {
+  const given = new Set(row.approvals.map(({ user }) => user.id))
+  return approversBy(rule, row).filter(({ id }) => !given.has(id)).length
 }
 
-/** How many approvals are needed in all, and how many of them are missing. */
+function approversBy(
+  rule: RuleRow,
+  { author_id, project_settings }: RequestWithApprovals,
+): RuleRow['eligible'] {
+  const authorToo = project_settings['merge_requests_author_approval'] === true
+  return rule.eligible.filter(({ id }) => authorToo || id !== author_id)
+}
+
+/** It asks for approvals of which nobody can give one. */
+export function isInvalid(rule: RuleRow, row: RequestWithApprovals): boolean {
+  return (
+    rule.rule_type !== 'any_approver' && rule.approvals_required > 0 && approversBy(rule, row).length === 0
+  )
+}
+
+/** Approvals that a rule still asks for; none once everybody has approved who can. */
+function approvalsLeft(rule: RuleRow, row: RequestWithApprovals): number {
+  const left = Math.max(0, rule.approvals_required - approvedBy(rule, row).length)
+  return rule.rule_type !== 'any_approver' && pendingFor(rule, row) === 0 ? 0 : left
+}
+
+export function isFulfilled(rule: RuleRow, row: RequestWithApprovals): boolean {
+  return approvalsLeft(rule, row) === 0
+}
+
+/** How many approvals all rules ask for together, and how many of them are missing. */
 export function approvalCounts(row: RequestWithApprovals): { required: number; left: number } {
-  const required = Math.max(row.wanted, ...row.rules.map((rule) => rule.approvals_required))
-  const missing = row.rules.map((rule) => rule.approvals_required - approvedBy(rule, row).length)
-  return { required, left: Math.max(0, row.wanted - row.approvals.length, ...missing) }
+  const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
+  return {
+    required: row.wanted + sum(row.rules.map((rule) => rule.approvals_required)),
+    left:
+      Math.max(0, row.wanted - row.approvals.length) + sum(row.rules.map((rule) => approvalsLeft(rule, row))),
+  }
 }
 
 export interface ApprovalFacts {

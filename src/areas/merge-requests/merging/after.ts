@@ -9,6 +9,7 @@ import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import * as store from '../store.ts'
 import { tellOf, toldOfMergedTarget } from '../system-notes.ts'
+import { tryBlocked } from './auto.ts'
 import { refreshMergeRequest } from '../versions/refresh.ts'
 
 /** Requests into a branch that is gone that are aimed at where it went. */
@@ -19,6 +20,7 @@ export async function afterMerge(services: MergeRequestServices, id: number): Pr
   const row = await store.find(services.db.writer, id)
   if (row === undefined || row.state !== 'merged') return
   const project = (await findProjects(services.db.reader, [row.project_id])).get(row.project_id)
+  await tryBlocked(services.db.writer, id)
   const intoDefault = project?.defaultBranch === row.target_branch
   if (intoDefault && row.project_settings['autoclose_referenced_issues'] !== false) {
     await closeIssues(services, row)

@@ -6,6 +6,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../../access/index.ts'
+import type { Tx, Writer } from '../../../kernel/db/index.ts'
 import { ApiError } from '../../../kernel/errors/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
 import { announce } from '../news.ts'
@@ -17,15 +18,18 @@ import { autoMergeTask } from '../tasks.ts'
 import { refreshMergeRequest } from '../versions/refresh.ts'
 import { checkMergeability } from './check.ts'
 import { merge } from './merge.ts'
+import { circumstances } from '../show.ts'
 import { failingChecks, isPipelineRunning, type DetailedMergeStatus } from './status.ts'
 
 /** What goes away by itself, or by what others do, without a new push. */
 const passing: ReadonlySet<DetailedMergeStatus> = new Set([
   'requested_changes',
   'not_approved',
+  'merge_request_blocked',
   'merge_time',
   'draft_status',
   'discussions_not_resolved',
+  'title_regex',
   'ci_must_pass',
   'ci_still_running',
 ])
@@ -102,13 +106,21 @@ export async function mergeIfReady(services: MergeRequestServices, id: number): 
   const status = detail.head_pipeline?.status ?? null
   if (status !== null && status !== 'success' && status !== 'skipped' && status !== 'manual') return
   const checked = { ...detail, ...(await checkMergeability(services, project, detail)) }
-  if (failingChecks(checked, new Date()).length > 0) return
+  if (failingChecks(checked, circumstances(services)).length > 0) return
   try {
     await merge(services, actor, project, checked, checked.merge_params)
   } catch (error) {
     // Refused: the reason stands in the request, which waits on.
     if (!(error instanceof ApiError)) throw error
   }
+}
+
+/** Lets what was left to merge after a request try now that it is merged. */
+export async function tryBlocked(db: Tx | Writer, id: number): Promise<void> {
+  const { rows } = await sql<{ id: number }>`
+    select m.id from merge_request_blocks b join merge_requests m on m.id = b.blocked_id
+    where b.blocking_id = ${id} and m.state = 'opened' and m.auto_merge order by m.id`.execute(db)
+  for (const waiting of rows) await enqueue(db, autoMergeTask, { id: waiting.id })
 }
 
 /** Ids of requests that wait for the pipelines of this commit. */

@@ -51,6 +51,7 @@ export async function messageFacts(
     commits: newest.toReversed().map((commit: Commit) => ({
       message: commit.message,
       author: { name: commit.author.name, email: commit.author.email },
+      isMerge: commit.parents.length > 1,
     })),
     issues,
   }

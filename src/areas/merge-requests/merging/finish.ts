@@ -3,6 +3,7 @@ import type { Reader } from '../../../kernel/db/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
 import { recordState } from '../../noteables/index.ts'
 import { announce } from '../news.ts'
+import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import { afterMergeTask } from '../tasks.ts'
 
@@ -53,15 +54,23 @@ export async function markMerged(
   })
 }
 
+export const wentWrong = 'Merge failed: Something went wrong during merge. Please try again.'
+
+/** As it was before a merge was begun; a merge that it was left to do by itself it still may do. */
+export type BeforeMerge = Pick<MergeRequestRow, 'id' | 'auto_merge' | 'merge_params'> & {
+  readonly merge_user: { readonly id: number } | null
+}
+
 /** The merge did not come about; why, for people. */
 export async function reopenUnmerged(
   services: MergeRequestServices,
-  id: number,
-  why: string | null,
+  { id, auto_merge: waits, merge_params: params, merge_user: user }: BeforeMerge,
+  why: string,
 ): Promise<void> {
   await sql`
     update merge_requests set state = 'opened', locked_at = null, merging_sha = null, merge_commit_sha = null,
-      squash_commit_sha = null, merge_error = ${why}, merge_user_id = case when auto_merge then merge_user_id end
+      squash_commit_sha = null, merge_error = ${why}, merge_user_id = ${waits ? (user?.id ?? null) : null},
+      merge_params = ${JSON.stringify(waits ? params : {})}
     where id = ${id} and state = 'locked'`.execute(services.db.writer)
 }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { userOf, type Actor, type ProjectSubject } from '../../../access/index.ts'
 import {
   branchRef,
+  isAncestor,
   landCommits,
   MergeProblem,
   type Landed,
@@ -12,18 +13,12 @@ import {
 import { refused, type ApiError } from '../../../kernel/errors/index.ts'
 import { headOf } from '../branches.ts'
 import { squashesOnMerge } from '../entities.ts'
-import type { MergeRequestRow } from '../rows.ts'
+import type { MergeParams, MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import { messageFacts } from './facts.ts'
-import { finishMerge, reopenUnmerged } from './finish.ts'
+import { finishMerge, reopenUnmerged, wentWrong } from './finish.ts'
 import { commitMessage, mergeTemplate, squashTemplate } from './messages.ts'
-
-export interface MergeWish {
-  readonly merge_commit_message?: string | undefined
-  readonly squash_commit_message?: string | undefined
-  readonly squash?: boolean | undefined
-  readonly should_remove_source_branch?: boolean | undefined
-}
+import { movesForward } from './status.ts'
 
 export const notMergeable = (): ApiError => refused(405, '405 Method Not Allowed')
 export const branchNotMergeable = (): ApiError => refused(422, 'Branch cannot be merged')
@@ -41,11 +36,11 @@ export async function merge(
   actor: Actor,
   project: ProjectSubject,
   row: MergeRequestRow,
-  wish: MergeWish,
+  wish: MergeParams,
 ): Promise<void> {
   const { id } = row
   if (!(await lockForMerge(services, actor, row, wish))) throw notMergeable()
-  let why = 'Merge failed: Something went wrong during merge. Please try again.'
+  let why = wentWrong
   try {
     const refusal = await landed(services, actor, project, row, wish)
     if (refusal === undefined) {
@@ -54,10 +49,10 @@ export async function merge(
     }
     why = refusal
   } catch (error) {
-    await reopenUnmerged(services, id, why)
+    await reopenUnmerged(services, row, why)
     throw error
   }
-  await reopenUnmerged(services, id, why)
+  await reopenUnmerged(services, row, why)
   throw branchNotMergeable()
 }
 
@@ -66,12 +61,11 @@ async function lockForMerge(
   { db }: MergeRequestServices,
   actor: Actor,
   { id, head_sha }: MergeRequestRow,
-  { should_remove_source_branch }: MergeWish,
+  wish: MergeParams,
 ): Promise<boolean> {
-  const params = should_remove_source_branch === undefined ? {} : { should_remove_source_branch }
   const { rows } = await sql`
     update merge_requests set state = 'locked', locked_at = now(), merging_sha = null, merge_error = null,
-      merge_user_id = ${userOf(actor).id}, merge_params = ${JSON.stringify(params)}
+      merge_user_id = ${userOf(actor).id}, merge_params = ${JSON.stringify(wish)}
     where id = ${id} and state = 'opened' and head_sha = ${head_sha} returning id`.execute(db.writer)
   return rows.length > 0
 }
@@ -82,7 +76,7 @@ async function landed(
   actor: Actor,
   project: ProjectSubject,
   row: MergeRequestRow,
-  wish: MergeWish,
+  wish: MergeParams,
 ): Promise<string | undefined> {
   const { places, door } = services
   const repository = places.of(project)
@@ -90,6 +84,10 @@ async function landed(
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const target = await headOf(repository, row.target_branch)
     if (target === undefined) return 'Merge failed: the target branch does not exist'
+    // Somebody else may have been faster since the request was looked at.
+    if (movesForward(row) && !(await isAncestor(repository, target, row.head_sha as Oid))) {
+      return 'Merge failed: the source branch lacks commits of the target branch'
+    }
     const made = await build(services, actor, repository, row, wish, { ref, target }).catch(
       (error: unknown) => {
         if (error instanceof MergeProblem) return undefined
@@ -112,12 +110,12 @@ async function build(
   actor: Actor,
   repository: Repository,
   row: MergeRequestRow,
-  wish: MergeWish,
+  wish: MergeParams,
   { ref, target }: { readonly ref: RefName; readonly target: Oid },
 ): Promise<Landed> {
   const { project_settings: settings } = row
   const squashes = squashesOnMerge({ ...row, squash: wish.squash ?? row.squash })
-  const merges = (settings['merge_method'] ?? 'merge') !== 'ff'
+  const merges = settings['merge_method'] !== 'ff'
   const facts = await messageFacts(services, repository, actor, row)
   const { name, email } = userOf(actor)
   const committer = { name, email, date: new Date(), offset: 0 }

@@ -8,8 +8,12 @@ export interface MessageFacts {
   readonly reviewedBy: readonly Person[]
   readonly approvedBy: readonly Person[]
   readonly author: Person | undefined
-  /** Messages and authors of its commits, oldest first. */
-  readonly commits: readonly { readonly message: string; readonly author: Person }[]
+  /** Its commits, oldest first. */
+  readonly commits: readonly {
+    readonly message: string
+    readonly author: Person
+    readonly isMerge: boolean
+  }[]
   /** `Closes #1 and #2`, empty where it closes none. */
   readonly issues: string
 }
@@ -26,7 +30,8 @@ export const squashTemplate = '%{title}'
 const signed = (label: string, people: readonly Person[]): string =>
   [...new Set(people.map(({ name, email }) => `${label}: ${name} <${email}>`))].join('\n')
 
-const longestMessages = 100_000
+/** Characters of a message beyond which only its first line is told. */
+const longestMessage = 100 * 1024
 
 const parts: Readonly<Record<string, (facts: MessageFacts) => string>> = {
   source_branch: ({ row }) => row.source_branch,
@@ -53,13 +58,17 @@ const parts: Readonly<Record<string, (facts: MessageFacts) => string>> = {
     ),
   all_commits: ({ commits }) =>
     commits
-      .map(({ message }) => `* ${message.trim()}`)
-      .join('\n\n')
-      .slice(0, longestMessages),
+      .filter(({ isMerge }) => !isMerge)
+      .map(({ message }) => `* ${told(message.trim())}`)
+      .join('\n\n'),
+}
+
+function told(message: string): string {
+  return message.length > longestMessage ? message.split('\n', 1)[0]!.slice(0, longestMessage) : message
 }
 
 function firstMultiline(commits: MessageFacts['commits']): MessageFacts['commits'][number] | undefined {
-  return commits.find(({ message }) => message.trim().includes('\n'))
+  return commits.find(({ message, isMerge }) => !isMerge && message.trim().includes('\n'))
 }
 
 /**

@@ -3,7 +3,13 @@ import { isAncestor, type Oid } from '../../../git/index.ts'
 import { headOf } from '../branches.ts'
 import { findProjects } from '../projects.ts'
 import type { MergeRequestServices } from '../services.ts'
-import { finishMerge, reopenUnmerged } from './finish.ts'
+import { finishMerge, reopenUnmerged, wentWrong, type BeforeMerge } from './finish.ts'
+
+interface Unfinished extends BeforeMerge {
+  readonly project_id: number
+  readonly target_branch: string
+  readonly merging_sha: string | null
+}
 
 /**
  * Ends merges that nobody works on any more: what is locked for more than a minute is what a crash left. Where the
@@ -12,13 +18,10 @@ import { finishMerge, reopenUnmerged } from './finish.ts'
  */
 export async function settleMerges(services: MergeRequestServices): Promise<void> {
   const { db, places } = services
-  const { rows } = await sql<{
-    id: number
-    project_id: number
-    target_branch: string
-    merging_sha: string | null
-  }>`
-    select m.id, m.project_id, m.target_branch, m.merging_sha from merge_requests m
+  const { rows } = await sql<Unfinished>`
+    select m.id, m.project_id, m.target_branch, m.merging_sha, m.auto_merge, m.merge_params,
+      json_build_object('id', m.merge_user_id) as merge_user
+    from merge_requests m
     where m.state = 'locked' and m.locked_at < now() - interval '1 minute' order by m.id limit 1000`.execute(
     db.writer,
   )
@@ -26,7 +29,8 @@ export async function settleMerges(services: MergeRequestServices): Promise<void
     db.reader,
     rows.map(({ project_id }) => project_id),
   )
-  for (const { id, project_id, target_branch, merging_sha } of rows) {
+  for (const unfinished of rows) {
+    const { id, project_id, target_branch, merging_sha } = unfinished
     const project = projects.get(project_id)
     const head = project && (await headOf(places.of(project), target_branch))
     const arrived =
@@ -35,7 +39,6 @@ export async function settleMerges(services: MergeRequestServices): Promise<void
       merging_sha !== null &&
       (await isAncestor(places.of(project), merging_sha as Oid, head))
     if (arrived) await finishMerge(services, id)
-    else
-      await reopenUnmerged(services, id, 'Merge failed: Something went wrong during merge. Please try again.')
+    else await reopenUnmerged(services, unfinished, wentWrong)
   }
 }

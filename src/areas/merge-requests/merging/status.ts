@@ -1,3 +1,4 @@
+import { compilePattern } from '../../../ci/text/regex.ts'
 import type { MergeRequestRow } from '../rows.ts'
 
 /** What keeps a merge request from being merged, or `mergeable`. */
@@ -7,11 +8,13 @@ export type DetailedMergeStatus =
   | 'unchecked'
   | 'requested_changes'
   | 'not_approved'
+  | 'merge_request_blocked'
   | 'not_open'
   | 'merge_time'
   | 'draft_status'
   | 'commits_status'
   | 'discussions_not_resolved'
+  | 'title_regex'
   | 'conflict'
   | 'need_rebase'
   | 'ci_must_pass'
@@ -43,14 +46,21 @@ export function pipelineProblem(
   return isPipelineRunning(status) ? 'ci_still_running' : 'ci_must_pass'
 }
 
+/** What counts besides the request itself. */
+export interface Circumstances {
+  readonly now: Date
+  /** On paid plans who requests changes has to be heard. */
+  readonly paid: boolean
+}
+
 /** The checks in their order of precedence (supporting resources, 6.1); the first that fails is told. */
-export function detailedMergeStatus(row: MergeRequestRow, now: Date): DetailedMergeStatus {
+export function detailedMergeStatus(row: MergeRequestRow, about: Circumstances): DetailedMergeStatus {
   const opened = row.state === 'opened'
   if (row.merge_status === 'preparing') return 'preparing'
   if (opened && row.merge_status === 'checking') return 'checking'
   // Without its branch there is nothing to be found out.
   if (opened && !isChecked(row) && !row.source_gone) return 'unchecked'
-  return failingChecks(row, now)[0] ?? 'mergeable'
+  return failingChecks(row, about)[0] ?? 'mergeable'
 }
 
 export function isChecked({ merge_status: status }: Pick<MergeRequestRow, 'merge_status'>): boolean {
@@ -58,31 +68,44 @@ export function isChecked({ merge_status: status }: Pick<MergeRequestRow, 'merge
 }
 
 /** Where the project's branches only move forward, what is merged must have all that the target has. */
-export function needsRebase({
+export function movesForward({
   project_settings: settings,
-  diverged,
-}: Pick<MergeRequestRow, 'project_settings' | 'diverged'>): boolean {
-  return diverged && (settings['merge_method'] === 'ff' || settings['merge_method'] === 'rebase_merge')
+}: Pick<MergeRequestRow, 'project_settings'>): boolean {
+  return settings['merge_method'] === 'ff' || settings['merge_method'] === 'rebase_merge'
 }
 
 /** All checks that fail once it is known whether the branches fit together. */
-export function failingChecks(row: MergeRequestRow, now: Date): DetailedMergeStatus[] {
-  const failing: DetailedMergeStatus[] = []
-  if (row.changes_requested) failing.push('requested_changes')
-  if (row.approvals_missing) failing.push('not_approved')
-  if (row.state !== 'opened') failing.push('not_open')
-  if (row.merge_after !== null && Date.parse(row.merge_after) > now.getTime()) failing.push('merge_time')
-  if (row.draft) failing.push('draft_status')
-  if (row.source_gone || row.head_sha === row.base_sha) failing.push('commits_status')
-  if (
-    row.unresolved_threads &&
-    row.project_settings['only_allow_merge_if_all_discussions_are_resolved'] === true
-  ) {
-    failing.push('discussions_not_resolved')
-  }
-  if (row.state === 'opened' && row.merge_status === 'cannot_be_merged') failing.push('conflict')
-  if (row.state === 'opened' && needsRebase(row)) failing.push('need_rebase')
+export function failingChecks(row: MergeRequestRow, { now, paid }: Circumstances): DetailedMergeStatus[] {
+  const { project_settings: settings } = row
+  const opened = row.state === 'opened'
+  const checks: readonly (readonly [DetailedMergeStatus, boolean])[] = [
+    ['requested_changes', paid && row.changes_requested],
+    ['not_approved', row.approvals_missing],
+    ['merge_request_blocked', row.blocked],
+    ['not_open', !opened],
+    ['merge_time', row.merge_after !== null && Date.parse(row.merge_after) > now.getTime()],
+    ['draft_status', row.draft],
+    ['commits_status', row.source_gone || row.head_sha === row.base_sha],
+    [
+      'discussions_not_resolved',
+      row.unresolved_threads && settings['only_allow_merge_if_all_discussions_are_resolved'] === true,
+    ],
+    ['title_regex', opened && !titleFits(row)],
+    ['conflict', opened && row.merge_status === 'cannot_be_merged'],
+    ['need_rebase', opened && row.diverged && movesForward(row)],
+  ]
+  const failing = checks.flatMap(([name, fails]) => (fails ? [name] : []))
   if (failing.length > 0) return failing
   const problem = pipelineProblem(row)
   return problem === undefined ? [] : [problem]
+}
+
+/** Whether the title is as the project wants titles to be. */
+function titleFits({
+  title,
+  project_settings,
+}: Pick<MergeRequestRow, 'title' | 'project_settings'>): boolean {
+  const source = project_settings['merge_request_title_regex']
+  if (typeof source !== 'string' || source === '') return true
+  return compilePattern(source, '')?.test(title) ?? true
 }

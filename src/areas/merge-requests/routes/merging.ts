@@ -1,11 +1,4 @@
-import {
-  endpoint,
-  may,
-  project as projectKind,
-  userOf,
-  type Actor,
-  type ProjectSubject,
-} from '../../../access/index.ts'
+import { endpoint, may, project as projectKind, userOf, type ProjectSubject } from '../../../access/index.ts'
 import { Fields, Flag, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { conflict, forbidden, notAcceptable, refused, unauthorized } from '../../../kernel/errors/index.ts'
 import { headIn } from '../branches.ts'
@@ -14,13 +7,13 @@ import { cancelScheduled, canWait, pipelineRuns, scheduleMerge } from '../mergin
 import { checkMergeability } from '../merging/check.ts'
 import { branchNotMergeable, merge, notMergeable } from '../merging/merge.ts'
 import { makeMergeRef } from '../merging/merge-ref.ts'
-import { mayPushToSource } from '../merging/pushing.ts'
+import { rebaseRefusal } from '../merging/pushing.ts'
 import { startRebase } from '../merging/rebase.ts'
 import { failingChecks } from '../merging/status.ts'
 import { readableWithRules, mayMerge, readableOne } from '../reading/one.ts'
 import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
-import { showAgain } from '../show.ts'
+import { circumstances, showAgain } from '../show.ts'
 import { refreshMergeRequest } from '../versions/refresh.ts'
 import { iid, readingOne, requestPath, writingOne } from './reading.ts'
 
@@ -59,7 +52,7 @@ export function mergingEndpoints(services: MergeRequestServices): Endpoint[] {
         if (!mayMerge(actor, project, found)) throw unauthorized()
         const row = await upToDate(services, project, found)
         const checked = { ...row, ...(await checkMergeability(services, project, row)) }
-        const failing = failingChecks(checked, new Date())
+        const failing = failingChecks(checked, circumstances(services))
         const waits = params.auto_merge ?? params.merge_when_pipeline_succeeds ?? false
         const needsWork = failing.some((check) => check === 'conflict' || check === 'need_rebase')
         const others = failing.filter((check) => check !== 'conflict' && check !== 'need_rebase')
@@ -68,12 +61,12 @@ export function mergingEndpoints(services: MergeRequestServices): Endpoint[] {
         if (params.sha !== undefined && params.sha !== row.head_sha) {
           throw conflict(`SHA does not match HEAD of source branch: ${row.head_sha}`)
         }
+        const { merge_commit_message, squash_commit_message, squash, should_remove_source_branch } = params
+        const wish = { merge_commit_message, squash_commit_message, squash, should_remove_source_branch }
         if (waits && (failing.length > 0 || (await pipelineRuns(services, actor, row.id)))) {
-          const { merge_commit_message, squash_commit_message, squash, should_remove_source_branch } = params
-          const wish = { merge_commit_message, squash_commit_message, squash, should_remove_source_branch }
           if (!(await scheduleMerge(services, actor, row, wish))) throw notMergeable()
         } else {
-          await merge(services, actor, project, checked, params)
+          await merge(services, actor, project, checked, wish)
         }
         return showAgain(services, actor, project, row.id)
       },
@@ -112,11 +105,17 @@ export function mergingEndpoints(services: MergeRequestServices): Endpoint[] {
       params: Fields({ ...iid, skip_ci: Flag({ default: false }) }),
       status: 202,
       answers: Fields({ rebase_in_progress: Flag() }),
-      refuses: { 409: 'One is on its way already' },
+      refuses: {
+        403: 'The caller may not move the source branch by force, or it is gone',
+        405: 'It is not open',
+        409: 'One is on its way already',
+      },
       read: ({ params }) => readableWithRules(params.merge_request_iid),
       async handle({ actor, project, params, rows }) {
         const row = rows[0]!
-        await requireSourcePush(services, actor, project, row)
+        const why = await rebaseRefusal(services, actor, project, row)
+        if (why !== undefined) throw forbidden(why)
+        if (row.state !== 'opened') throw notMergeable()
         const job = { id: row.id, user: userOf(actor).id, skipCi: params.skip_ci }
         if (!(await startRebase(services, job))) {
           throw conflict(
@@ -144,16 +143,6 @@ export function mergingEndpoints(services: MergeRequestServices): Endpoint[] {
       },
     }),
   ]
-}
-
-async function requireSourcePush(
-  services: MergeRequestServices,
-  actor: Actor,
-  project: ProjectSubject,
-  row: MergeRequestRow,
-): Promise<void> {
-  if (await mayPushToSource(services, actor, project, row)) return
-  throw forbidden('Cannot push to source branch')
 }
 
 /** The request with the head that its source branch has at this moment. */

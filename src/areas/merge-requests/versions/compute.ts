@@ -3,6 +3,7 @@ import {
   countCommits,
   listCommitIds,
   mergeBase,
+  patchId,
   type Oid,
   type Repository,
 } from '../../../git/index.ts'
@@ -20,6 +21,8 @@ export interface ComputedVersion {
   readonly commitsCount: number
   /** Newest first. */
   readonly commits: readonly Oid[]
+  /** Of what it changes; undefined where that is nothing, or more than is shown. */
+  readonly patchId: Oid | undefined
 }
 
 const mostCommits = 1000
@@ -34,11 +37,13 @@ export async function computeVersion(
     mergeBase(repository, [start, head]),
     listCommitIds(repository, { revs: [head], not: [start], limit: mostCommits }),
   ])
+  const from = base ?? start
   const [paths, commitsCount] = await Promise.all([
-    changedPaths(repository, base ?? start, head, { renames: true, limit: files + 1 }),
+    changedPaths(repository, from, head, { renames: true, limit: files + 1 }),
     commits.length < mostCommits ? commits.length : countCommits(repository, { revs: [head], not: [start] }),
   ])
   const size = paths.length
   const state = size === 0 && commits.length === 0 ? 'empty' : size > files ? 'overflow' : 'collected'
-  return { head, base, start, state, size, commitsCount, commits }
+  const patch = size === 0 || size > files ? undefined : await patchId(repository, from, head)
+  return { head, base, start, state, size, commitsCount, commits, patchId: patch }
 }

@@ -13,6 +13,16 @@ import * as store from './store.ts'
 export interface ReviewEvent {
   readonly mergeRequestId: number
   readonly noteIds: readonly number[]
+  readonly state: ReviewState
+}
+
+/** What a reviewer makes of a merge request, besides approving it. */
+export type ReviewState = 'reviewed' | 'requested_changes'
+
+/** What comes with the drafts: a note on the whole, and what the reviewer makes of it. */
+export interface Verdict {
+  readonly summary?: { readonly body: string; readonly internal: boolean } | undefined
+  readonly state?: ReviewState | undefined
 }
 
 /** Makes notes of drafts, all or none, and tells of them as of one review. */
@@ -22,6 +32,7 @@ export async function publish(
   opened: Open<unknown>,
   review: store.Review,
   drafts: readonly DraftRow[],
+  { summary, state }: Verdict = {},
 ): Promise<void> {
   // Where the drafts stand is looked up in git before anything is held.
   const anchors = new Map<number, Anchor>()
@@ -43,8 +54,12 @@ export async function publish(
           await publishOne(room, tx, actor, opened, draft, anchors.get(draft.id), proposed.get(draft.id)),
         )
     }
-    if (noteIds.length === 0) return
-    const payload: ReviewEvent = { mergeRequestId: review.requestId, noteIds }
+    if (summary !== undefined) {
+      const note = { ...summary, individual: true }
+      noteIds.push((await room.writer.startIn(tx, actor, opened, note, { inReview: true })).noteId)
+    }
+    if (noteIds.length === 0 && state === undefined) return
+    const payload: ReviewEvent = { mergeRequestId: review.requestId, noteIds, state: state ?? 'reviewed' }
     const { projectId } = opened.target
     await room.events.announce(tx, 'review', { projectId, userId: review.authorId, payload })
   })

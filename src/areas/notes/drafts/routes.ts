@@ -5,6 +5,7 @@ import {
   Flag,
   Id,
   ListOf,
+  OneOf,
   Optional,
   Page,
   Text,
@@ -19,7 +20,7 @@ import { PositionParams, type SentPosition } from '../positions/position.ts'
 import * as read from '../read.ts'
 import * as rules from '../rules.ts'
 import { Draft, draftEntity, type DraftRow } from './entities.ts'
-import { publish } from './publish.ts'
+import { publish, type ReviewState } from './publish.ts'
 import * as store from './store.ts'
 
 const id = { [noteable.param]: noteable.paramType }
@@ -184,18 +185,29 @@ export function draftEndpoints(room: NotesRoom): Endpoint[] {
       method: 'POST',
       path: `${base}/bulk_publish`,
       summary: "Publish all of the caller's drafts on a merge request",
-      params: Fields(id),
+      params: Fields({
+        ...id,
+        note: Optional(Text({ description: 'A note on the whole' })),
+        internal: Optional(Flag({ description: 'That note is for Planners, Reporters and above only' })),
+        reviewer_state: Optional(OneOf('reviewed', 'requested_changes')),
+      }),
       status: 204,
       answers: null,
       async handle(call) {
-        const { actor } = call as unknown as NoteCall<never>
+        const { actor, params } = call as unknown as NoteCall<never> & {
+          params: { note?: string; internal?: boolean; reviewer_state?: ReviewState }
+        }
         const { opened, review } = await find(call)
         rules.checkWriter(actor, opened.place, opened.found)
+        const { note: body, reviewer_state: state } = params
+        if (body !== undefined) rules.checkBody(body)
+        const internal = rules.internalOf(noteable, actor, opened.place, params)
         const { rows } = await store.list(db.reader, review, {
           limit: rules.mostNotes,
           offset: 0,
         } as PageInput)
-        await publish(room, actor, opened, review, rows)
+        const summary = body === undefined ? undefined : { body, internal }
+        await publish(room, actor, opened, review, rows, { summary, state })
       },
     }),
   ]

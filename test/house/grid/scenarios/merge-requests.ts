@@ -112,6 +112,24 @@ const onRule = (of: 'request' | 'project', body?: Json): Prepare =>
     return { path, ...(body && { body }) }
   })
 
+/** A request that waits for another one. */
+const blocked: Prepare = onCode(async (stage) => {
+  const [made, other] = [await request(stage), await request(stage)]
+  const path = `${stage.projectPath}/merge_requests/${made['iid'] as number}/blocks`
+  const block = await stage.make(path, { blocking_merge_request_id: idOf(other) })
+  return { path: { merge_request_iid: made['iid'] as number, block_id: idOf(block) } }
+})
+
+/** With the commit that its branch has, for its context; already there, or not. */
+const inContext = (added: boolean): Prepare =>
+  onCode(async (stage) => {
+    const made = await request(stage)
+    const body = { commits: [made['sha'] as string] }
+    const path = `${stage.projectPath}/merge_requests/${made['iid'] as number}/context_commits`
+    if (added) expectStatus(await stage.world.root.post(path, body), 201)
+    return at(made, { body })
+  })
+
 /** A request with a change of each kind on record. */
 const recorded = (kind: 'label' | 'state' | 'milestone'): Prepare =>
   onCode(async (stage) => {
@@ -227,6 +245,19 @@ export const mergeRequestScenarios: Scenarios = {
       return at(await headKnown(stage, made))
     }),
   },
+  [`GET ${one}/context_commits`]: { '': read },
+  [`POST ${one}/context_commits`]: { '': inContext(false) },
+  [`DELETE ${one}/context_commits`]: { '': inContext(true) },
+  [`GET ${one}/blocks`]: { '': read },
+  [`GET ${one}/blockees`]: { '': read },
+  [`GET ${one}/blocks/:block_id`]: { '': blocked },
+  [`POST ${one}/blocks`]: {
+    '': onCode(async (stage) => {
+      const [made, other] = [await request(stage), await request(stage)]
+      return at(made, { body: { blocking_merge_request_id: idOf(other) } })
+    }),
+  },
+  [`DELETE ${one}/blocks/:block_id`]: { '': blocked },
   [`GET ${one}/closes_issues`]: { '': read },
   [`GET ${one}/related_issues`]: { '': read },
 }

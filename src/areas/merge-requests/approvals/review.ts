@@ -1,0 +1,37 @@
+import { sql } from 'kysely'
+import { enqueue, type DomainEvent } from '../../../tasks/index.ts'
+import type { ReviewEvent } from '../../notes/index.ts'
+import type { MergeRequestServices } from '../services.ts'
+import { tellOf, told } from '../system-notes.ts'
+import { autoMergeTask } from '../tasks.ts'
+
+/**
+ * Keeps what a reviewer made of a request with his review. Who wants changes is a reviewer from then on: until he has
+ * another opinion the request is not merged.
+ */
+export async function noteReview(
+  { db, plan }: Pick<MergeRequestServices, 'db' | 'plan'>,
+  { payload, projectId, userId }: DomainEvent<ReviewEvent>,
+): Promise<void> {
+  const { mergeRequestId: id, state } = payload
+  if (userId === null || projectId === null) return
+  const joins = state === 'requested_changes' && plan !== 'free'
+  await db.transaction(async (tx) => {
+    const { rows } = await sql<{ auto_merge: boolean }>`
+      select m.auto_merge from merge_requests m where m.id = ${id} for no key update`.execute(tx)
+    const request = rows[0]
+    if (request === undefined) return
+    const changed = await sql`
+      with joined as (
+        insert into merge_request_reviewers (merge_request_id, user_id, state)
+        select ${id}, ${userId}, ${state} where ${joins}
+        on conflict do nothing returning user_id)
+      update merge_request_reviewers x set state = ${state}
+      where x.merge_request_id = ${id} and x.user_id = ${userId} and x.state <> ${state}
+        and (x.state <> 'approved' or ${state} = 'requested_changes')
+      returning x.user_id`.execute(tx)
+    if (state === 'requested_changes') {
+      await tellOf(tx, { id, project_id: projectId }, userId, [told.requestedChanges])
+    } else if (changed.rows.length > 0 && request.auto_merge) await enqueue(tx, autoMergeTask, { id })
+  })
+}
