@@ -20,7 +20,7 @@ import { bringCommits } from './networks.ts'
 import type { RepositoryServices } from './services.ts'
 
 /** What a commit is made with. */
-type CommitServices = Pick<RepositoryServices, 'places' | 'door'>
+type CommitServices = Pick<RepositoryServices, 'db' | 'places' | 'door'>
 
 /** Who writes to which project, and the rules of its branches. */
 export interface Writer {

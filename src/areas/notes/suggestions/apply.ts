@@ -82,7 +82,7 @@ async function writerTo(
     id === target.id ? target : await find<ProjectSubject>(db.reader, projectKind, actor, String(id))
   if (project === undefined) throw forbidden()
   const writer = { actor, project, rules: await rulesOf(db.reader, id, userOf(actor).id) }
-  requirePush(writer, branch)
+  await requirePush({ db }, writer, branch)
   return writer
 }
 
