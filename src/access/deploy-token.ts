@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Statements } from '../kernel/db/index.ts'
 import { digestToken } from '../kernel/lib/secrets.ts'
+import type { SettingValues } from '../settings/index.ts'
 import { FeatureLevel } from './levels.ts'
 import type { AnySubject, ProjectSubject } from './subjects.ts'
 
@@ -20,6 +21,17 @@ const scopesFor: Readonly<Record<string, readonly string[]>> = {
   upload_code: [],
   read_container_image: ['read_registry'],
   create_container_image: ['write_registry'],
+}
+
+/**
+ * Whether deploy tokens and deploy keys count. They stand for nobody whom a policy server could be asked about: with
+ * classification labels they do where the instance says so and has no such server.
+ */
+export function letsMachinesIn(values: SettingValues): boolean {
+  return (
+    !values.external_authorization_service_enabled ||
+    (values.allow_deploy_tokens_and_keys_with_external_authn && !values.external_authorization_service_url)
+  )
 }
 
 /** The token with exactly this name and secret that neither ended nor was revoked. */

@@ -19,8 +19,9 @@ export async function enterByAnyLogin<Subject>(
   login: Login,
   lookup: Lookup,
   { matches, authenticate }: Passwords,
+  deployTokens: boolean,
 ): Promise<Entrance<Subject, never>> {
-  const entrance = await enterByLogin<Subject>(db, kind, login, lookup, matches)
+  const entrance = await enterByLogin<Subject>(db, kind, login, lookup, matches, deployTokens)
   if (entrance.actor !== undefined || login.username === jobLogin || ours.test(login.password))
     return entrance
   const userId = await authenticate(login.username, login.password)

@@ -202,19 +202,20 @@ function loginSource({ username, password }: Login): RawBuilder<unknown> {
 /** Whether a password is that of a user, whose digest is given, and is good enough here. */
 export type PasswordProof = (userId: number, password: string, digest: string) => Promise<boolean>
 
-/** As `enter`, for HTTP Basic. */
+/** As `enter`, for HTTP Basic; `deployTokens`: they count, too. */
 export async function enterByLogin<Subject>(
   db: Statements,
   kind: AnyKind,
   login: Login,
   lookup: Lookup,
   matches: PasswordProof,
+  deployTokens: boolean,
 ): Promise<Entrance<Subject, never>> {
   if (login.username === jobLogin) {
     return enter(db, kind, { kind: 'job', digest: digestToken(login.password), sudo: undefined }, lookup)
   }
   const { passwordDigest, entrance } = await enterFrom<Subject, never>(db, kind, loginSource(login), lookup)
-  if (entrance.token === undefined) {
+  if (entrance.token === undefined && deployTokens) {
     const deployToken = await findDeployToken(db, login)
     if (deployToken !== undefined) {
       // By itself it is nobody in particular, also where it bears the name of a user.

@@ -38,7 +38,7 @@ export {
   type Login,
   type PasswordProof,
 } from './enter.ts'
-export { findDeployToken, type DeployToken } from './deploy-token.ts'
+export { findDeployToken, letsMachinesIn, type DeployToken } from './deploy-token.ts'
 export { find, findGroup, findReached } from './find.ts'
 export { enterByAnyLogin, type Passwords } from './enter-elsewhere.ts'
 export { imageProject, imageRepository, mayPassLevel } from './images.ts'

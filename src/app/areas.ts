@@ -155,7 +155,7 @@ export function areas(services: Services): Area[] {
     deployTokens(services),
     containerRules(services),
     containerRegistry(services),
-    oci({ ...services, passwords, machineLogin: deployTokenLogin(services.db) }),
+    oci({ ...services, passwords, machineLogin: deployTokenLogin(services) }),
     gitHttp({ ...gitServices, neighbours: [lfs.neighbour] }),
     lfs,
     gitSsh(gitServices),

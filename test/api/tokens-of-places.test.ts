@@ -5,6 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { during } from '../settings/effects.ts'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
 import { Client, type Reply } from '../world/client.ts'
 import { pushFiles } from '../world/push.ts'
@@ -348,5 +349,14 @@ describe('deploy tokens', () => {
     })
     expect(await asked(writing, project)).toEqual(['deploy_token', ['pull', 'push']])
     expect(await asked(await make(`/projects/${project.id}`), project)).toBe(403)
+    const labels = {
+      external_authorization_service_enabled: true,
+      external_authorization_service_default_label: 'open',
+    }
+    await during(world, labels, async () => expect(await asked(reading, project)).toBe(401))
+    const allowed = { ...labels, allow_deploy_tokens_and_keys_with_external_authn: true }
+    await during(world, allowed, async () =>
+      expect(await asked(reading, project)).toEqual(['deploy_token', ['pull']]),
+    )
   })
 })

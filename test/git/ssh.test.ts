@@ -207,6 +207,23 @@ describe('deploy keys', () => {
     ).toContain('ERROR: The project you were looking for could not be found')
   })
 
+  test('allow_deploy_tokens_and_keys_with_external_authn: they stand for nobody whom a policy is about', async () => {
+    const { ssh } = await deployKey()
+    const read = async () =>
+      (await tryGit(ssh, copies.folder, 'ls-remote', address(project.path_with_namespace))).code
+    const labels = {
+      external_authorization_service_enabled: true,
+      external_authorization_service_default_label: 'open',
+    }
+    const allowed = { ...labels, allow_deploy_tokens_and_keys_with_external_authn: true }
+    expect(await read()).toBe(0)
+    await during(world, labels, async () => expect(await read()).not.toBe(0))
+    await during(world, allowed, async () => expect(await read()).toBe(0))
+    const server = { ...allowed, external_authorization_service_url: 'https://policy.example' }
+    await during(world, server, async () => expect(await read()).not.toBe(0))
+    expect(await read()).toBe(0)
+  })
+
   test('push to a protected branch when they are named there', async () => {
     const { ssh, id } = await deployKey({ can_push: true })
     const copy = await clone(ssh)

@@ -144,3 +144,62 @@ test('a further address is confirmed with the mail that is sent there', async ()
   expect(confirmed['confirmed_at']).not.toBeNull()
   expect((await user.put('/user', { public_email: email })).status).toBe(200)
 })
+
+test('require_email_verification_on_account_locked: a locked account is opened by a code that is mailed', async () => {
+  const person = await world.user({ force_random_password: undefined, password })
+  const email = `${person.username}@example.com`
+  const signIn = (more: Record<string, string> = {}, shown = password) =>
+    new Browser(world).signIn(person.username, shown, more)
+  const lock = async () => {
+    for (const wrong of ['one', 'two', 'three']) await signIn({}, wrong)
+  }
+  const codeFrom = async (count: number) => {
+    const mails = await mailbox.to(email, count)
+    return /with this code: (\d{6})/.exec(mails.at(-1)!.text)![1]!
+  }
+  const values = { max_login_attempts: 3, failed_login_attempts_unlock_period_in_minutes: 1 }
+  await during(world, { ...values, require_email_verification_on_account_locked: true }, async () => {
+    await lock()
+    // Waiting is of no use, and who does not know the password learns nothing.
+    const { writer } = world.service.services.db
+    await sql`update users set locked_until = locked_until - interval '2 minutes' where id = ${person.id}`.execute(
+      writer,
+    )
+    expect(await signIn({}, 'four')).toMatchObject({
+      status: 401,
+      body: { message: 'Invalid login or password.' },
+    })
+    expect(await signIn()).toMatchObject({ status: 401, body: { needs: 'unlock_code' } })
+    const code = await codeFrom(1)
+    const wrong = code === '000000' ? '000001' : '000000'
+    expect(await signIn({ unlock_code: wrong })).toMatchObject({
+      status: 401,
+      body: { needs: 'unlock_code' },
+    })
+    expect(await signIn({ unlock_code: code }, 'four')).toMatchObject({ status: 401 })
+    expect(await signIn({ unlock_code: code })).toMatchObject({ status: 200 })
+    expect(await signIn()).toMatchObject({ status: 200 })
+
+    // A code that was tried too often is of no use, nor is an old one.
+    await lock()
+    await signIn()
+    const second = await codeFrom(2)
+    for (let tries = 0; tries < 5; tries += 1) await signIn({ unlock_code: `${second}0` })
+    expect(await signIn({ unlock_code: second })).toMatchObject({ status: 401 })
+    await sql`update account_unlocks set sent_at = now() - interval '2 minutes'`.execute(writer)
+    await signIn()
+    const third = await codeFrom(3)
+    await sql`update account_unlocks set sent_at = now() - interval '61 minutes'`.execute(writer)
+    expect(await signIn({ unlock_code: third })).toMatchObject({ status: 401 })
+  })
+  // Without the setting the account opens by itself.
+  expect(await signIn()).toMatchObject({ status: 401, body: { message: 'Invalid login or password.' } })
+  const other = await world.user({ force_random_password: undefined, password })
+  await during(world, values, async () => {
+    for (const wrong of ['one', 'two', 'three']) await new Browser(world).signIn(other.username, wrong)
+    await sql`update users set locked_until = locked_until - interval '2 minutes' where id = ${other.id}`.execute(
+      world.service.services.db.writer,
+    )
+    expect((await new Browser(world).signIn(other.username, password)).status).toBe(200)
+  })
+})

@@ -5,7 +5,6 @@
 export const unproven: ReadonlySet<string> = new Set([
   'disable_feed_token',
   'disabled_oauth_sign_in_sources',
-  'require_email_verification_on_account_locked',
   'abuse_notification_email',
   'commit_email_hostname',
   'auto_ban_user_on_excessive_projects_download',
@@ -40,7 +39,6 @@ export const unproven: ReadonlySet<string> = new Set([
   'mirror_available',
   'globally_allowed_ips',
   'dns_rebinding_protection_enabled',
-  'allow_deploy_tokens_and_keys_with_external_authn',
   'time_tracking_limit_to_hours',
   'security_policy_global_group_approvers_enabled',
   'security_approval_policies_limit',

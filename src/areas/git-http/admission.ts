@@ -1,6 +1,7 @@
 import {
   enter,
   enterByAnyLogin,
+  letsMachinesIn,
   entryProblem,
   isDisabledToken,
   isTokenUsable,
@@ -66,12 +67,13 @@ export async function admit(
 
 /** By a token or password, or as nobody. */
 function enterWith(services: AdmissionServices, login: Login | undefined): EnterFor {
-  const { db } = services
+  const { db, settings } = services
+  const machines = letsMachinesIn(settings.values)
   return (kind, fullPath) => {
     const lookup = { id: fullPath, secretDigest: undefined }
     return login === undefined
       ? enter(db, kind, { kind: 'none', digest: undefined, sudo: undefined }, lookup)
-      : enterByAnyLogin(db, kind, login, lookup, passwordsFor(services))
+      : enterByAnyLogin(db, kind, login, lookup, passwordsFor(services), machines)
   }
 }
 

@@ -5,6 +5,7 @@ import {
   deployKeyMayUpload,
   enter,
   isWriter,
+  letsMachinesIn,
   project as projectKind,
   type Actor,
   type ProjectSubject,
@@ -12,6 +13,7 @@ import {
 import type { Service } from '../../git/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database, Reader } from '../../kernel/db/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import { lookupOf } from './find-target.ts'
 import { GitRefusal } from './refusal.ts'
 import { projectMissing, type TargetServices } from './target.ts'
@@ -24,12 +26,17 @@ export interface KnownDeployKey {
 
 /** Who comes with a deploy key, which is for code alone. Throws the refusal in git's words. */
 export async function admitDeployKey(
-  services: Pick<TargetServices, 'aliases'> & { readonly db: Database; readonly plan: Plan },
+  services: Pick<TargetServices, 'aliases'> & {
+    readonly db: Database
+    readonly plan: Plan
+    readonly settings: Settings
+  },
   { id, title, creator_id }: KnownDeployKey,
   service: Service,
   fullPath: string,
 ): Promise<{ readonly actor: Actor; readonly project: ProjectSubject; readonly moved: boolean }> {
-  const { db } = services
+  const { db, settings } = services
+  if (!letsMachinesIn(settings.values)) throw new GitRefusal(403, 'Deploy keys are not allowed here.')
   const nobody = { kind: 'none', digest: undefined, sudo: undefined } as const
   const lookup = { id: await lookupOf(services, fullPath), secretDigest: undefined }
   const { subject, redirect } = await enter<ProjectSubject>(db, projectKind, nobody, lookup)

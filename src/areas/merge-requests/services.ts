@@ -5,6 +5,7 @@ import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import type { Texts } from '../markdown/index.ts'
+import type { Mailer } from '../../mail/index.ts'
 import type { PipelineCreator } from '../pipelines/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 
@@ -14,6 +15,8 @@ export interface MergeRequestServices {
   readonly events: Events
   readonly log: Logger
   readonly settings: Settings
+  /** Tells how people are told that their account is locked. */
+  readonly mail: Mailer
   readonly plan: Plan
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>

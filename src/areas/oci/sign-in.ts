@@ -1,6 +1,7 @@
 import {
   anonymous,
   enterByAnyLogin,
+  letsMachinesIn,
   entryProblem,
   instance,
   isTokenUsable,
@@ -54,6 +55,7 @@ export async function signIn(
     login,
     { id: undefined, secretDigest: undefined },
     services.passwords,
+    letsMachinesIn(services.settings.values),
   )
   const { actor, token } = entrance
   if (actor === undefined || (token !== undefined && !isTokenUsable(token))) {

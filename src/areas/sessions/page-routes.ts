@@ -29,6 +29,7 @@ export function mountSignIn(server: FastifyInstance, services: SignInServices): 
         login: form['login'] ?? '',
         password: form['password'] ?? '',
         code: given(form['otp_attempt']),
+        unlockCode: given(form['unlock_code']),
         newPassword: given(form['new_password']),
         remember: ['1', 'on', 'true'].includes(form['remember_me'] ?? ''),
       },

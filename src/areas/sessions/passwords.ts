@@ -1,12 +1,15 @@
 import { sql } from 'kysely'
 import type { PasswordProof, Passwords } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
+import type { Mailer } from '../../mail/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { matchesPassword } from '../users/index.ts'
+import { lockedForMail, unlocksByMail } from './unlocking.ts'
 
 export interface PasswordServices {
   readonly db: Database
   readonly settings: Settings
+  readonly mail: Mailer
 }
 
 /** Attempts and minutes of a lock where the settings say nothing. */
@@ -63,7 +66,7 @@ async function standing({ db }: Pick<PasswordServices, 'db'>, userId: number): P
 
 /** Whether what a user shows is right. Wrong ones in a row lock the account for a while; a right one ends the row. */
 export async function isRight(
-  { db, settings }: PasswordServices,
+  { db, settings, mail }: PasswordServices,
   userId: number,
   { failed_attempts: before }: Pick<Standing, 'failed_attempts'>,
   check: () => Promise<boolean>,
@@ -74,7 +77,9 @@ export async function isRight(
     return true
   }
   const attempts = settings.values.max_login_attempts ?? usual.attempts
-  const minutes = settings.values.failed_login_attempts_unlock_period_in_minutes ?? usual.minutes
+  const minutes = unlocksByMail(settings.values, { mail })
+    ? lockedForMail
+    : (settings.values.failed_login_attempts_unlock_period_in_minutes ?? usual.minutes)
   await sql`
     update users set
       failed_attempts = case when failed_attempts + 1 >= ${attempts} then 0 else failed_attempts + 1 end,

@@ -1,17 +1,16 @@
 import { accountProblem, confirmationProblem, owesTerms } from '../../access/index.ts'
 import { digestToken, newToken, type Cipher } from '../../kernel/lib/secrets.ts'
 import { digestPassword, matchesPassword, passwordFaults, passwordRules } from '../users/index.ts'
-import type { Mailer } from '../../mail/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { warnOfUnknown, type SignInPlace } from './known-devices.ts'
 import { isRight, type PasswordServices } from './passwords.ts'
 import { takeSecondFactor } from './second-factor.ts'
 import * as store from './store.ts'
 import type { Account } from './store.ts'
+import { sendCode, unlock, unlocksByMail } from './unlocking.ts'
 
 export interface SignInServices extends PasswordServices {
   readonly cipher: Cipher
-  readonly mail: Mailer
   readonly events: Events
   readonly externalUrl: () => string
   /** Who else knows people and their passwords, such as a directory: the id of the user. */
@@ -23,6 +22,8 @@ export interface SignInForm {
   readonly password: string
   /** Of the authenticator, or a recovery code. */
   readonly code: string | undefined
+  /** Mailed to the owner of a locked account. */
+  readonly unlockCode: string | undefined
   /** In the place of one that has expired. */
   readonly newPassword: string | undefined
   /** The session is to outlive the browser. */
@@ -42,7 +43,12 @@ export interface OpenSession {
 /** Days that somebody is remembered who wants to be. */
 const rememberedDays = 14
 
-export type SignedIn = OpenSession | { readonly refused: string; readonly needs?: 'code' | 'new_password' }
+interface Refusal {
+  readonly refused: string
+  readonly needs?: 'code' | 'new_password' | 'unlock_code'
+}
+
+export type SignedIn = OpenSession | Refusal
 
 const wrong = { refused: 'Invalid login or password.' }
 
@@ -76,10 +82,15 @@ export async function signIn(
 /** The account that a password is of, if it may come in; a second factor, or a new password, is for the caller to ask for. */
 export async function byPassword(
   services: SignInServices,
-  login: Pick<SignInForm, 'login' | 'password'>,
-): Promise<{ readonly account: Account } | { readonly refused: string }> {
-  const account = await known(services, login)
-  if (account === undefined) return wrong
+  form: Pick<SignInForm, 'login' | 'password'> & Partial<Pick<SignInForm, 'unlockCode'>>,
+): Promise<{ readonly account: Account } | Refusal> {
+  const found = await known(services, form)
+  if (found === undefined) return wrong
+  const { account } = found
+  if (found.locked) {
+    const refused = await openLocked(services, account, form.unlockCode)
+    if (refused !== undefined) return { refused, needs: 'unlock_code' }
+  }
   const house = { values: services.settings.values, externalUrl: services.externalUrl() }
   const problem =
     (account.state === 'deactivated' ? undefined : accountProblem(standingOf(account))) ??
@@ -92,20 +103,43 @@ export async function byPassword(
   return { refused: problem }
 }
 
+interface Known {
+  readonly account: Account
+  /** The password is right, and the account is to be opened first. */
+  readonly locked: boolean
+}
+
 async function known(
   services: SignInServices,
   { login, password }: Pick<SignInForm, 'login' | 'password'>,
-): Promise<Account | undefined> {
+): Promise<Known | undefined> {
   const { db, settings, elsewhere } = services
   const account = await store.byLogin(db.reader, login)
   if (settings.values.password_authentication_enabled_for_web) {
     const digest = account?.password_digest ?? (await nobodys)
     const check = () => matchesPassword(password, digest)
-    if (account?.password_digest == null || account.locked) await check()
-    else if (await isRight(services, account.id, account, check)) return account
+    if (account?.password_digest == null) await check()
+    else if (account.locked) {
+      if ((await check()) && unlocksByMail(settings.values, services)) return { account, locked: true }
+    } else if (await isRight(services, account.id, account, check)) return { account, locked: false }
   }
   const userId = await elsewhere?.(login, password)
-  return userId === undefined ? undefined : db.transaction((tx) => store.lock(tx, userId))
+  const user = userId === undefined ? undefined : await db.transaction((tx) => store.lock(tx, userId))
+  return user && { account: user, locked: false }
+}
+
+/** Opens a locked account with the code that was mailed. Without one it is mailed; gives what to say then. */
+async function openLocked(
+  services: SignInServices,
+  account: Account,
+  code: string | undefined,
+): Promise<string | undefined> {
+  if (code === undefined) {
+    await services.db.transaction((tx) => sendCode(tx, services, account))
+    return 'Your account is locked. A code was mailed to you.'
+  }
+  const opened = await services.db.transaction((tx) => unlock(tx, services, account.id, code))
+  return opened ? undefined : 'The code is wrong, or too old.'
 }
 
 /** What is wrong with the new password where there must be one; undefined when all is well. */
