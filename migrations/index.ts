@@ -85,6 +85,7 @@ import * as lfs from './0131-lfs.ts'
 import * as proofsOfSshKeys from './0132-proofs-of-ssh-keys.ts'
 import * as visibleReferences from './0141-visible-references.ts'
 import * as upkeepOfWikis from './0142-upkeep-of-wikis.ts'
+import * as projectStatistics from './0143-project-statistics.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -171,4 +172,5 @@ export const migrations: MigrationList = {
   '0132-proofs-of-ssh-keys': proofsOfSshKeys,
   '0141-visible-references': visibleReferences,
   '0142-upkeep-of-wikis': upkeepOfWikis,
+  '0143-project-statistics': projectStatistics,
 }

@@ -533,6 +533,37 @@ describe('many editors at once', () => {
   }
 })
 
+describe('statistics', () => {
+  test('tell what the wiki and the rest of a project take, to Reporters and above', async () => {
+    const made = await project({ visibility: 'public' })
+    const bytes = Buffer.from(crypto.getRandomValues(new Uint8Array(20_000))).toString('base64')
+    await create(`/projects/${made.id}`, { title: 'large', content: bytes })
+    await pushFiles(world, made, { a: bytes.slice(0, 5000) })
+    const reporter = await world.member({ project: made }, 'reporter')
+    const guest = await world.member({ project: made }, 'guest')
+    const read = async (by: Person) =>
+      expectStatus(await by.get(`/projects/${made.id}?statistics=true`), 200)['statistics'] as
+        Record<string, number> | undefined
+    await expect
+      .poll(
+        async () => {
+          const found = (await read(reporter))!
+          return (
+            found['wiki_size']! > 15_000 && found['repository_size']! > 3000 && found['commit_count'] === 1
+          )
+        },
+        { timeout: 20_000, interval: 20 },
+      )
+      .toBe(true)
+    const found = (await read(reporter))!
+    expect(found['storage_size']).toBe(found['wiki_size']! + found['repository_size']!)
+    expect(await read(guest)).toBeUndefined()
+    expect(expectStatus(await reporter.get(`/projects/${made.id}`), 200)).not.toHaveProperty('statistics')
+    const listed = (await reporter.get('/projects?statistics=true&membership=true')).body as Json[]
+    expect(listed[0]!['statistics']).toEqual(found)
+  })
+})
+
 describe('news', () => {
   test('of pages are written once each, with the id that the page keeps', async () => {
     const { id } = await project()

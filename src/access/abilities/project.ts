@@ -140,6 +140,7 @@ const pipelineReaders = [publicJobs, member(Role.reporter), ownJob]
 
 export type ProjectAbility =
   | 'read_project'
+  | 'read_project_statistics'
   | 'reach_project'
   | 'read_project_member'
   | 'read_code'
@@ -257,6 +258,7 @@ export type ProjectAbility =
 /** Sources: permission matrix of the supporting resources (7.1) and the completions of the areas. */
 export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_project: { allow: [everybody] },
+  read_project_statistics: { allow: [member(Role.reporter)] },
   /** Where a token leads besides what its user sees. */
   reach_project: { allow: [everybody], never: [foreignJob] },
   read_project_member: { allow: [signedIn] },

@@ -32,6 +32,7 @@ import { basicUser, BasicUser } from '../users/index.ts'
 import { levelFields, levelNames, type FeatureLevels } from './feature-levels.ts'
 import type { PlainProjectRow, ProjectRow } from './rows.ts'
 import { allSettings, settingFields, shownSettings } from './settings.ts'
+import { Statistics, statisticsEntity } from './statistics.ts'
 
 const ProjectNamespace = Fields({
   id: Id(),
@@ -112,6 +113,7 @@ const fullFields = {
   open_issues_count: Int(),
   description_html: Text(),
   updated_at: Timestamp(),
+  statistics: Optional(Statistics),
   shared_with_groups: ListOf(SharedWith),
   security_and_compliance_enabled: Optional(Flag()),
   ...settingFields('everyone'),
@@ -285,6 +287,10 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
     open_issues_count: 0,
     description_html: paragraph(row.description),
     updated_at: row.updated_at,
+    statistics:
+      row.statistics !== undefined && may(actor, 'read_project_statistics', subject)
+        ? statisticsEntity(row.statistics)
+        : undefined,
     shared_with_groups: row.shared_with_groups,
     security_and_compliance_enabled: paid ? open('security_and_compliance') : undefined,
     ...shownSettings(settings, { maintainers, paid }),

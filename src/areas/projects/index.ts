@@ -8,6 +8,7 @@ import { movingEndpoints } from './moving-routes.ts'
 import { peopleEndpoints } from './people.ts'
 import { projectEndpoints, type ProjectServices } from './routes.ts'
 import { sharingEndpoints } from './sharing.ts'
+import { statisticsTasks } from './statistics.ts'
 import { starEndpoints } from './stars.ts'
 
 export { createProject } from './create.ts'
@@ -30,6 +31,7 @@ export function projects(services: ProjectServices & Pick<InactiveServices, 'mai
 } {
   const deletion = deletionTasks(services)
   const inactive = inactiveTasks(services)
+  const statistics = statisticsTasks(services)
   return {
     endpoints: [
       ...projectEndpoints(services),
@@ -40,7 +42,7 @@ export function projects(services: ProjectServices & Pick<InactiveServices, 'mai
       ...peopleEndpoints(services),
       ...sharingEndpoints(services),
     ],
-    tasks: [...deletion.tasks, ...(inactive.tasks as Task<never>[])],
-    schedules: [...deletion.schedules, ...inactive.schedules],
+    tasks: [...deletion.tasks, ...(inactive.tasks as Task<never>[]), ...(statistics.tasks as Task<never>[])],
+    schedules: [...deletion.schedules, ...inactive.schedules, ...statistics.schedules],
   }
 }

@@ -30,7 +30,9 @@ export const allParams = {
   updated_after: Optional(DateTime({ description: 'Only with `order_by=updated_at`' })),
   updated_before: Optional(DateTime({ description: 'Only with `order_by=updated_at`' })),
   repository_storage: Optional(Text({ description: 'For administrators' })),
-  statistics: Optional(Flag()),
+  statistics: Optional(
+    Flag({ description: 'With what each takes, where the caller is a Reporter or above' }),
+  ),
   pagination: OneOf(['legacy', 'keyset'], { default: 'legacy' }),
   id_after: Optional(Int({ description: 'Only projects with a greater id' })),
   id_before: Optional(Int({ description: 'Only projects with a smaller id' })),

@@ -21,6 +21,7 @@ import {
 import { badRequest } from '../../kernel/errors/index.ts'
 import { markedOn } from './marked.ts'
 import { projectColumns, projectJoins, type ProjectRow } from './rows.ts'
+import { statisticsColumn } from './statistics.ts'
 
 /** What a list of projects may be narrowed by; the parameters are declared in `list-params.ts`. */
 export interface ProjectFilter {
@@ -76,12 +77,12 @@ type Condition = RawBuilder<unknown>
  * memberships; else the list is merged from what each visibility shows him.
  */
 export function visibleProjects(
-  params: ProjectFilter & { readonly pagination: string },
+  params: ProjectFilter & { readonly pagination: string; readonly statistics?: boolean | undefined },
   input: PageInput,
 ): Read<ListedProject> {
   checkPairing(params)
   const source: MergedSource = {
-    columns: sql`${projectColumns}, place.more`,
+    columns: sql`${projectColumns}, place.more ${params.statistics === true ? sql`, ${statisticsColumn}` : sql``}`,
     table: sql`projects p`,
     id: sql`p.id`,
     ...visibleProjectParts(levelAsked(params)),

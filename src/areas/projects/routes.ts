@@ -80,11 +80,11 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
       may: 'read_project',
       anonymous: true,
       params: Fields({
-        statistics: Optional(Flag()),
+        statistics: Optional(Flag({ description: 'With what the project takes, for Reporters and above' })),
         license: Optional(Flag({ description: 'With the fields `license` and `license_url`' })),
       }),
       answers: Either(ProjectWithAccess, BasicProject),
-      read: () => store.ofSubject(),
+      read: ({ params }) => store.ofSubject(params),
       handle: async ({ actor, rows, params }) =>
         entities.project(rows[0]!, actor.user === null ? 'basic' : 'with access', {
           ...(await more(actor, rows[0]!)),

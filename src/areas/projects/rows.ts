@@ -3,6 +3,7 @@ import { projectLevels } from '../../access/index.ts'
 import { namespaceAvatar, placeAvatar } from '../avatars/index.ts'
 import { sharedWith, type SharedWithRow } from '../shares/index.ts'
 import { markedOn } from './marked.ts'
+import type { StatisticsRow } from './statistics.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 
 /** A project as the short form of answers needs it: its own columns, those of its namespace, and the caller's role. */
@@ -53,6 +54,8 @@ export interface ProjectRow extends PlainProjectRow {
   readonly marked_for_deletion_on: string | null
   /** The registration token for its runners, sealed; left out in lists. */
   readonly sealed_runners_token?: string | null
+  /** What it takes; only where that was asked for. */
+  readonly statistics?: StatisticsRow
   /** What it was made from, which the caller may not be allowed to see. */
   readonly forked_from: PlainProjectRow | null
 }

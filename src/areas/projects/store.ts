@@ -6,14 +6,17 @@ import { sealedTokenOf } from '../registration-tokens/index.ts'
 import { projectMark } from './deletion-mark.ts'
 import { projectColumns, projectJoins, type ProjectRow } from './rows.ts'
 import { nameTaken } from './rules.ts'
+import { statisticsColumn } from './statistics.ts'
 
 const runnersToken = sql`${sealedTokenOf('project_id', sql`p.id`)} as sealed_runners_token`
 
 /** The project that is the subject, read together with the caller's access. */
-export function ofSubject(): Read<ProjectRow> {
-  return rows(
-    sql`select ${projectColumns}, ${runnersToken} from projects p ${projectJoins} where p.id = subject.id`,
-  )
+export function ofSubject({
+  statistics = false,
+}: { statistics?: boolean | undefined } = {}): Read<ProjectRow> {
+  return rows(sql`
+    select ${projectColumns}, ${runnersToken} ${statistics ? sql`, ${statisticsColumn}` : sql``}
+    from projects p ${projectJoins} where p.id = subject.id`)
 }
 
 /** One project as this caller finds it, whether or not he may see it. */

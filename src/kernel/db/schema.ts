@@ -1175,6 +1175,18 @@ export interface ProjectStars {
   user_id: number;
 }
 
+export interface ProjectStatistics {
+  commit_count: number;
+  container_registry_size: number;
+  job_artifacts_size: number;
+  lfs_objects_size: number;
+  measured_at: Generated<Timestamp>;
+  project_id: number;
+  repository_size: number;
+  snippets_size: number;
+  uploads_size: number;
+}
+
 export interface ProtectedBranchAccessLevels {
   access_level: number | null;
   action: string;
@@ -1789,6 +1801,7 @@ export interface DB {
   project_languages: ProjectLanguages;
   project_shares: ProjectShares;
   project_stars: ProjectStars;
+  project_statistics: ProjectStatistics;
   projects: Projects;
   protected_branch_access_levels: ProtectedBranchAccessLevels;
   protected_branches: ProtectedBranches;

@@ -1,0 +1,118 @@
+import { sql } from 'kysely'
+import { countCommits, findCommit, parseRev, storedSize } from '../../git/index.ts'
+import type { Database } from '../../kernel/db/index.ts'
+import { Fields, Int } from '../../kernel/endpoint/index.ts'
+import { enqueue, type Events, type Schedule, type Task } from '../../tasks/index.ts'
+import type { RepositoryPlaces } from '../repository/index.ts'
+
+export interface StatisticsServices {
+  readonly db: Database
+  readonly events: Events
+  readonly places: RepositoryPlaces
+}
+
+const measureTask = 'projects:measure'
+const measureAll = 'projects:measure-all'
+const projectsAtOnce = 500
+
+const sizes = [
+  'repository_size',
+  'wiki_size',
+  'lfs_objects_size',
+  'job_artifacts_size',
+  'pipeline_artifacts_size',
+  'packages_size',
+  'snippets_size',
+  'uploads_size',
+  'container_registry_size',
+] as const
+
+export const Statistics = Fields({
+  commit_count: Int(),
+  storage_size: Int({ description: 'All sizes together, in bytes' }),
+  ...(Object.fromEntries(sizes.map((name) => [name, Int()])) as Record<
+    (typeof sizes)[number],
+    ReturnType<typeof Int>
+  >),
+})
+
+export type StatisticsRow = Readonly<Record<(typeof sizes)[number] | 'commit_count', number>>
+
+/** Of project `p`: what was measured last, zeroes before that. Nothing else keeps files so far. */
+export const statisticsColumn = sql`(
+  select json_build_object('commit_count', coalesce(s.commit_count, 0),
+    'repository_size', coalesce(s.repository_size, 0), 'wiki_size', coalesce(w.size, 0),
+    'lfs_objects_size', coalesce(s.lfs_objects_size, 0), 'job_artifacts_size', coalesce(s.job_artifacts_size, 0),
+    'pipeline_artifacts_size', 0, 'packages_size', 0, 'snippets_size', coalesce(s.snippets_size, 0),
+    'uploads_size', coalesce(s.uploads_size, 0), 'container_registry_size', coalesce(s.container_registry_size, 0))
+  from (select 1) one left join project_statistics s on s.project_id = p.id left join wikis w on w.project_id = p.id
+  ) as statistics`
+
+export function statisticsEntity(row: StatisticsRow): Record<string, number> {
+  const { commit_count, ...rest } = row
+  const storage_size = Object.values(rest).reduce((sum, size) => sum + size, 0)
+  return { commit_count, storage_size, ...rest }
+}
+
+/** Projects are measured when something was pushed to them, and every night for what else came in. */
+export function statisticsTasks(services: StatisticsServices): { tasks: Task[]; schedules: Schedule[] } {
+  const { db, events } = services
+  events.subscribe('push', 'projects:measure-pushed', async ({ projectId }) => {
+    if (projectId === null) return
+    // Of many pushes in a row the last one's is enough.
+    await enqueue(db.writer, measureTask, { id: projectId }, { key: `${measureTask} ${projectId}` })
+  })
+  return {
+    tasks: [
+      { name: measureTask, run: (payload) => measure(services, (payload as { id: number }).id) },
+      {
+        name: measureAll,
+        async run() {
+          for (let last = 0; ;) {
+            const { rows } = await sql<{ id: number }>`
+              select p.id from projects p where p.id > ${last} order by p.id limit ${projectsAtOnce}`.execute(
+              db.reader,
+            )
+            for (const { id } of rows) await measure(services, id)
+            if (rows.length < projectsAtOnce) return
+            last = rows.at(-1)!.id
+          }
+        },
+      },
+    ],
+    schedules: [{ task: measureAll, pattern: '33 2 * * *' }],
+  }
+}
+
+async function measure({ db, places }: StatisticsServices, id: number): Promise<void> {
+  const { rows } = await sql<{ storage: string; snippets: { id: number; storage: string }[] | null }>`
+    select p.storage, (
+      select json_agg(json_build_object('id', s.id, 'storage', s.storage)) from snippets s where s.project_id = p.id
+      ) as snippets
+    from projects p where p.id = ${id}`.execute(db.reader)
+  const project = rows[0]
+  if (project === undefined) return
+  const repository = places.of({ id, storage: project.storage })
+  const repositorySize = await storedSize(repository)
+  let snippetsSize = 0
+  for (const { id: snippet, storage } of project.snippets ?? [])
+    snippetsSize += await storedSize(places.of({ id: `snippet-${snippet}`, storage }))
+  const head = repositorySize === 0 ? undefined : await findCommit(repository, parseRev('HEAD')!)
+  const commits = head === undefined ? 0 : await countCommits(repository, { revs: [head.oid] })
+  await sql`
+    insert into project_statistics (project_id, commit_count, repository_size, snippets_size, lfs_objects_size,
+      job_artifacts_size, uploads_size, container_registry_size)
+    select p.id, ${commits}, ${repositorySize}, ${snippetsSize},
+      (select coalesce(sum(o.size), 0) from lfs_links l join lfs_objects o on o.oid = l.oid where l.project_id = p.id),
+      (select coalesce(sum(a.size), 0) from ci_job_artifacts a where a.project_id = p.id),
+      (select coalesce(sum(u.size), 0) from uploads u where u.project_id = p.id),
+      (select coalesce(sum(b.size), 0) from container_blobs b where b.digest in (
+        select l.digest from container_blob_links l join container_repositories r on r.id = l.repository_id
+        where r.project_id = p.id))
+    from projects p where p.id = ${id}
+    on conflict (project_id) do update set commit_count = excluded.commit_count,
+      repository_size = excluded.repository_size, snippets_size = excluded.snippets_size,
+      lfs_objects_size = excluded.lfs_objects_size, job_artifacts_size = excluded.job_artifacts_size,
+      uploads_size = excluded.uploads_size, container_registry_size = excluded.container_registry_size,
+      measured_at = now()`.execute(db.writer)
+}
