@@ -21,13 +21,14 @@ import { includesPlan, type Plan } from '../kernel/config/index.ts'
 import { requestContext, type Logger } from '../kernel/log/index.ts'
 import type { Settings } from '../settings/index.ts'
 import { entryProblem } from './admission.ts'
+import { isShownTo, type AddressHouse } from './admitted-addresses.ts'
 import { accountProblem, checkScopes, checkToken, isDisabledToken, type Actor, type User } from './actor.ts'
 import { machineSecret, readCredentials, type Credentials } from './credentials.ts'
 import { decide } from './decide.ts'
 import { enterInNameOf, findUser, type Entrance } from './enter.ts'
 import { EndpointLimits } from './endpoint-limits.ts'
 import { Entrances } from './remembered.ts'
-import type { AnyKind, AnySubject } from './subjects.ts'
+import type { AnyKind, AnySubject, GroupSubject, ProjectSubject } from './subjects.ts'
 import { noteTokenUse, SessionUse } from './token-use.ts'
 import type { Caller, Throttles } from './throttles.ts'
 import { UniqueAddresses } from './unique-addresses.ts'
@@ -162,6 +163,7 @@ export class Gate {
           break
         case 'subject':
           if (subject === undefined || !entrance.visible || isShut(actor, subject)) throw kind.missing()
+          if (isPlace(subject) && !isShownTo(subject, actor, request.ip, this.#house)) throw kind.missing()
           if (entrance.redirect) {
             const moved = this.#moved(request.method, 'id' in subject ? subject.id : 0, call)
             if (moved !== undefined) return moved
@@ -192,6 +194,10 @@ export class Gate {
     const interval = Math.trunc(milliseconds * this.#settings.values.polling_interval_multiplier)
     if (context === undefined) return
     context.headers = { ...context.headers, 'poll-interval': String(interval === 0 ? -1 : interval) }
+  }
+
+  get #house(): AddressHouse {
+    return { values: this.#settings.values, plan: this.#plan }
   }
 
   async #checkCredentials(
@@ -265,6 +271,10 @@ export class Gate {
 function isShut(actor: Actor | undefined, subject: AnySubject): boolean {
   if (actor?.job == null || subject.kind !== 'project') return false
   return !decide(actor, 'reach_project', subject, true).allowed
+}
+
+function isPlace(subject: AnySubject): subject is GroupSubject | ProjectSubject {
+  return subject.kind === 'group' || subject.kind === 'project'
 }
 
 /** Where a token is replaced by a new one. */

@@ -107,6 +107,7 @@ export {
   issueVisibleAnywhere,
 } from './noteables.ts'
 export { Throttles, type Caller, type Family } from './throttles.ts'
+export { isShownTo } from './admitted-addresses.ts'
 export { confirmationProblem, entryProblem, owesTerms, type House } from './admission.ts'
 export { PageVisitors, type Visitor } from './page-visitors.ts'
 export { standingOf, type Bearer } from './standing.ts'

@@ -42,6 +42,8 @@ export interface ProjectSubject {
   readonly permissions: readonly Permission[]
   /** The caller is a job of another project that is let in here. */
   readonly openToJob: boolean
+  /** Addresses and ranges that its top-level group is shown to; null or empty: to all. */
+  readonly admittedAddresses: string | null
 }
 
 export interface GroupSubject {
@@ -58,6 +60,8 @@ export interface GroupSubject {
   readonly deleting: boolean
   readonly role: number
   readonly permissions: readonly Permission[]
+  /** Addresses and ranges that its top-level group is shown to; null or empty: to all. */
+  readonly admittedAddresses: string | null
 }
 
 /** A runner, found by its own token. */
@@ -132,12 +136,17 @@ function identified(id: string | undefined): { id: number } | { path: string } {
 const groupMarked = sql`exists (
   select from namespaces marked where marked.id = any (n.traversal_ids) and marked.marked_for_deletion_at is not null)`
 
+/** Of namespace `n`; a change of it raises the mark of everybody's access. */
+const admittedAddresses = sql`(
+  select top.settings ->> 'ip_restriction_ranges' from namespaces top where top.id = n.traversal_ids[1])`
+
 /** Of project `p` in namespace `n`, as `projectFromRow` takes them. */
 export const projectColumns = sql`
   p.id, p.namespace_id, n.kind as namespace_kind, n.traversal_ids as line, p.name, p.path, p.full_path, p.visibility,
   p.archived, p.default_branch, p.creator_id, p.storage, p.refs_version, p.repository_empty, p.settings,
   p.feature_levels, (p.marked_for_deletion_at is not null or ${groupMarked}) as deleting,
-  p.import_status in ('scheduled', 'started') as importing, p.xmin::text || '.' || n.xmin::text as version`
+  p.import_status in ('scheduled', 'started') as importing, ${admittedAddresses} as admitted_addresses,
+  p.xmin::text || '.' || n.xmin::text as version`
 
 /** Jobs of other projects come in where the project's list names theirs or a group above it, or where it keeps none. */
 function openToJob(jobProject: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -196,6 +205,7 @@ export function projectFromRow(row: Row, role: number): ProjectSubject {
     role,
     permissions: permissionsOf(row),
     openToJob: row['open_to_job'] === true,
+    admittedAddresses: (row['admitted_addresses'] as string | null | undefined) ?? null,
   }
 }
 
@@ -205,7 +215,7 @@ function permissionsOf(row: Row): readonly Permission[] {
 
 /** Of namespace `n`, as `groupFromRow` takes them. */
 export const groupColumns = sql`n.id, n.parent_id, n.traversal_ids as line, n.name, n.path, n.full_path, n.visibility, n.settings,
-  ${groupMarked} as deleting, n.xmin::text as version`
+  ${groupMarked} as deleting, ${admittedAddresses} as admitted_addresses, n.xmin::text as version`
 
 export const group: AccessKind<'group', GroupSubject, GroupAbility> = {
   name: 'group',
@@ -234,6 +244,7 @@ export const group: AccessKind<'group', GroupSubject, GroupAbility> = {
     settings: row['settings'] as Record<string, unknown>,
     role,
     permissions: permissionsOf(row),
+    admittedAddresses: row['admitted_addresses'] as string | null,
   }),
   missing: () => notFound('Group'),
 }

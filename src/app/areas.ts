@@ -38,6 +38,7 @@ import { projectArchives } from '../areas/project-archives/index.ts'
 import { projectAliases, projectOfAlias } from '../areas/project-aliases/index.ts'
 import { repository } from '../areas/repository/index.ts'
 import { codeOwners } from '../areas/code-owners/index.ts'
+import { secretPushProtection } from '../areas/secret-push-protection/index.ts'
 import { storageMoves } from '../areas/storage-moves/index.ts'
 import { pushRules } from '../areas/push-rules/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
@@ -142,6 +143,7 @@ export function areas(services: Services): Area[] {
     protectedTags(services),
     pushRules(services),
     codeOwners(services),
+    secretPushProtection(services),
     storageMoves(services),
     repository({
       ...services,

@@ -11,6 +11,7 @@ import {
 } from '../areas/protected-branches/index.ts'
 import { tagGuard } from '../areas/protected-tags/index.ts'
 import { pushRuleGuard } from '../areas/push-rules/index.ts'
+import { secretGuard } from '../areas/secret-push-protection/index.ts'
 import { sizeGuard, type DoorRules } from '../areas/repository/index.ts'
 import type { Plan } from '../kernel/config/index.ts'
 
@@ -36,6 +37,7 @@ export function refRules(services: GuardServices & { plan: Plan }): DoorRules<Pr
               pushRuleGuard({ db }, mover),
               codeOwnerGuard({ db }, mover),
               lfsGuard({ db }, mover),
+              ...(plan === 'ultimate' ? [secretGuard({ db, settings }, mover)] : []),
             ]
       return {
         async check(proposal) {

@@ -9,6 +9,7 @@ export {
 export { branchProtectionOf } from './branch-protection.ts'
 export { acceptedNames, isIncluded } from './change.ts'
 export { flags, stateOf, type FlagName, type Gates, type StoredGates } from './flags.ts'
+export { addresses } from './formats.ts'
 export { entriesOf } from './kinds.ts'
 export { BranchProtection, type BranchProtectionDefaults } from './objects.ts'
 export { oldNames } from './old-names.ts'

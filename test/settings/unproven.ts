@@ -37,12 +37,9 @@ export const unproven: ReadonlySet<string> = new Set([
   'concurrent_relation_batch_export_limit',
   'silent_admin_exports_enabled',
   'mirror_available',
-  'globally_allowed_ips',
-  'dns_rebinding_protection_enabled',
   'time_tracking_limit_to_hours',
   'security_policy_global_group_approvers_enabled',
   'security_approval_policies_limit',
-  'secret_push_protection_available',
   'allow_all_integrations',
   'allowed_integrations',
 ])

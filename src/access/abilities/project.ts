@@ -243,6 +243,8 @@ export type ProjectAbility =
   | 'approve_merge_request'
   | 'admin_merge_request_settings'
   | 'admin_push_rule'
+  | 'read_security_settings'
+  | 'admin_security_settings'
   | 'admin_web_hook'
   | 'admin_deploy_token'
   | 'admin_access_token'
@@ -408,6 +410,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   approve_merge_request: { allow: developer, never: [archived, off('merge_requests')] },
   admin_merge_request_settings: { allow: maintainer, never: [archived] },
   admin_push_rule: { allow: maintainer, never: [archived] },
+  read_security_settings: { allow: developer },
+  admin_security_settings: { allow: maintainer, never: [archived] },
   admin_web_hook: { allow: maintainer },
   admin_deploy_token: { allow: maintainer },
   admin_access_token: { allow: maintainer },

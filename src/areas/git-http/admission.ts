@@ -4,6 +4,7 @@ import {
   letsMachinesIn,
   entryProblem,
   isDisabledToken,
+  isShownTo,
   isTokenUsable,
   noteTokenUse,
   type Actor,
@@ -45,7 +46,7 @@ const scopes = {
 export async function admit(
   services: AdmissionServices,
   login: Login | 'unreadable' | undefined,
-  fullPath: string,
+  { fullPath, address }: { readonly fullPath: string; readonly address: string },
   service: Service,
 ): Promise<Admitted> {
   if (services.settings.values.enabled_git_access_protocol === 'ssh') {
@@ -61,6 +62,10 @@ export async function admit(
     if (!open || service === 'git-receive-pack') throw denied(services)
   }
   if (wanted === undefined) throw new GitRefusal(404, projectMissing)
+  const house = { values: services.settings.values, plan: services.plan }
+  if (wanted.subject !== undefined && !isShownTo(wanted.subject, actor, address, house)) {
+    throw new GitRefusal(404, projectMissing)
+  }
   const target = await openTarget(actor, wanted, service)
   return { actor, target, moved: entrance.redirect }
 }

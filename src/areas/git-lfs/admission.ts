@@ -1,7 +1,9 @@
+import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import {
   enterById,
   entryProblem,
+  isShownTo,
   project as projectKind,
   type Actor,
   type Login,
@@ -30,17 +32,19 @@ export interface Admitted {
 /** Who asks, and whether he may read or write the code of this project; throws the refusal in git's words. */
 export async function admitLfs(
   services: LfsServices,
-  authorization: string | undefined,
+  { headers, ip: address }: FastifyRequest,
   fullPath: string,
   writes: boolean,
 ): Promise<Admitted> {
-  const login = readLogin(authorization)
+  const login = readLogin(headers.authorization)
   const service = writes ? 'git-receive-pack' : 'git-upload-pack'
   const grant = grantOf(services, login)
   const admitted =
     grant === undefined
-      ? await admitLogin(services, login, fullPath, service)
+      ? await admitLogin(services, login, { fullPath, address }, service)
       : await admitGrant(services, grant, fullPath, service)
+  const house = { values: services.settings.values, plan: services.plan }
+  if (!isShownTo(admitted.project, admitted.actor, address, house)) throw new GitRefusal(404, projectMissing)
   const { enabled } = await store.factsOf(services.db.reader, admitted.project.id)
   if (!enabled) throw new GitRefusal(501, 'Git LFS is not enabled for this project.')
   return admitted
@@ -56,10 +60,10 @@ function grantOf({ cipher }: LfsServices, login: Login | 'unreadable' | undefine
 async function admitLogin(
   services: LfsServices,
   login: Login | 'unreadable' | undefined,
-  fullPath: string,
+  asked: { readonly fullPath: string; readonly address: string },
   service: Service,
 ): Promise<Admitted> {
-  const { actor, target } = await admit(services, login, fullPath, service)
+  const { actor, target } = await admit(services, login, asked, service)
   if (target.project === undefined) throw new GitRefusal(404, projectMissing)
   return { actor, project: target.project }
 }

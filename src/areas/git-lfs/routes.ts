@@ -41,7 +41,7 @@ async function answer(
   // What a question is about decides who may ask it.
   const batch = call.kind === 'batch' ? readBatch(await readQuestion(request.raw)) : undefined
   const writes = batch === undefined ? request.method !== 'GET' : batch.operation === 'upload'
-  const admitted = await admitLfs(services, request.headers.authorization, fullPath, writes)
+  const admitted = await admitLfs(services, request, fullPath, writes)
   const { user } = admitted.actor
   const tooMany = user === null ? undefined : services.throttles.count('git_lfs', { user: user.id })
   if (tooMany !== undefined) {

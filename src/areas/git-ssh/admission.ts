@@ -1,4 +1,11 @@
-import { enterById, entryProblem, type Actor } from '../../access/index.ts'
+import {
+  enterById,
+  entryProblem,
+  isShownTo,
+  type Actor,
+  type GroupSubject,
+  type ProjectSubject,
+} from '../../access/index.ts'
 import {
   admitDeployKey,
   codeTarget,
@@ -24,22 +31,23 @@ export interface Admitted {
 export async function admit(
   services: SshServices,
   key: store.KnownKey,
-  { service, fullPath }: GitCommand,
+  command: GitCommand,
+  address: string,
 ): Promise<Admitted> {
+  const { service, fullPath } = command
   if (services.settings.values.enabled_git_access_protocol === 'http') {
     throw new GitRefusal(403, 'Git access over SSH is not allowed')
   }
   if (key.expires_at !== null && key.expires_at.getTime() <= Date.now()) {
     throw new GitRefusal(403, 'Your SSH key has expired.')
   }
-  checkRate(services, key, { service, fullPath })
+  checkRate(services, key, command)
   await requireSecondFactor(services, key)
   if (services.settings.values.maintenance_mode && service === 'git-receive-pack') {
     throw new GitRefusal(403, services.settings.values.maintenance_mode_message ?? underMaintenance)
   }
-  if (key.user_id !== null) return admitUser(services, key.user_id, service, fullPath)
-  const { actor, project, moved } = await admitDeployKey(services, key, service, fullPath)
-  return { actor, target: codeTarget(services, project), moved }
+  const of = { service, fullPath, address }
+  return key.user_id === null ? ofDeployKey(services, key, of) : ofUser(services, key.user_id, of)
 }
 
 const underMaintenance = 'Guildhall is undergoing maintenance'
@@ -59,13 +67,14 @@ function checkRate(
   }
 }
 
-async function admitUser(
-  services: SshServices,
-  userId: number,
-  service: GitCommand['service'],
-  fullPath: string,
-): Promise<Admitted> {
-  const { actor, wanted, redirect } = await findWanted(services, fullPath, (kind, path) =>
+interface Asked {
+  readonly service: GitCommand['service']
+  readonly fullPath: string
+  readonly address: string
+}
+
+async function ofUser(services: SshServices, userId: number, asked: Asked): Promise<Admitted> {
+  const { actor, wanted, redirect } = await findWanted(services, asked.fullPath, (kind, path) =>
     enterById(services.db, kind, userId, { id: path, secretDigest: undefined }),
   )
   if (actor?.user == null) throw new GitRefusal(404, projectMissing)
@@ -73,5 +82,24 @@ async function admitUser(
   const problem = entryProblem(actor.user, house)
   if (problem !== undefined) throw new GitRefusal(403, problem)
   if (wanted === undefined) throw new GitRefusal(404, projectMissing)
-  return { actor, target: await openTarget(actor, wanted, service), moved: redirect }
+  if (wanted.subject !== undefined) checkAddress(services, wanted.subject, actor, asked)
+  return { actor, target: await openTarget(actor, wanted, asked.service), moved: redirect }
+}
+
+/** A deploy key is for code alone. */
+async function ofDeployKey(services: SshServices, key: store.KnownKey, asked: Asked): Promise<Admitted> {
+  const { actor, project, moved } = await admitDeployKey(services, key, asked.service, asked.fullPath)
+  checkAddress(services, project, actor, asked)
+  return { actor, target: codeTarget(services, project), moved }
+}
+
+/** Groups may be shown to some addresses only. */
+function checkAddress(
+  { settings, plan }: SshServices,
+  subject: ProjectSubject | GroupSubject,
+  actor: Actor,
+  { address }: Asked,
+): void {
+  if (isShownTo(subject, actor, address, { values: settings.values, plan })) return
+  throw new GitRefusal(404, projectMissing)
 }

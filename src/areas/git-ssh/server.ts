@@ -1,5 +1,11 @@
 import type { AddressInfo } from 'node:net'
-import ssh2, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2'
+import ssh2, {
+  type AuthContext,
+  type ClientInfo,
+  type Connection,
+  type ServerChannel,
+  type Session,
+} from 'ssh2'
 import { GitError, parseProtocol } from '../../git/index.ts'
 import { GitRefusal, projectMissing } from '../git-http/index.ts'
 import { fingerprintOf, parsePublicKey, restrictionOf } from '../ssh-keys/index.ts'
@@ -32,7 +38,7 @@ export class SshServer implements AsyncDisposable {
     this.#services = services
     this.#server = new ssh2.Server(
       { hostKeys: keys, ident: 'Guildhall', keepaliveInterval: 60_000 },
-      (client) => this.#connected(client),
+      (client, info) => this.#connected(client, info),
     )
     this.#server.on('error', (error: Error) =>
       services.log.warn({ err: error }, 'the SSH server has a problem'),
@@ -64,7 +70,7 @@ export class SshServer implements AsyncDisposable {
     for (const connection of this.#connections) connection.end()
   }
 
-  #connected(client: Connection): void {
+  #connected(client: Connection, { ip }: ClientInfo): void {
     if (this.#unproven >= most.unproven) {
       client.end()
       return
@@ -106,7 +112,7 @@ export class SshServer implements AsyncDisposable {
     })
     client.on('ready', prove)
     client.on('session', (accept) => {
-      if (state.key !== undefined) this.#session(accept(), state.key)
+      if (state.key !== undefined) this.#session(accept(), { key: state.key, address: ip })
     })
     // A client that goes away in the midst of a word is no concern of ours.
     client.on('error', () => client.end())
@@ -135,7 +141,8 @@ export class SshServer implements AsyncDisposable {
     return known
   }
 
-  #session(session: Session, key: store.KnownKey): void {
+  #session(session: Session, caller: Caller): void {
+    const { key } = caller
     let protocol: string | undefined
     session.on('env', (accept, _reject, { key: name, val }) => {
       if (name === 'GIT_PROTOCOL') protocol = val
@@ -151,14 +158,16 @@ export class SshServer implements AsyncDisposable {
     })
     session.on('exec', (accept, _reject, { command }) => {
       const channel = accept()
-      const running = this.#run(channel, key, command, protocol).finally(() => this.#running.delete(running))
+      const running = this.#run(channel, caller, command, protocol).finally(() =>
+        this.#running.delete(running),
+      )
       this.#running.add(running)
     })
   }
 
   async #run(
     channel: ServerChannel,
-    key: store.KnownKey,
+    { key, address }: Caller,
     text: string,
     protocol: string | undefined,
   ): Promise<void> {
@@ -174,10 +183,10 @@ export class SshServer implements AsyncDisposable {
         await takeSecondFactor(this.#services, key, channel, signal)
       } else if ('operation' in command) {
         const service = command.operation === 'upload' ? 'git-receive-pack' : 'git-upload-pack'
-        const admitted = await admit(this.#services, key, { service, fullPath: command.fullPath })
+        const admitted = await admit(this.#services, key, { service, fullPath: command.fullPath }, address)
         channel.write(lfsLogin(this.#services, key, command, admitted))
       } else {
-        const admitted = await admit(this.#services, key, command)
+        const admitted = await admit(this.#services, key, command, address)
         await transfer(this.#services, command, admitted, channel, {
           version: parseProtocol(protocol),
           signal,
@@ -197,6 +206,12 @@ export class SshServer implements AsyncDisposable {
       }
     }
   }
+}
+
+/** Who has shown a key, and from where. */
+interface Caller {
+  readonly key: store.KnownKey
+  readonly address: string
 }
 
 const line = '='.repeat(72)

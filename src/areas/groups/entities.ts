@@ -148,8 +148,9 @@ export function groupDetail(row: GroupRow, context: EntityContext): Record<strin
 /** Whether the caller is told what is for the Owners of a group. */
 export function looksAfter(actor: Actor, row: GroupRow): boolean {
   const { parent_id: parentId, full_path: fullPath } = row
-  const subject = { ...row, kind: 'group' as const, parentId, fullPath, permissions: [], deleting: false }
-  return may(actor, 'admin_group', { ...subject, settings: { ...row.settings } })
+  const settings = { ...row.settings }
+  const bare = { permissions: [], deleting: false, admittedAddresses: null }
+  return may(actor, 'admin_group', { ...row, ...bare, kind: 'group', parentId, fullPath, settings })
 }
 
 export function projectGroup(row: GroupRow, externalUrl: string): Record<string, unknown> {

@@ -7,7 +7,7 @@ import {
 } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { invalid, notFound } from '../../kernel/errors/index.ts'
-import type { SettingValues } from '../../settings/index.ts'
+import { addresses, type SettingValues } from '../../settings/index.ts'
 import { lockTree, pathFault, renameNamespace } from '../namespaces/index.ts'
 import * as rules from './rules.ts'
 import { changeSettings, withoutProtection } from './settings.ts'
@@ -48,6 +48,8 @@ export async function updateGroup(
       subgroup: before.parent_id !== null,
       defaultBranch: after.settings.default_branch,
     })
+    const addressFault = addresses(after.settings.ip_restriction_ranges ?? '')
+    if (addressFault !== undefined) faults['ip_restriction_ranges'] = [addressFault]
     if (after.visibility !== before.visibility) {
       const texts = [
         ...rules.visibilityFaults(after.visibility, {

@@ -1150,6 +1150,7 @@ export interface Projects {
   readme_path: string | null;
   refs_version: Generated<number>;
   repository_empty: Generated<boolean>;
+  secret_push_protection: Generated<boolean>;
   settings: Generated<Json>;
   star_count: Generated<number>;
   storage: Generated<string>;

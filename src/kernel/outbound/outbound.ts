@@ -165,9 +165,11 @@ export class Outbound {
       return { blocked: 'Only allowed schemes are http, https' }
     }
     const addresses = await addressesOf(target.hostname)
-    if (addresses.length === 0) return { blocked: 'Host cannot be resolved or invalid' }
     const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80)
     const rules = this.#rules()
+    if (addresses.length === 0 && (rules.pinned || rules.onlyAllowed)) {
+      return { blocked: 'Host cannot be resolved or invalid' }
+    }
     for (const { address } of addresses) {
       const reason = refusalOf({ host: target.hostname, port, address }, rules)
       if (reason !== undefined) return { blocked: reason }

@@ -28,6 +28,7 @@ import { repositoryWritingScenarios } from './repository-writing.ts'
 import { runnerScenarios } from './runners.ts'
 import { discussionScenarios } from './notes.ts'
 import { snippetScenarios } from './snippets.ts'
+import { securitySettingScenarios } from './security-settings.ts'
 import { serviceAccountScenarios } from './service-accounts.ts'
 import { sessionScenarios } from './sessions.ts'
 import { tokenScenarios } from './tokens.ts'
@@ -77,6 +78,7 @@ export const scenarios: Scenarios = {
   ...runnerScenarios,
   ...discussionScenarios,
   ...snippetScenarios,
+  ...securitySettingScenarios,
   ...serviceAccountScenarios,
   ...sessionScenarios,
   ...tokenScenarios,
