@@ -70,6 +70,7 @@ import * as signUp from './0190-sign-up.ts'
 import * as projectArchives from './0191-project-archives.ts'
 import * as oauth from './0193-oauth.ts'
 import * as secretPushProtection from './0194-secret-push-protection.ts'
+import * as groupArchives from './0195-group-archives.ts'
 import * as ageOfDeletedNotes from './0140-age-of-deleted-notes.ts'
 import * as refsOfPipelines from './0120-refs-of-pipelines.ts'
 import * as shownRegistrationTokens from './0121-shown-registration-tokens.ts'
@@ -160,6 +161,7 @@ export const migrations: MigrationList = {
   '0191-project-archives': projectArchives,
   '0193-oauth': oauth,
   '0194-secret-push-protection': secretPushProtection,
+  '0195-group-archives': groupArchives,
   '0200-webhooks': webhooks,
   '0201-news-of-records': newsOfRecords,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,

@@ -29,6 +29,7 @@ import { metadata } from '../areas/metadata/index.ts'
 import { deployments, environments } from '../areas/environments/index.ts'
 import { gpgKeys } from '../areas/gpg-keys/index.ts'
 import { groupIdentities } from '../areas/group-identities/index.ts'
+import { groupArchives } from '../areas/group-archives/index.ts'
 import { groups } from '../areas/groups/index.ts'
 import { identityTokens } from '../areas/identity-tokens/index.ts'
 import { jobTokenScope } from '../areas/job-token-scope/index.ts'
@@ -122,6 +123,7 @@ export function areas(services: Services): Area[] {
     projectAliases(services),
     badges(services),
     projectArchives({ ...services, wikis: wikiArea.hosting }),
+    groupArchives(services),
     languages(services),
     avatars(services),
     users({ ...services, beforeRemoval: removeRepositoriesBelow, removeNotes: removeNotesOf }),

@@ -3,6 +3,7 @@ import type { Schedule, Task } from '../../tasks/index.ts'
 import { deletionTasks } from './deletion.ts'
 import { groupEndpoints, type GroupServices } from './routes.ts'
 
+export { createGroup } from './create.ts'
 export type { GroupTransferred } from './transfer.ts'
 
 /** Groups: what projects and members are kept in. */

@@ -76,6 +76,9 @@ function day(raw: Raw, name: string): string | null {
   return raw[name] === undefined || raw[name] === null ? null : time(raw, name).slice(0, 10)
 }
 
+/** What the records of other archives are read with. */
+export const reader = { objectOf, listOf, text, textOrNull, oneOf, whole, wholeOrNull, time, day } as const
+
 export function checkProject(value: unknown): ProjectRecord {
   const raw = objectOf(value)
   return {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { ProjectSubject } from '../../access/index.ts'
 import { bundleOf } from '../../git/index.ts'
-import { bundles, formatVersion, localName, relations } from './format.ts'
+import { bundles, formatVersion, relations } from './format.ts'
 import { linesOf, openFolder, packIn, type Packing } from './pack.ts'
 import { readProject, readRelation } from './read-project.ts'
 import { standIn } from './stand-in.ts'
@@ -20,7 +20,7 @@ export async function exportProject(room: ArchiveRoom, projectId: number): Promi
     const standing = await standIn(db, wanted.user_id, projectId)
     if (standing === undefined) throw new Error('Who asked for it may not have it any more.')
     await using folder = await openFolder(room.workplace)
-    const packing = packIn(folder.path, localName)
+    const packing = packIn(folder.path)
     await packing.add('VERSION', formatVersion)
     const project = await readProject(db.reader, projectId)
     await packing.add(

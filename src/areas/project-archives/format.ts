@@ -22,11 +22,6 @@ export const knownFiles: ReadonlySet<string> = new Set([
   ...Object.values(bundles),
 ])
 
-/** What the files are called while they lie in a folder of ours. */
-export function localName(name: string): string {
-  return name.replace('/', '-')
-}
-
 export interface ProjectRecord {
   readonly name: string
   readonly description: string | null

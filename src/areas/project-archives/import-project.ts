@@ -1,15 +1,15 @@
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { Writable, type Readable } from 'node:stream'
 import { isAdministrator, visibilityName, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { GitError, pushOfBundle, type PushResult } from '../../git/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import * as check from './check-records.ts'
 import { fetchArchive } from './fetch-archive.ts'
-import { bundles, formatVersion, localName, type RelationName } from './format.ts'
-import { openFolder } from './pack.ts'
+import { bundles, formatVersion, knownFiles, type RelationName } from './format.ts'
+import { localName, openFolder } from './pack.ts'
+import { batches, type Taken } from './read-records.ts'
 import type { ArchiveRoom } from './services.ts'
 import { standIn } from './stand-in.ts'
 import * as store from './store.ts'
@@ -17,23 +17,8 @@ import { ArchiveFault, unpack } from './unpack.ts'
 import * as write from './write-project.ts'
 
 const mebibyte = 1024 * 1024
-/** Records that are written at one time. */
-const batch = 200
-/** Characters of a record. */
-const longestRecord = 64 * mebibyte
 /** Records that could not be taken, of which it is told. */
 const mostFailed = 100
-
-interface Failed {
-  readonly relation_name: string
-  readonly line: number
-  readonly exception_message: string
-}
-
-interface Taken {
-  readonly failed: Failed[]
-  readonly counts: Record<string, { fetched: number; imported: number }>
-}
 
 /** Fills a new project with what an archive holds. What is wrong with the archive is told by the status. */
 export async function importProject(room: ArchiveRoom, projectId: number): Promise<void> {
@@ -89,6 +74,7 @@ async function take(
     room.settings.values
   await using folder = await openFolder(room.workplace)
   const found = await unpack(archive, folder.path, {
+    known: knownFiles,
     size: size === 0 ? undefined : size * mebibyte,
     time: seconds === 0 ? undefined : seconds * 1000,
   })
@@ -152,41 +138,6 @@ function allowed(
 ): number {
   const restricted = settings.values.restricted_visibility_levels
   return isAdministrator(actor) || !restricted.includes(visibilityName(visibility)) ? visibility : 0
-}
-
-/** The records of a file some at a time; those that are not usable are noted. */
-async function* batches<Record>(
-  file: string,
-  relation: RelationName,
-  checked: (value: unknown) => Record,
-  { failed, counts }: Taken,
-): AsyncGenerator<Record[]> {
-  const count = (counts[relation] = { fetched: 0, imported: 0 })
-  let records: Record[] = []
-  const lines = createInterface({
-    input: createReadStream(file, 'utf8'),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })
-  for await (const line of lines) {
-    if (line === '') continue
-    count.fetched += 1
-    try {
-      if (line.length > longestRecord) throw new check.RecordFault('is too long')
-      records.push(checked(JSON.parse(line)))
-    } catch (error) {
-      if (!(error instanceof check.RecordFault || error instanceof SyntaxError)) throw error
-      failed.push({
-        relation_name: relation,
-        line: count.fetched,
-        exception_message: error.message.slice(0, 200),
-      })
-    }
-    if (records.length === batch) {
-      yield records
-      records = []
-    }
-  }
-  if (records.length > 0) yield records
 }
 
 /** Nothing is to run because of what was there before. */

@@ -9,6 +9,14 @@ import { archiveEndpoints, exportTask, importTask, removeFiles } from './routes.
 import type { ArchiveRoom, ArchiveServices } from './services.ts'
 import * as store from './store.ts'
 
+// What archives of other things are made and read with, too.
+export { readArchiveForm } from './archive-form.ts'
+export { checkLabel, checkMilestone, RecordFault, reader as recordReader } from './check-records.ts'
+export type { LabelRecord, MilestoneRecord } from './format.ts'
+export { linesOf, localName, openFolder, packIn, removeLeftFolders } from './pack.ts'
+export { batches, type Taken } from './read-records.ts'
+export { ArchiveFault, unpack } from './unpack.ts'
+
 const forgetting = 'projects:forget-exports'
 /** Hours that an archive can be downloaded for. */
 const kept = 24

@@ -16,6 +16,11 @@ export async function openFolder(workplace: string): Promise<AsyncDisposable & {
   }
 }
 
+/** What the files are called while they lie in a folder of ours. */
+export function localName(name: string): string {
+  return name.replace('/', '-')
+}
+
 export interface Packing {
   /** A file of this name, which is not kept in memory. */
   add(name: string, content: Readable | string): Promise<void>
@@ -24,7 +29,7 @@ export interface Packing {
 }
 
 /** Gathers files in a folder, since a tar has to know the length of each before it begins. */
-export function packIn(folder: string, localName: (name: string) => string): Packing {
+export function packIn(folder: string): Packing {
   const names: string[] = []
   const place = (name: string) => path.join(folder, localName(name))
   return {

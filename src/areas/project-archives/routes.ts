@@ -1,26 +1,15 @@
 import { endpoint, instance, isAdministrator, project, userOf, type Actor } from '../../access/index.ts'
-import {
-  Answer,
-  Either,
-  Fields,
-  Id,
-  Optional,
-  Text,
-  UploadedFile,
-  type Endpoint,
-  type RequestFacts,
-} from '../../kernel/endpoint/index.ts'
-import { readMultipart } from '../../kernel/endpoint/multipart.ts'
+import { Answer, Either, Fields, Id, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { forbidden, invalidParameters, notFound, refused, tooLarge } from '../../kernel/errors/index.ts'
 import { storedSize } from '../../git/index.ts'
 import { enqueue } from '../../tasks/index.ts'
-import type { Blob } from '../../blobs/index.ts'
 import { requestContext } from '../../kernel/log/index.ts'
 import { createProject } from '../projects/index.ts'
 import { contentDisposition } from '../repository/index.ts'
 import { ExportStatus, exportStatus, ImportStatus, importStatus } from './entities.ts'
 import { tooLargeToExport } from './export-project.ts'
 import { remoteProblem } from './fetch-archive.ts'
+import { readArchiveForm } from './archive-form.ts'
 import type { ArchiveRoom } from './services.ts'
 import * as store from './store.ts'
 
@@ -170,11 +159,19 @@ export function archiveEndpoints(room: ArchiveRoom): Endpoint[] {
       async handle({ actor, params, request }) {
         checkSource()
         const limit = settings.values.max_import_size * mebibyte
-        const { digest, ...sent } = await readForm(request, (content) =>
+        const form = await readArchiveForm(request, (content) =>
           blobs.put(content, limit === 0 ? undefined : limit, tooLarge),
         )
+        const { digest } = form
+        const sent = {
+          path: form.text('path'),
+          name: form.text('name'),
+          namespace_path: form.text('namespace_path'),
+          namespace: form.text('namespace'),
+          namespace_id: form.id('namespace_id'),
+        }
         try {
-          return await begin(actor, { ...params, ...sent }, { digest })
+          return await begin(actor, { ...params, ...given(sent) }, { digest })
         } catch (error) {
           await removeFiles(room, [digest])
           throw error
@@ -223,43 +220,9 @@ export async function removeFiles({ db, blobs }: ArchiveRoom, digests: readonly 
   for (const digest of digests) if (!needed.has(digest)) await blobs.remove(digest)
 }
 
-/** The archive, stored, and what was sent beside it. */
-async function readForm(
-  { body, headers }: RequestFacts,
-  put: (content: RequestFacts['body']) => Promise<Blob>,
-): Promise<Place & { readonly digest: string }> {
-  const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()
-  if (type !== 'multipart/form-data') throw invalidParameters(['file is missing'])
-  let taken = false
-  const form = await readMultipart(Object.assign(body, { headers }), {
-    takeFile(name, content) {
-      if (name !== 'file' || taken) return undefined
-      taken = true
-      return put(content)
-    },
-    parts: 20,
-  })
-  const { file } = form
-  if (!(file instanceof UploadedFile))
-    throw invalidParameters([`file is ${file === undefined ? 'missing' : 'invalid'}`])
-  const text = (name: string): string | undefined => {
-    const value = form[name]
-    if (value === undefined || value === '') return undefined
-    if (typeof value !== 'string' || value.includes('\0')) throw invalidParameters([`${name} is invalid`])
-    return value
-  }
-  const id = text('namespace_id')
-  if (id !== undefined && !/^\d{1,15}$/.test(id)) throw invalidParameters(['namespace_id is invalid'])
-  return Object.assign(
-    { digest: (file as UploadedFile<Blob>).stored.digest },
-    Object.fromEntries(
-      Object.entries({
-        path: text('path'),
-        name: text('name'),
-        namespace_path: text('namespace_path'),
-        namespace: text('namespace'),
-        namespace_id: id === undefined ? undefined : Number(id),
-      }).filter(([, value]) => value !== undefined),
-    ),
-  )
+/** What the form has counts more than the query, where it says anything. */
+function given<Values extends object>(values: Values): Partial<Values> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined),
+  ) as Partial<Values>
 }

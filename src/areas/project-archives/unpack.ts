@@ -4,12 +4,14 @@ import { Transform, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { extract as readTar } from 'tar-stream'
-import { knownFiles, localName } from './format.ts'
+import { localName } from './pack.ts'
 
 /** The archive is not one, or is too large: told to who imports it. */
 export class ArchiveFault extends Error {}
 
-export interface UnpackLimits {
+export interface UnpackOptions {
+  /** Names of all files that such an archive may hold. */
+  readonly known: ReadonlySet<string>
   /** Bytes of all that it unpacks to; undefined: any number. */
   readonly size: number | undefined
   /** Milliseconds; undefined: as long as it takes. */
@@ -25,15 +27,15 @@ const tooLarge = 'Decompressed archive size validation failed.'
 export async function unpack(
   archive: Readable,
   folder: string,
-  limits: UnpackLimits,
+  options: UnpackOptions,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   const tar = readTar()
-  const stop = limits.time === undefined ? undefined : AbortSignal.timeout(limits.time)
+  const stop = options.time === undefined ? undefined : AbortSignal.timeout(options.time)
   const flowing = pipeline(
     archive,
     createGunzip(),
-    metered(limits.size),
+    metered(options.size),
     tar,
     stop === undefined ? {} : { signal: stop },
   )
@@ -43,7 +45,7 @@ export async function unpack(
     for await (const entry of tar) {
       const { name, type } = entry.header
       const plain = name.replace(/^\.\//, '')
-      if (type === 'file' && knownFiles.has(plain) && !found.has(plain)) {
+      if (type === 'file' && options.known.has(plain) && !found.has(plain)) {
         await pipeline(
           entry,
           createWriteStream(path.join(folder, localName(plain)), { flags: 'wx', mode: 0o600 }),
@@ -62,7 +64,7 @@ export async function unpack(
     )
     if (cause instanceof ArchiveFault) throw cause
     if (stop?.aborted === true) throw new ArchiveFault(tooLarge)
-    throw new ArchiveFault('The file is not an archive of a project.')
+    throw new ArchiveFault('The file is not an archive, or is not whole.')
   }
   return found
 }

@@ -634,6 +634,25 @@ export interface GpgKeys {
   user_id: number;
 }
 
+export interface GroupExports {
+  created_at: Generated<Timestamp>;
+  digest: string | null;
+  namespace_id: number;
+  size: number | null;
+  status: Generated<string>;
+  user_id: number | null;
+}
+
+export interface GroupImports {
+  created_at: Generated<Timestamp>;
+  digest: string | null;
+  error: string | null;
+  failed: Generated<Json>;
+  namespace_id: number;
+  status: Generated<string>;
+  user_id: number | null;
+}
+
 export interface GroupShares {
   access_level: number;
   created_at: Generated<Timestamp>;
@@ -1757,6 +1776,8 @@ export interface DB {
   epics: Epics;
   events: Events;
   gpg_keys: GpgKeys;
+  group_exports: GroupExports;
+  group_imports: GroupImports;
   group_shares: GroupShares;
   identity_keys: IdentityKeys;
   invitations: Invitations;

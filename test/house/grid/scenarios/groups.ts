@@ -10,6 +10,14 @@ async function readable(stage: Stage): Promise<number> {
 }
 
 export const groupScenarios: Scenarios = {
+  'POST /groups/:id/export': { '': plain },
+  'GET /groups/:id/export/download': {
+    'no archive yet': async (stage) => ({
+      stage: await stage.variant('never exported', async () => undefined),
+    }),
+  },
+  'GET /groups/:id/import': { '': plain },
+  'POST /groups/import': { 'no archive': plain },
   'GET /groups': { '': plain },
   'GET /groups/:id': { '': plain },
   'GET /groups/:id/projects': { '': plain },

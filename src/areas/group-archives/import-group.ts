@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Readable } from 'node:stream'
+import { isAdministrator, visibilityName, type Actor } from '../../access/index.ts'
+import type { Tx } from '../../kernel/db/index.ts'
+import { ApiError } from '../../kernel/errors/index.ts'
+import { createGroup } from '../groups/index.ts'
+import {
+  ArchiveFault,
+  batches,
+  localName,
+  openFolder,
+  unpack,
+  type Taken,
+} from '../project-archives/index.ts'
+import * as check from './check.ts'
+import { fileOf, formatVersion, knownFiles, type GroupRecord, type RelationName } from './format.ts'
+import { standIn, type GroupArchiveRoom } from './services.ts'
+import * as store from './store.ts'
+import * as write from './write.ts'
+
+const mebibyte = 1024 * 1024
+/** Records that could not be taken, of which it is told. */
+const mostFailed = 100
+
+/** Fills a new group with what an archive holds. What is wrong with the archive is told by the status. */
+export async function importGroup(room: GroupArchiveRoom, groupId: number): Promise<void> {
+  const { db, blobs, log } = room
+  const wanted = await store.findImport(db.reader, groupId)
+  if (wanted?.digest == null) return
+  const taken: Taken = { failed: [], counts: {} }
+  let error: string | null = null
+  try {
+    if (wanted.status === 'started') throw new ArchiveFault('The import was interrupted.')
+    await store.startImport(db.writer, groupId)
+    await take(room, groupId, wanted.user_id, blobs.read(wanted.digest), taken)
+  } catch (problem) {
+    if (!(problem instanceof ArchiveFault)) log.warn({ err: problem, group: groupId }, 'an import failed')
+    error = problem instanceof ArchiveFault ? problem.message : 'The import failed.'
+  }
+  await store.endImport(db.writer, groupId, { error, failed: taken.failed.slice(0, mostFailed) })
+  await removeFiles(room, [wanted.digest])
+}
+
+/** Removes files that nothing needs any more. */
+export async function removeFiles(
+  { db, blobs }: GroupArchiveRoom,
+  digests: readonly string[],
+): Promise<void> {
+  const needed = await store.stillNeeded(db.writer, digests)
+  for (const digest of digests) if (!needed.has(digest)) await blobs.remove(digest)
+}
+
+async function take(
+  room: GroupArchiveRoom,
+  groupId: number,
+  userId: number | null,
+  archive: Readable,
+  taken: Taken,
+): Promise<void> {
+  const { db, settings } = room
+  const { max_decompressed_archive_size: size, decompress_archive_file_timeout: seconds } = settings.values
+  await using folder = await openFolder(room.workplace)
+  const found = await unpack(archive, folder.path, {
+    known: knownFiles,
+    size: size === 0 ? undefined : size * mebibyte,
+    time: seconds === 0 ? undefined : seconds * 1000,
+  })
+  const place = (name: string) => path.join(folder.path, localName(name))
+  const version = found.has('VERSION') ? await readFile(place('VERSION'), 'utf8') : ''
+  if (version.trim() !== formatVersion) throw new ArchiveFault('The archive has a version that is not known.')
+  const actor = await standIn(db, userId, groupId)
+  if (actor === undefined) throw new ArchiveFault('Who asked for the import may not make it any more.')
+
+  async function* records<Record>(
+    relation: RelationName,
+    checked: (value: unknown) => Record,
+  ): AsyncGenerator<Record[]> {
+    if (found.has(fileOf(relation))) yield* batches(place(fileOf(relation)), relation, checked, taken)
+  }
+  const groups = new Map([['', groupId]])
+  for await (const batch of records('groups', check.checkGroup)) {
+    for (const record of batch) await takeGroup(room, actor, groups, record, taken)
+  }
+  const target = { groups, importerId: actor.user!.id, asOthers: isAdministrator(actor) }
+  const into = async <Record>(
+    relation: RelationName,
+    checked: (value: unknown) => Record,
+    writeAll: (tx: Tx, to: write.Target, all: readonly Record[]) => Promise<void>,
+  ): Promise<void> => {
+    for await (const batch of records(relation, checked)) {
+      await db.transaction((tx) => writeAll(tx, target, batch))
+    }
+  }
+  await into('labels', check.checkGroupLabel, write.writeLabels)
+  await into('milestones', check.checkGroupMilestone, write.writeMilestones)
+  await into('epics', check.checkEpic, write.writeEpics)
+  await into('epics', check.checkEpic, write.writeParents)
+}
+
+/** The group itself, which is there, or one below it, which is made. One that may not be is noted, with all below it. */
+async function takeGroup(
+  { db, settings }: GroupArchiveRoom,
+  actor: Actor,
+  groups: Map<string, number>,
+  record: GroupRecord,
+  { failed, counts }: Taken,
+): Promise<void> {
+  const { values } = settings
+  const level = visibilityName(record.visibility)
+  const kept = values.restricted_visibility_levels.includes(level) && !isAdministrator(actor)
+  const visibility = kept ? 0 : record.visibility
+  const known = groups.get(record.path)
+  if (known !== undefined) {
+    await db.transaction((tx) => store.describe(tx, known, { ...record, visibility }))
+    return
+  }
+  const end = record.path.lastIndexOf('/')
+  const parent = groups.get(record.path.slice(0, Math.max(0, end)))
+  const fail = (message: string): void => {
+    failed.push({ relation_name: 'groups', line: counts['groups']!.fetched, exception_message: message })
+  }
+  if (parent === undefined) {
+    fail('the group above it is not there')
+    return
+  }
+  try {
+    const { name, description } = record
+    const wanted = { name, path: record.path.slice(end + 1), parent_id: parent, description }
+    const id = await createGroup({ db, settings: values }, actor, { ...wanted, visibility: 'private' })
+    await db.transaction((tx) => store.describe(tx, id, { description, visibility }))
+    groups.set(record.path, id)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    fail('it may not be made here')
+  }
+}
