@@ -42,7 +42,7 @@ async function archiveOf(of: Json): Promise<Buffer> {
 function send(content: Buffer, fields: Json = {}, who: Person = world.root): Promise<Reply> {
   const form = new FormData()
   const path = world.unique('imported')
-  for (const [name, value] of Object.entries({ name: path, path, ...fields })) form.set(name, String(value))
+  for (const [name, value] of Object.entries<string>({ name: path, path, ...fields })) form.set(name, value)
   form.set('file', new Blob([new Uint8Array(content)]), 'archive.tar.gz')
   return who.post('/groups/import', form)
 }
