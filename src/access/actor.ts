@@ -9,6 +9,8 @@ export interface User {
   readonly name: string
   readonly email: string
   readonly publicEmail: string | null
+  /** For commits made here; null: the first address. See `commitAddress`. */
+  readonly commitEmail: string | null
   readonly state: string
   readonly kind: string
   readonly admin: boolean

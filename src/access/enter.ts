@@ -30,7 +30,7 @@ const userColumns = userColumnsWith(sql`u.admin`)
 
 export function userColumnsWith(admin: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    u.id, u.username, u.name, u.email, u.public_email, u.state, u.kind, ${admin}, u.external, u.can_create_group,
+    u.id, u.username, u.name, u.email, u.public_email, u.commit_email, u.state, u.kind, ${admin}, u.external, u.can_create_group,
     u.locked_until, u.password_expired, u.accepted_terms,
     case when u.confirmed_at is null then u.created_at end as unconfirmed_since`
 }
@@ -357,6 +357,7 @@ export function userFromRow(row: Record<string, unknown>): User {
     name: row['name'] as string,
     email: row['email'] as string,
     publicEmail: row['public_email'] as string | null,
+    commitEmail: row['commit_email'] as string | null,
     state: row['state'] as string,
     kind: row['kind'] as string,
     admin: row['admin'] as boolean,

@@ -39,6 +39,7 @@ export {
   type PasswordProof,
 } from './enter.ts'
 export { findDeployToken, letsMachinesIn, type DeployToken } from './deploy-token.ts'
+export { commitAddress, holderOfPrivate, privateAddress, privateHost } from './commit-address.ts'
 export { find, findGroup, findReached } from './find.ts'
 export { enterByAnyLogin, type Passwords } from './enter-elsewhere.ts'
 export { imageProject, imageRepository, mayPassLevel } from './images.ts'

@@ -34,7 +34,7 @@ export function refRules(services: GuardServices & { plan: Plan }): DoorRules<Pr
           ? [lfsGuard({ db }, mover)]
           : [
               sizeGuard(settings),
-              pushRuleGuard({ db }, mover),
+              pushRuleGuard(services, mover),
               codeOwnerGuard({ db }, mover),
               lfsGuard({ db }, mover),
               ...(plan === 'ultimate' ? [secretGuard({ db, settings }, mover)] : []),

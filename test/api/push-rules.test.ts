@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Copies, git } from '../git/copies.ts'
+import { during } from '../settings/effects.ts'
 import { answerOf, bodyOf } from '../world/bodies.ts'
 import type { Person, Reply } from '../world/client.ts'
 import { startWorld, type Json, type Made, type World } from '../world/world.ts'
@@ -176,6 +177,40 @@ describe('holds', () => {
         (await commitFile('d', { start_branch: undefined, author_email: 'nobody@nowhere.test' })).body,
       ).toMatchObject({ message: "Author 'nobody@nowhere.test' is not a member of team" })
     })
+  })
+
+  test('commit_email_hostname: private addresses stand for their users, in commits made here and in pushes', async () => {
+    const shown = async () => bodyOf(await maintainer.get('/user'))['commit_email'] as string
+    const mine = (host: string) => `${maintainer.id}-${maintainer.username}@${host}`
+    const addresses = async () => {
+      const head = bodyOf(await maintainer.get(`/projects/${project.id}/repository/commits/${branch}`))
+      return [head['author_email'], head['committer_email']]
+    }
+    expect((await maintainer.put('/user', { commit_email: '_private' })).status).toBe(200)
+    const usual = mine(`users.noreply.${new URL(world.url).hostname}`)
+    expect(await shown()).toBe(usual)
+    await under({ commit_committer_check: true, member_check: true }, async () => {
+      await during(world, { commit_email_hostname: 'private.example' }, async () => {
+        expect(await shown()).toBe(mine('private.example'))
+        expect((await commitFile('privately')).status).toBe(201)
+        expect(await addresses()).toEqual([mine('private.example'), mine('private.example')])
+        const as = (email: string) => ({ GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_EMAIL: email })
+        await copies.try(copy, ['commit', '--allow-empty', '-m', 'x'], as(mine('private.example')))
+        expect((await push(`HEAD:refs/heads/${branch}-2`)).code).toBe(0)
+        for (const other of [usual, '999999999-nobody@private.example']) {
+          await copies.try(
+            copy,
+            ['commit', '--amend', '--allow-empty', '--reset-author', '--no-edit'],
+            as(other),
+          )
+          expect((await push(`HEAD:refs/heads/${branch}-3`)).stderr).toContain('You cannot push commits for')
+        }
+      })
+      expect((await commitFile('as usual', { start_branch: undefined })).status).toBe(201)
+      expect(await addresses()).toEqual([usual, usual])
+    })
+    expect((await maintainer.put('/user', { commit_email: null })).status).toBe(200)
+    expect(await shown()).toBe(bodyOf(await maintainer.get('/user'))['email'])
   })
 
   test('for tags, which only pushes do not delete', async () => {

@@ -6,7 +6,6 @@ export const unproven: ReadonlySet<string> = new Set([
   'disable_feed_token',
   'disabled_oauth_sign_in_sources',
   'abuse_notification_email',
-  'commit_email_hostname',
   'auto_ban_user_on_excessive_projects_download',
   'max_number_of_repository_downloads',
   'max_number_of_repository_downloads_within_time_period',

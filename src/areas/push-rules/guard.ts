@@ -1,4 +1,10 @@
-import type { Actor, ProjectSubject } from '../../access/index.ts'
+import {
+  commitAddress,
+  holderOfPrivate,
+  privateAddress,
+  type Actor,
+  type ProjectSubject,
+} from '../../access/index.ts'
 import {
   blobSize,
   branchName,
@@ -11,8 +17,15 @@ import {
   type Refusal,
 } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import { Checker, type Pusher } from './rules.ts'
 import * as store from './store.ts'
+
+interface House {
+  readonly db: Database
+  readonly settings: Settings
+  readonly externalUrl: () => string
+}
 
 interface Mover {
   readonly actor: Actor
@@ -24,7 +37,8 @@ interface Mover {
 const mostCommits = 100_000
 
 /** The push rule of a project, as the ref door asks it. */
-export function pushRuleGuard({ db }: { db: Database }, mover: Mover): RefGuard {
+export function pushRuleGuard(house: House, mover: Mover): RefGuard {
+  const { db } = house
   return {
     async check({ updates, objects }) {
       const row = await store.find(db.reader, 'project', mover.project.id)
@@ -32,7 +46,7 @@ export function pushRuleGuard({ db }: { db: Database }, mover: Mover): RefGuard 
       const checker = new Checker(row)
       const refusals: Refusal[] = []
       for (const update of updates) {
-        const message = await problemOf(db, checker, mover, update, objects)
+        const message = await problemOf(house, checker, mover, update, objects)
         if (message !== undefined) refusals.push({ ref: update.ref, message })
       }
       return refusals
@@ -41,7 +55,7 @@ export function pushRuleGuard({ db }: { db: Database }, mover: Mover): RefGuard 
 }
 
 async function problemOf(
-  db: Database,
+  house: House,
   checker: Checker,
   mover: Mover,
   update: ProposedUpdate,
@@ -57,7 +71,7 @@ async function problemOf(
   if (!checker.looksAtCommits && !checker.looksAtFiles) return undefined
   const commits = await update.newCommits(mostCommits)
   if (checker.looksAtCommits && commits.length > 0) {
-    const pusher = await pusherOf(db, checker, mover, commits)
+    const pusher = await pusherOf(house, checker, mover, commits)
     for (const commit of commits) {
       const message = checker.commit(commit, pusher)
       if (message !== undefined) return message
@@ -67,7 +81,7 @@ async function problemOf(
 }
 
 async function pusherOf(
-  { reader }: Database,
+  house: House,
   checker: Checker,
   { actor, via }: Mover,
   commits: readonly Commit[],
@@ -78,14 +92,28 @@ async function pusherOf(
   }
   const addresses = commits.flatMap(({ author, committer }) => [author.email, committer.email])
   const id = user?.id ?? deployKey?.ownerId ?? null
+  const emails = id === null ? new Set<string>() : await store.emailsOf(house.db.reader, id)
+  if (user !== null) emails.add(commitAddress(house, { ...user, commitEmail: privateAddress }).toLowerCase())
   return {
     via,
-    pusher: {
-      name: user?.name ?? '',
-      emails: id === null ? new Set<string>() : await store.emailsOf(reader, id),
-    },
-    known: await store.knownEmails(reader, [...new Set(addresses.map((email) => email.toLowerCase()))]),
+    pusher: { name: user?.name ?? '', emails },
+    known: await knownAddresses(house, [...new Set(addresses.map((email) => email.toLowerCase()))]),
   }
+}
+
+/** Those of the addresses that users have shown to be theirs, or that only stand for users. */
+async function knownAddresses(house: House, addresses: readonly string[]): Promise<Set<string>> {
+  const known = await store.knownEmails(house.db.reader, addresses)
+  const holders = new Map(
+    addresses.flatMap((address) => {
+      const holder = holderOfPrivate(house, address)
+      return holder === undefined ? [] : [[address, holder] as const]
+    }),
+  )
+  if (holders.size === 0) return known
+  const users = await store.existing(house.db.reader, [...holders.values()])
+  for (const [address, holder] of holders) if (users.has(holder)) known.add(address)
+  return known
 }
 
 async function fileProblem(

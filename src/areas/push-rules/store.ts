@@ -1,3 +1,4 @@
+import { privateAddress } from '../../access/index.ts'
 import { sql, type RawBuilder } from 'kysely'
 import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
@@ -83,16 +84,22 @@ export async function knownEmails(db: Reader, emails: readonly string[]): Promis
     select lower(u.email) as email from users u
     where lower(u.email) = any (${emails}::text[]) and u.confirmed_at is not null
     union
-    select lower(u.commit_email) from users u where lower(u.commit_email) = any (${emails}::text[])`.execute(
-    db,
-  )
+    select lower(u.commit_email) from users u
+    where lower(u.commit_email) = any (${emails}::text[]) and u.commit_email <> ${privateAddress}`.execute(db)
   return new Set(found.map(({ email }) => email))
+}
+
+/** Which of these users there are. */
+export async function existing(db: Reader, ids: readonly number[]): Promise<Set<number>> {
+  const { rows: found } = await sql<{ id: number }>`
+    select u.id from users u where u.id = any (${[...ids]}::bigint[])`.execute(db)
+  return new Set(found.map(({ id }) => id))
 }
 
 /** The addresses under which a user commits. */
 export async function emailsOf(db: Reader, userId: number): Promise<Set<string>> {
   const { rows: found } = await sql<{ email: string | null }>`
-    select unnest(array[case when u.confirmed_at is not null then lower(u.email) end, lower(u.commit_email)]) as email
+    select unnest(array[case when u.confirmed_at is not null then lower(u.email) end, lower(nullif(u.commit_email, ${privateAddress}))]) as email
     from users u where u.id = ${userId}`.execute(db)
   return new Set(found.flatMap(({ email }) => email ?? []))
 }

@@ -1,4 +1,4 @@
-import { userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
+import { commitAddress, userOf, type Actor, type ProjectSubject, type User } from '../../access/index.ts'
 import {
   branchRef,
   FileActionError,
@@ -125,13 +125,22 @@ async function shaOf(repository: Repository, sha: string): Promise<Oid> {
   return found
 }
 
+/** As whom somebody commits now. */
+export function committerOf(
+  house: Pick<RepositoryServices, 'settings' | 'externalUrl'>,
+  user: User,
+): Signature {
+  return { name: user.name, email: commitAddress(house, user), date: new Date(), offset: 0 }
+}
+
 /** Author and committer of a commit that the caller makes; another author may be named. */
 export function signatures(
+  house: Pick<RepositoryServices, 'settings' | 'externalUrl'>,
   actor: Actor,
   author: { readonly name?: string | undefined; readonly email?: string | undefined } = {},
 ): { author: Signature; committer: Signature } {
-  const { name, email } = userOf(actor)
-  const committer = { name, email, date: new Date(), offset: 0 }
+  const committer = committerOf(house, userOf(actor))
+  const { name, email } = committer
   return { author: { ...committer, name: author.name ?? name, email: author.email ?? email }, committer }
 }
 

@@ -206,6 +206,7 @@ function standingOf(account: Account) {
     name: account.name,
     email: account.email,
     publicEmail: null,
+    commitEmail: null,
     state: account.state,
     kind: account.kind,
     admin: account.admin,

@@ -1,3 +1,4 @@
+import { privateAddress } from '../../access/index.ts'
 import {
   DateOnly,
   Fields,
@@ -155,7 +156,8 @@ export function profileUser(row: UserRow, externalUrl: string, { hidden }: { hid
   }
 }
 
-export function ownUser(row: UserRow, externalUrl: string) {
+/** `noReply`: the host of private addresses. */
+export function ownUser(row: UserRow, externalUrl: string, noReply: string) {
   return {
     ...profileUser(row, externalUrl, { hidden: false }),
     last_sign_in_at: row.last_sign_in_at,
@@ -172,14 +174,17 @@ export function ownUser(row: UserRow, externalUrl: string) {
     two_factor_enabled: row.two_factor_enabled,
     external: row.external,
     private_profile: row.private_profile,
-    commit_email: row.commit_email ?? row.email,
+    commit_email:
+      row.commit_email === privateAddress
+        ? `${row.id}-${row.username}@${noReply}`
+        : (row.commit_email ?? row.email),
     preferred_language: row.profile['preferred_language'] ?? 'en',
   }
 }
 
-export function adminUser(row: UserRow, externalUrl: string) {
+export function adminUser(row: UserRow, externalUrl: string, noReply: string) {
   return {
-    ...ownUser(row, externalUrl),
+    ...ownUser(row, externalUrl, noReply),
     is_admin: row.admin,
     note: row.note,
     namespace_id: row.namespace_id,
@@ -187,9 +192,9 @@ export function adminUser(row: UserRow, externalUrl: string) {
   }
 }
 
-export function adminUserDetail(row: UserDetailRow, externalUrl: string) {
+export function adminUserDetail(row: UserDetailRow, externalUrl: string, noReply: string) {
   return {
-    ...adminUser(row, externalUrl),
+    ...adminUser(row, externalUrl, noReply),
     current_sign_in_ip: row.current_sign_in_ip,
     last_sign_in_ip: row.last_sign_in_ip,
     sign_in_count: row.sign_in_count,

@@ -20,7 +20,9 @@ export const userOptions = {
   bio: optionalText(),
   location: optionalText(),
   public_email: optionalText('Shown to everybody; the address itself, or empty'),
-  commit_email: optionalText('Author address of commits made here; the address itself, or empty'),
+  commit_email: optionalText(
+    'Author address of commits made here: an address of the user, `_private` for one that tells nothing, or empty',
+  ),
   organization: optionalText(),
   website_url: optionalText(),
   linkedin: optionalText(),

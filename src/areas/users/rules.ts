@@ -1,3 +1,4 @@
+import { privateAddress } from '../../access/index.ts'
 import { compilePattern } from '../../ci/text/regex.ts'
 import { conflict, forbidden, invalid, refused } from '../../kernel/errors/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
@@ -104,7 +105,8 @@ function checkEmails({ email, publicEmail, commitEmail, furtherEmails }: UserSta
   const owns = (other: string): boolean =>
     other.toLowerCase() === email.toLowerCase() || furtherEmails?.has(other.toLowerCase()) === true
   if (publicEmail !== null && !owns(publicEmail)) fault('public_email', 'is not an email you own')
-  if (commitEmail !== null && !owns(commitEmail)) fault('commit_email', 'is not an email you own')
+  if (commitEmail !== null && commitEmail !== privateAddress && !owns(commitEmail))
+    fault('commit_email', 'is not an email you own')
 }
 
 /** What is wrong with a new password of somebody. */

@@ -11,6 +11,7 @@ import {
   type Repository,
 } from '../../../git/index.ts'
 import { refused, type ApiError } from '../../../kernel/errors/index.ts'
+import { committerOf } from '../../repository/index.ts'
 import { headOf } from '../branches.ts'
 import { squashesOnMerge } from '../entities.ts'
 import type { MergeParams, MergeRequestRow } from '../rows.ts'
@@ -117,8 +118,7 @@ async function build(
   const squashes = squashesOnMerge({ ...row, squash: wish.squash ?? row.squash })
   const merges = settings['merge_method'] !== 'ff'
   const facts = await messageFacts(services, repository, actor, row)
-  const { name, email } = userOf(actor)
-  const committer = { name, email, date: new Date(), offset: 0 }
+  const committer = committerOf(services, userOf(actor))
   const template = (key: string, fallback: string): string => {
     const own = settings[key]
     return typeof own === 'string' && own.trim() !== '' ? own : fallback

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { enterAs, project as projectKind, type ProjectSubject } from '../../../access/index.ts'
 import { branchRef, findCommit, MergeProblem, rebaseCommits } from '../../../git/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
+import { committerOf } from '../../repository/index.ts'
 import { headIn, headOf } from '../branches.ts'
 import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
@@ -70,8 +71,7 @@ async function rebased(
   const repository = places.of(source)
   const oldOid = await headOf(repository, row.source_branch)
   if (oldOid === undefined) return 'Rebase failed: the source branch is gone'
-  const { name, email } = actor.user!
-  const committer = { name, email, date: new Date(), offset: 0 }
+  const committer = committerOf(services, actor.user!)
   if ((await findCommit(repository, onto)) === undefined) return 'Rebase failed: the target branch is gone'
   try {
     await using change = await rebaseCommits(repository, { ref, oldOid, onto: onto, committer })

@@ -1,4 +1,5 @@
 import {
+  commitAddress,
   find,
   may,
   project as projectKind,
@@ -9,7 +10,14 @@ import {
 import { commitFiles, type Oid } from '../../../git/index.ts'
 import { badRequest, forbidden, notFound, type ApiError } from '../../../kernel/errors/index.ts'
 import { rulesOf } from '../../protected-branches/index.ts'
-import { commitChange, openTarget, requirePush, signatures, type Writer } from '../../repository/index.ts'
+import {
+  commitChange,
+  committerOf,
+  openTarget,
+  requirePush,
+  signatures,
+  type Writer,
+} from '../../repository/index.ts'
 import type { NotesRoom } from '../index.ts'
 import { mayIn } from '../rules.ts'
 import { touchNotes } from '../write.ts'
@@ -38,8 +46,8 @@ export async function applySuggestions(
   const { repository, ref, start } = place
   if (start === undefined) throw branchGone()
   const actions = await rewrite(repository, start, rows)
-  const authors = authorsOf(rows)
-  const author = authors.length === 1 ? authors[0]! : userOf(actor)
+  const authors = authorsOf(room, rows)
+  const author = authors.length === 1 ? authors[0]! : committerOf(room, userOf(actor))
   const text = suggestionMessage(message ?? (first.message?.trim() ? first.message : defaultTemplate), {
     user: userOf(actor),
     project: target,
@@ -48,7 +56,7 @@ export async function applySuggestions(
     suggestions: rows.length,
     coAuthors: authors.filter(({ email }) => email !== author.email),
   })
-  const change = { branch: ref, start, actions, message: text, ...signatures(actor, author) }
+  const change = { branch: ref, start, actions, message: text, ...signatures(room, actor, author) }
   const commit = await commitChange(room, writer, place, () => commitFiles(repository, change))
   await settle(room, actor, target, rows, commit.oid)
   return rows.map((row) => ({ ...row, applied: true }))
@@ -104,10 +112,11 @@ interface Author {
 }
 
 /** Those who proposed it, in the order of their suggestions. */
-function authorsOf(rows: readonly AppliedRow[]): Author[] {
-  const authors = new Map<string, Author>()
-  for (const { author_name: name, author_email: email } of rows)
-    if (name !== null && email !== null && !authors.has(email)) authors.set(email, { name, email })
+function authorsOf(room: NotesRoom, rows: readonly AppliedRow[]): Author[] {
+  const authors = new Map<number, Author>()
+  for (const { author } of rows) {
+    if (author !== null) authors.set(author.id, { name: author.name, email: commitAddress(room, author) })
+  }
   return [...authors.values()]
 }
 

@@ -53,13 +53,21 @@ export async function positionsOf(
 }
 
 /** A suggestion with all that decides whether it can be applied, and how. */
+/** Who proposed a change, as commits name him. */
+export interface SuggestionAuthor {
+  readonly id: number
+  readonly username: string
+  readonly name: string
+  readonly email: string
+  readonly commitEmail: string | null
+}
+
 export interface AppliedRow extends SuggestionRow {
   readonly outdated: boolean
   readonly note_id: number
   readonly noteable_id: number
   readonly author_id: number | null
-  readonly author_name: string | null
-  readonly author_email: string | null
+  readonly author: SuggestionAuthor | null
   readonly discussion_id: number
   readonly internal: boolean
   readonly position: TextPosition
@@ -79,7 +87,8 @@ export async function findSuggestions(db: Reader, ids: readonly number[]): Promi
   const { rows } = await sql<AppliedRow>`
     select s.id, s.lines_above as above, s.lines_below as below, s.from_content, s.to_content,
       s.applied_commit is not null as applied, false as appliable, s.outdated, s.note_id, n.noteable_id, n.author_id,
-      u.name as author_name, coalesce(u.commit_email, u.email) as author_email, d.id as discussion_id, d.internal,
+      case when u.id is not null then json_build_object('id', u.id, 'username', u.username, 'name', u.name,
+        'email', u.email, 'commitEmail', u.commit_email) end as author, d.id as discussion_id, d.internal,
       d.position, m.id as request_id, m.author_id as request_author_id, m.state,
       m.project_id, m.source_project_id, m.source_branch, m.source_gone,
       p.settings ->> 'suggestion_commit_message' as message

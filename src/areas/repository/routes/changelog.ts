@@ -103,7 +103,7 @@ export function changelogEndpoints(services: RepositoryServices): Endpoint[] {
             start: place.start,
             actions: [{ action: old === undefined ? 'create' : 'update', path: file, content }],
             message: params.message ?? `Add changelog for version ${params.version}`,
-            ...signatures(actor),
+            ...signatures(services, actor),
           }),
         )
         return {}

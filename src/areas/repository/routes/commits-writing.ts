@@ -82,7 +82,7 @@ export function commitWritingEndpoints(services: RepositoryServices): Endpoint[]
             start: place.start,
             actions,
             message: params.commit_message,
-            ...signatures(actor, author),
+            ...signatures(services, actor, author),
           }),
         )
         const stats = params.stats

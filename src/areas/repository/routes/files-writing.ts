@@ -124,7 +124,7 @@ async function write(
       start: place.start,
       actions: [action],
       message: params.commit_message,
-      ...signatures(writer.actor, author),
+      ...signatures(services, writer.actor, author),
     }),
   )
 }

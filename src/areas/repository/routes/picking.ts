@@ -88,7 +88,7 @@ async function apply(
   if (ref === undefined || head === undefined) throw notFound('Branch')
   const make = kind === 'revert' ? revertCommit : pickCommit
   const build = async (): Promise<PreparedChange> => {
-    const words = { ...signatures(actor), ...wordsOf(commit) }
+    const words = { ...signatures(services, actor), ...wordsOf(commit) }
     try {
       return await make(repository, { ref, oldOid: head, onto: head, commit, ...words })
     } catch (error) {

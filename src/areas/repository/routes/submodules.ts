@@ -40,7 +40,7 @@ export function submoduleEndpoints(services: RepositoryServices): Endpoint[] {
             start: place.start,
             actions: [{ action: 'point', path, commit }],
             message: commit_message ?? `Update submodule ${submodule} with oid ${commit}`,
-            ...signatures(actor),
+            ...signatures(services, actor),
           }),
         )
         return commitDetail(

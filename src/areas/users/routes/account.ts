@@ -1,4 +1,4 @@
-import { endpoint, instance, isAdministrator, userOf } from '../../../access/index.ts'
+import { endpoint, instance, isAdministrator, privateHost, userOf } from '../../../access/index.ts'
 import { Fields, Flag, Nullable, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { forbidden, refused } from '../../../kernel/errors/index.ts'
 import { ownedEmails } from '../email-store.ts'
@@ -31,7 +31,9 @@ export function accountEndpoints(services: UserServices): Endpoint[] {
       params: Fields({
         name: Optional(Text()),
         public_email: Optional(Nullable(Text({ description: 'An address of your own, or empty' }))),
-        commit_email: Optional(Nullable(Text({ description: 'An address of your own, or empty' }))),
+        commit_email: Optional(
+          Nullable(Text({ description: 'An address of your own, `_private`, or empty' })),
+        ),
         private_profile: Optional(Flag()),
         preferred_language: Optional(Text({ description: 'As `en` or `pt_BR`' })),
         ...about,
@@ -75,7 +77,7 @@ export function accountEndpoints(services: UserServices): Endpoint[] {
           if (renamed && before.namespace_id !== null) {
             await store.nameNamespace(tx, before.namespace_id, state.name)
           }
-          return ownUser((await store.find(tx, id))!, externalUrl())
+          return ownUser((await store.find(tx, id))!, externalUrl(), privateHost(services))
         })
       },
     }),

@@ -1,5 +1,4 @@
-import { endpoint, instance, isAdministrator, userOf } from '../../../access/index.ts'
-import type { Database } from '../../../kernel/db/index.ts'
+import { endpoint, instance, isAdministrator, privateHost, userOf } from '../../../access/index.ts'
 import {
   DateTime,
   Either,
@@ -18,6 +17,7 @@ import { forbidden, notFound } from '../../../kernel/errors/index.ts'
 import { basicUser, BasicUser } from '../basic.ts'
 import * as entities from '../entities.ts'
 import { AdminUser, AdminUserDetail, OwnUser, ProfileUser } from '../entities.ts'
+import type { UserServices } from '../services.ts'
 import * as store from '../store.ts'
 
 const forAdministrators = 'For administrators; of other callers it is ignored'
@@ -55,13 +55,8 @@ const Membership = Fields({
   access_level: Int(),
 })
 
-export function readingEndpoints({
-  db,
-  externalUrl,
-}: {
-  db: Database
-  externalUrl: () => string
-}): Endpoint[] {
+export function readingEndpoints(services: UserServices): Endpoint[] {
+  const { db, externalUrl } = services
   return [
     endpoint({
       method: 'GET',
@@ -85,7 +80,7 @@ export function readingEndpoints({
           throw forbidden('Not authorized to access /api/v4/users')
         }
         const show = isAdministrator(actor) ? entities.adminUser : basicUser
-        const answer = rows.map((row) => show(row, externalUrl()))
+        const answer = rows.map((row) => show(row, externalUrl(), privateHost(services)))
         if (params.pagination !== 'keyset') return answer
         const last = rows.at(-1)
         const next = last?.more === true ? { id_after: last.id } : undefined
@@ -109,7 +104,7 @@ export function readingEndpoints({
         if (actor.user === null) throw forbidden('Not authorized!')
         if (row === undefined) throw notFound('User')
         return isAdministrator(actor)
-          ? entities.adminUserDetail(row, externalUrl())
+          ? entities.adminUserDetail(row, externalUrl(), privateHost(services))
           : entities.profileUser(row, externalUrl(), {
               hidden: row.private_profile && row.id !== actor.user.id,
             })
@@ -129,7 +124,7 @@ export function readingEndpoints({
         const row =
           rows.find(({ id }) => id === userOf(actor).id) ?? (await store.find(db.reader, userOf(actor).id))
         const show = isAdministrator(actor) ? entities.adminUser : entities.ownUser
-        return show(row!, externalUrl())
+        return show(row!, externalUrl(), privateHost(services))
       },
     }),
 

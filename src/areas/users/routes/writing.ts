@@ -1,4 +1,4 @@
-import { endpoint, instance, userOf } from '../../../access/index.ts'
+import { endpoint, instance, privateHost, userOf } from '../../../access/index.ts'
 import type { Tx } from '../../../kernel/db/index.ts'
 import { Fields, Flag, Id, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { notFound } from '../../../kernel/errors/index.ts'
@@ -20,7 +20,8 @@ const unconfirmed = 'Addresses count as confirmed, since no mail is sent'
 export function writingEndpoints(services: UserServices): Endpoint[] {
   const { db, settings, externalUrl } = services
   const passwords = () => rules.passwordRules(settings.values)
-  const shown = async (tx: Tx, id: number) => adminUserDetail((await store.find(tx, id))!, externalUrl())
+  const shown = async (tx: Tx, id: number) =>
+    adminUserDetail((await store.find(tx, id))!, externalUrl(), privateHost(services))
 
   return [
     endpoint({
