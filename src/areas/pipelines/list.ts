@@ -45,25 +45,36 @@ function severalStatusesOf(filter: ListFilter): readonly string[] | undefined {
 /** Conditions on `p`, without project and source of children. `own`: `ref` does not mean merge requests. */
 export function conditionsOf(filter: ListFilter, meanings: 'all' | 'own' = 'all'): RawBuilder<unknown>[] {
   const statuses = severalStatusesOf(filter)
-  const refs = meanings === 'all' ? refConditionsOf(filter) : refConditionsOf(filter).slice(0, 1)
+  const { ref } = filter
+  const ofRef =
+    meanings === 'all'
+      ? sql`(p.ref = ${ref} or p.merge_request_id in (${requestsFrom(ref!)}))`
+      : sql`p.ref = ${ref}`
   return [
     ...(statuses === undefined ? [] : [sql`p.status = any (${[...statuses]}::text[])`]),
-    ...(refs.length === 0 ? [] : [sql`(${sql.join(refs, sql` or `)})`]),
+    ...(ref === undefined ? [] : [ofRef]),
     ...otherConditionsOf(filter),
   ]
 }
 
+function requestsFrom(branch: string): RawBuilder<unknown> {
+  return sql`
+    select m.id from merge_requests m
+    where m.source_branch = ${branch} and (m.project_id = subject.id or m.source_project_id = subject.id)`
+}
+
 /**
- * What `ref` asks for: the pipelines of the ref itself, and those of merge requests from a branch of this name. Each has
- * an index of its own.
+ * What `ref` asks for: the pipelines of the ref itself, and those of merge requests from a branch of this name, which
+ * are so few that each is looked up (offset 0 keeps the planner from walking all pipelines for them).
  */
-function refConditionsOf({ ref }: ListFilter): RawBuilder<unknown>[] {
-  if (ref === undefined) return []
+function sourcesOf({ ref }: ListFilter): { from: RawBuilder<unknown>; where: RawBuilder<unknown>[] }[] {
+  const from = sql`ci_pipelines p`
+  if (ref === undefined) return [{ from, where: [] }]
+  const requested = sql`(${requestsFrom(ref)} offset 0) m
+    cross join lateral (select p.* from ci_pipelines p where p.merge_request_id = m.id offset 0) p`
   return [
-    sql`p.ref = ${ref}`,
-    sql`p.merge_request_id in (
-      select m.id from merge_requests m
-      where m.source_branch = ${ref} and (m.project_id = subject.id or m.source_project_id = subject.id))`,
+    { from, where: [sql`p.ref = ${ref}`] },
+    { from: requested, where: [] },
   ]
 }
 
@@ -98,9 +109,10 @@ export function orderOf({ order_by, sort }: ListFilter): RawBuilder<unknown> {
 }
 
 /**
- * One page of a project's pipelines. The iids of the page come from an index alone, then its rows; the total of an
- * unfiltered list is known, and where its page begins is found in the counts of `ci_pipeline_blocks`, so that no page
- * of a million costs more than the first. `isLong`: that there are over 10,000 is known from before.
+ * One page of a project's pipelines. A first page is read along an index; for others an index alone tells the iids of
+ * the page, then come its rows. The total of an unfiltered list is known, and where its page begins is found in the
+ * counts of `ci_pipeline_blocks`, so that no page of a million costs more than the first. `isLong`: that there are over
+ * 10,000 is known from before.
  */
 export function list(
   filter: ListFilter,
@@ -109,47 +121,70 @@ export function list(
 ): Read<PipelineSummaryRow> {
   const conditions = conditionsOf(filter)
   if (conditions.length === 0 && filter.order_by === 'id') {
-    return pageOf(unfiltered(filter.sort, input), filter, input, known)
+    return pageOf(unfiltered(filter, input), filter, input, known)
   }
+  const total = conditions.length === 0 ? known : isLong ? long : counted(filter)
   const where = whereOf([...place(filter), ...conditions])
-  const walk =
-    filter.order_by === 'id'
-      ? inStretches(filter, input)
-      : sql`select p.iid ${where} ${within(filter)} order by ${orderOf(filter)} ${windowOf(input)}`
-  const iids =
-    filter.updated_after === undefined || filter.order_by !== 'id' ? walk : recent(where, walk, filter, input)
-  return pageOf(iids, filter, input, conditions.length === 0 ? known : isLong ? long : counted(filter))
+  const inOrderOfIid = filter.order_by === 'id'
+  const stretches = inOrderOfIid ? stretchesOf(filter) : []
+  const isRecent = inOrderOfIid && filter.updated_after !== undefined
+  if (input.offset === 0 && stretches.length < 2 && !isRecent) {
+    return pageOf(along(sql`${where} ${within(filter)}`, filter, input), filter, input, total)
+  }
+  const walk = inOrderOfIid
+    ? inStretches(stretches, filter, input)
+    : sql`select p.iid ${where} ${within(filter)} order by ${orderOf(filter)} ${windowOf(input)}`
+  const iids = isRecent ? recent(where, walk, filter, input) : walk
+  return pageOf(rowsOf(iids, filter, input), filter, input, total)
+}
+
+/** The rows of a first page. */
+function along(where: RawBuilder<unknown>, filter: ListFilter, { limit }: PageInput): RawBuilder<unknown> {
+  const rows = sql`select ${summaryColumns} ${where} order by ${orderOf(filter)} ${windowOf({ offset: 0 })}`
+  return sql`select w.* from (${rows}) w limit ${limit + 1}`
+}
+
+/** The rows of these iids, which are in their order already. */
+function rowsOf(iids: RawBuilder<unknown>, filter: ListFilter, { limit }: PageInput): RawBuilder<unknown> {
+  return sql`
+    select ${summaryColumns} from (select w.iid from (${iids}) w limit ${limit + 1}) page
+    join ci_pipelines p on p.project_id = subject.id and p.iid = page.iid order by ${orderOf(filter)}`
 }
 
 const long = sql`${sql.lit(countLimit + 1)}::bigint`
 
-function whereOf(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
-  return sql`from ci_pipelines p where ${sql.join([...conditions], sql` and `)}`
+function whereOf(
+  conditions: readonly RawBuilder<unknown>[],
+  from = sql`ci_pipelines p`,
+): RawBuilder<unknown> {
+  return sql`from ${from} where ${sql.join([...conditions], sql` and `)}`
 }
 
 /** Each status, and each meaning of `ref`, has its own stretch of an index, in order; of these the page is put together. */
-function inStretches(filter: ListFilter, input: PageInput): RawBuilder<unknown> {
+function inStretches(
+  stretches: readonly RawBuilder<unknown>[],
+  filter: ListFilter,
+  input: PageInput,
+): RawBuilder<unknown> {
   const order = orderOf(filter)
-  const stretches = stretchesOf(filter)
   if (stretches.length === 0) return sql`select p.iid from ci_pipelines p where false`
   if (stretches.length === 1) {
-    return sql`select p.iid ${whereOf(stretches[0]!)} ${within(filter)} order by ${order} ${windowOf(input)}`
+    return sql`select p.iid ${stretches[0]!} ${within(filter)} order by ${order} ${windowOf(input)}`
   }
   const enough = input.offset + largestPage + 1
   const parts = stretches.map(
-    (where) => sql`(select p.iid ${whereOf(where)} ${within(filter)} order by ${order} limit ${enough})`,
+    (where) => sql`(select p.iid ${where} ${within(filter)} order by ${order} limit ${enough})`,
   )
   return sql`
     select p.iid from (${sql.join(parts, sql` union all `)}) p order by ${order} ${windowOf(input)}`
 }
 
-/** The conditions of each; no pipeline is in two of them. */
-function stretchesOf(filter: ListFilter): RawBuilder<unknown>[][] {
+/** No pipeline is in two of them. */
+function stretchesOf(filter: ListFilter): RawBuilder<unknown>[] {
   const statuses = severalStatusesOf(filter)?.map((status) => [sql`p.status = ${status}`]) ?? [[]]
-  const refs = refConditionsOf(filter).map((condition) => [condition])
   const rest = [...place(filter), ...otherConditionsOf(filter)]
   return statuses.flatMap((status) =>
-    (refs.length === 0 ? [[]] : refs).map((ref) => [...rest, ...status, ...ref]),
+    sourcesOf(filter).map(({ from, where }) => whereOf([...rest, ...status, ...where], from)),
   )
 }
 
@@ -158,7 +193,7 @@ function counted(filter: ListFilter): RawBuilder<unknown> {
   const column =
     filter.updated_after === undefined && filter.updated_before === undefined ? 'iid' : 'updated_at'
   const order = sql`order by ${sql.ref(`p.${column}`)} desc`
-  const parts = stretchesOf(filter).map((where) => sql`(select 1 ${whereOf(where)} ${order} ${countedRows})`)
+  const parts = stretchesOf(filter).map((where) => sql`(select 1 ${where} ${order} ${countedRows})`)
   const [first] = parts
   if (first === undefined) return sql`0::bigint`
   if (parts.length === 1) return sql`(select count(*) from ${first} c)`
@@ -201,24 +236,26 @@ function recent(
     (select w.iid from (${walk}) w where not (select c.enough from counted c))`
 }
 
-function unfiltered(sort: 'asc' | 'desc', { offset }: PageInput): RawBuilder<unknown> {
-  const direction = sql.raw(sort)
+function unfiltered(filter: ListFilter, input: PageInput): RawBuilder<unknown> {
+  const { offset, limit } = input
+  const where = whereOf(place(filter))
+  const order = orderOf(filter)
+  if (offset === 0) return along(where, filter, input)
   if (offset < blockSizes.at(-1)!) {
-    return sql`
-      select p.iid from ci_pipelines p where p.project_id = subject.id and p.source <> 'parent_pipeline'
-      order by p.iid ${direction} ${windowOf({ offset })}`
+    return rowsOf(sql`select p.iid ${where} order by ${order} ${windowOf(input)}`, filter, input)
   }
+  const from = (iid: string): RawBuilder<unknown> =>
+    sql`${where} and p.iid ${sql.raw(filter.sort === 'asc' ? '>=' : '<=')} ${sql.ref(iid)} order by ${order}`
   return sql`
-    select p.iid from (${startOf(offset, sort)}) start
-    cross join lateral (
-      select p.iid from ci_pipelines p
-      where p.project_id = subject.id and p.source <> 'parent_pipeline'
-        and p.iid ${sql.raw(sort === 'asc' ? '>=' : '<=')} start.iid
-      order by p.iid ${direction} offset start.skipped limit ${sql.lit(largestPage + 1)}) p`
+    select w.* from (${startOf(offset, filter.sort)}) start
+    cross join lateral (select p.iid ${from('start.iid')} offset start.skipped limit 1) first
+    cross join lateral (select ${summaryColumns} ${from('first.iid')} limit ${sql.lit(largestPage + 1)}) w
+    limit ${limit + 1}`
 }
 
+/** `rows`: those of the page, in order, and one more. */
 function pageOf(
-  iids: RawBuilder<unknown>,
+  rows: RawBuilder<unknown>,
   filter: ListFilter,
   { limit, offset }: PageInput,
   total: RawBuilder<unknown>,
@@ -232,9 +269,7 @@ function pageOf(
           when count(*) between 1 and ${limit} or ${offset}::int = 0 and count(*) = 0 then ${offset}::int + count(*)
           else ${total}
         end)
-      from (
-        select ${summaryColumns} from (select w.iid from (${iids}) w limit ${limit + 1}) page
-        join ci_pipelines p on p.project_id = subject.id and p.iid = page.iid order by ${orderOf(filter)}) r)`,
+      from (${rows}) r)`,
   }
 }
 
@@ -244,6 +279,7 @@ function pageOf(
  */
 function isBounded(filter: ListFilter, offset: number): boolean {
   const conditions = conditionsOf(filter).length
-  if (conditions === 0 && filter.order_by === 'id') return true
-  return conditions <= 1 && offset <= 1000
+  const isUsual = filter.order_by === 'id'
+  if (conditions === 0 && isUsual) return true
+  return conditions <= (isUsual ? 1 : 0) && offset <= 1000
 }
