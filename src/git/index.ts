@@ -9,6 +9,7 @@ export {
   type Repository,
 } from './repository.ts'
 
+export { createInternalRef } from './create-ref.ts'
 export { copyRepository, findBranch, type CopyOptions } from './copy-repository.ts'
 
 // Values that git may be given; they come only from these functions.

@@ -172,13 +172,12 @@ export class PersistentRefs {
   ): Promise<RefOutcome> {
     if (moving) return 'unwritable'
     const { door, places, log } = this.#services
+    const repository = places.of(project)
     const ref = pipelineRef(id)
     try {
-      const update = { ref, oldOid: zeroOid, newOid: sha }
-      if (await door.moveInternal(project, [update], undefined, { raisesVersion: false })) return 'written'
-      const repository = places.of(project)
-      if ((await resolve(repository, ref)) === sha) return 'written'
-      return (await resolve(repository, sha)) === undefined ? 'lost' : 'unwritable'
+      if ((await resolve(repository, sha)) === undefined) return 'lost'
+      if (await door.createInternal(project, ref, sha)) return 'written'
+      return (await resolve(repository, ref)) === sha ? 'written' : 'unwritable'
     } catch (error) {
       log.warn({ err: error, pipeline: id }, 'the ref of a pipeline could not be written')
       return 'unwritable'

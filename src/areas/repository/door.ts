@@ -6,6 +6,7 @@ import {
   allowAll,
   branchName,
   branchRef,
+  createInternalRef,
   isZero,
   receivePack,
   RefRefusal,
@@ -13,11 +14,13 @@ import {
   recoverRepository,
   setDefaultBranch,
   updateRefs,
+  type Oid,
   type PreparedChange,
   type PushResult,
   type Quarantine,
   type RefGuard,
   type RefJournal,
+  type RefName,
   type RefUpdate,
   type UpdateOutcome,
 } from '../../git/index.ts'
@@ -145,6 +148,11 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
       quarantine,
     })
     return rejected.length === 0
+  }
+
+  /** As `moveInternal`, for a ref that never was to an object that is there. The caller raises the version. */
+  createInternal(project: DoorProject, ref: RefName, oid: Oid): Promise<boolean> {
+    return createInternalRef(this.#places.of(project), ref, oid)
   }
 
   async #bumpVersion(projectId: number): Promise<void> {
