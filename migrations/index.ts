@@ -82,6 +82,7 @@ import * as ordersOfIssues from './0171-orders-of-issues.ts'
 /** In the order they run. A released migration is never edited. */
 import * as webhooks from './0200-webhooks.ts'
 import * as newsOfRecords from './0201-news-of-records.ts'
+import * as packages from './0202-packages.ts'
 import * as upkeepOfRepositories from './0130-upkeep-of-repositories.ts'
 import * as lfs from './0131-lfs.ts'
 import * as proofsOfSshKeys from './0132-proofs-of-ssh-keys.ts'
@@ -164,6 +165,7 @@ export const migrations: MigrationList = {
   '0195-group-archives': groupArchives,
   '0200-webhooks': webhooks,
   '0201-news-of-records': newsOfRecords,
+  '0202-packages': packages,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,
   '0120-refs-of-pipelines': refsOfPipelines,
   '0121-shown-registration-tokens': shownRegistrationTokens,

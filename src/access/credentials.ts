@@ -4,7 +4,7 @@ import { digestToken } from '../kernel/lib/secrets.ts'
 
 /** What a request shows of itself before anything is looked up. Only digests go further than this file. */
 export interface Credentials {
-  readonly kind: 'none' | 'token' | 'job' | 'session'
+  readonly kind: 'none' | 'token' | 'job' | 'session' | 'deploy'
   readonly digest: string | undefined
   /** By its form the token may be one that somebody granted an application. */
   readonly mayBeGranted?: boolean
@@ -41,7 +41,20 @@ export function bearer(headers: IncomingHttpHeaders): string | undefined {
 /** Job tokens are told apart by their prefix, as the first family that is present decides (conventions, 1.9). */
 export const jobTokenPrefix = 'glcbt-'
 
-export function readCredentials(headers: IncomingHttpHeaders, bag: Bag, method: string): Credentials {
+/** What an endpoint takes besides what all of them take. */
+export interface Taken {
+  readonly basic?: boolean | undefined
+  readonly deployToken?: boolean | undefined
+}
+
+export function readCredentials(
+  headers: IncomingHttpHeaders,
+  bag: Bag,
+  method: string,
+  { basic, deployToken }: Taken = {},
+): Credentials {
+  const deploy = deployToken === true ? text(headers['deploy-token']) : undefined
+  if (deploy !== undefined) return { kind: 'deploy', digest: digestToken(deploy), sudo: undefined }
   const sudo =
     text(bag['sudo']) ??
     (typeof bag['sudo'] === 'number' ? String(bag['sudo']) : undefined) ??
@@ -53,6 +66,13 @@ export function readCredentials(headers: IncomingHttpHeaders, bag: Bag, method: 
   if (token !== undefined) return tokenCredentials(token, sudo)
   const job = text(headers['job-token']) ?? text(bag['job_token'])
   if (job !== undefined) return { kind: 'job', digest: digestToken(job), sudo }
+  const login = basic === true ? basicLogin(headers) : undefined
+  if (login !== undefined) {
+    const digest = digestToken(login.password)
+    if (login.username === jobLogin) return { kind: 'job', digest, sudo }
+    const ofDeploy = deployToken === true && login.password.startsWith(deployTokenPrefix)
+    return ofDeploy ? { kind: 'deploy', digest, sudo: undefined } : tokenCredentials(login.password, sudo)
+  }
   const session = sessionOf(headers)
   if (session !== undefined) {
     const fromPage = carriesCsrfToken(headers, session)
@@ -61,6 +81,22 @@ export function readCredentials(headers: IncomingHttpHeaders, bag: Bag, method: 
     }
   }
   return { kind: 'none', digest: undefined, sudo }
+}
+
+/** The name under which a job token is given where only a password can be. */
+export const jobLogin = 'gitlab-ci-token'
+export const deployTokenPrefix = 'gldt-'
+
+/** Name and password of HTTP Basic; undefined for anything else. */
+function basicLogin({
+  authorization,
+}: IncomingHttpHeaders): { username: string; password: string } | undefined {
+  const [, encoded] = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '') ?? []
+  if (encoded === undefined) return undefined
+  const [, username, password] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? []
+  return username === undefined || password === undefined || password === ''
+    ? undefined
+    : { username, password }
 }
 
 /** The cookie of browsers that are signed in. */

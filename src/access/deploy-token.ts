@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Statements } from '../kernel/db/index.ts'
 import { digestToken } from '../kernel/lib/secrets.ts'
 import type { SettingValues } from '../settings/index.ts'
+import type { Feature } from './features.ts'
 import { FeatureLevel } from './levels.ts'
 import type { AnySubject, ProjectSubject } from './subjects.ts'
 
@@ -15,12 +16,28 @@ export interface DeployToken {
   readonly namespaceId: number | null
 }
 
+const packageReaders = ['read_package_registry', 'write_package_registry']
+const packageWriters = ['write_package_registry']
+
 /** The scopes of which one opens an ability; with none of them it is known of, and refused. */
 const scopesFor: Readonly<Record<string, readonly string[]>> = {
   download_code: ['read_repository'],
   upload_code: [],
   read_container_image: ['read_registry'],
   create_container_image: ['write_registry'],
+  read_package: packageReaders,
+  create_package: packageWriters,
+  destroy_package: packageWriters,
+}
+
+/** The feature that an ability is about, and whether it only reads. */
+const about: Readonly<Record<string, { readonly feature: Feature; readonly reads?: true }>> = {
+  download_code: { feature: 'repository', reads: true },
+  read_container_image: { feature: 'container_registry', reads: true },
+  create_container_image: { feature: 'container_registry' },
+  read_package: { feature: 'package_registry', reads: true },
+  create_package: { feature: 'package_registry' },
+  destroy_package: { feature: 'package_registry' },
 }
 
 /**
@@ -39,6 +56,12 @@ export async function findDeployToken(
   db: Statements,
   { username, password }: { readonly username: string; readonly password: string },
 ): Promise<DeployToken | undefined> {
+  const token = await deployTokenOf(db, digestToken(password))
+  return token?.username === username ? token : undefined
+}
+
+/** The token with this digest that neither ended nor was revoked. */
+export async function deployTokenOf(db: Statements, digest: string): Promise<DeployToken | undefined> {
   const [row] = await db.rows(
     sql<
       Omit<DeployToken, 'projectId' | 'namespaceId'> & {
@@ -47,8 +70,7 @@ export async function findDeployToken(
       }
     >`
       select t.id, t.username, t.scopes, t.project_id, t.namespace_id from deploy_tokens t
-      where t.digest = ${digestToken(password)} and t.username = ${username} and not t.revoked
-        and (t.expires_at is null or t.expires_at > now())`,
+      where t.digest = ${digest} and not t.revoked and (t.expires_at is null or t.expires_at > now())`,
   )
   if (row === undefined) return undefined
   const { project_id: projectId, namespace_id: namespaceId, ...token } = row
@@ -69,7 +91,6 @@ export function deployTokenDecision(
   const scopes = scopesFor[ability]
   if (scopes === undefined || subject.kind !== 'project' || !reaches(token, subject)) return undefined
   if (!scopes.some((scope) => token.scopes.includes(scope))) return false
-  if (ability === 'download_code') return subject.features.repository !== FeatureLevel.disabled
-  const { container_registry: images } = subject.features
-  return images !== FeatureLevel.disabled && (ability === 'read_container_image' || !subject.archived)
+  const { feature, reads } = about[ability]!
+  return subject.features[feature] !== FeatureLevel.disabled && (reads === true || !subject.archived)
 }

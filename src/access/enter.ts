@@ -4,8 +4,8 @@ import type { Loaded, Read } from '../kernel/endpoint/endpoint.ts'
 import { loaded } from '../kernel/endpoint/read.ts'
 import { digestToken } from '../kernel/lib/secrets.ts'
 import { anonymous, type Actor, type TokenFacts, type User } from './actor.ts'
-import { tokenCredentials, type Credentials } from './credentials.ts'
-import { findDeployToken } from './deploy-token.ts'
+import { jobLogin, tokenCredentials, type Credentials } from './credentials.ts'
+import { deployTokenOf, findDeployToken, type DeployToken } from './deploy-token.ts'
 import type { AnyKind, Lookup } from './subjects.ts'
 
 /** A token that was presented; without an id it is one that a user granted an application. */
@@ -80,6 +80,7 @@ function actorSource({ kind, digest, mayBeGranted, adminMode, remembers }: Crede
           s.id || '.' || u.xmin::text as version, ${noToken}, ${noJob}
         from user_sessions s join users u on u.id = s.user_id
         where s.digest = ${digest} and ${sessionLives(remembers === true)} and (s.enrol_by is null or s.enrol_by > now())`
+    case 'deploy':
     case 'none':
       return sql`select ${userColumns}, ${none} from users u where false`
   }
@@ -127,6 +128,37 @@ export async function enterMarked<Subject, Row = never>(
 ): Promise<Found<Subject, Row>> {
   const found = await enterFrom<Subject, Row>(db, kind, actorSource(credentials), lookup, read)
   return credentials.kind === 'none' ? { ...found, entrance: { ...found.entrance, actor: anonymous } } : found
+}
+
+/** As `enter`, for a deploy token, which knows of what lies in its reach and else of what is public. */
+export async function enterByDeployToken<Subject, Row = never>(
+  db: Statements,
+  kind: AnyKind,
+  { digest }: Credentials,
+  lookup: Lookup,
+  read?: Read<Row>,
+): Promise<Entrance<Subject, Row>> {
+  const deployToken = digest === undefined ? undefined : await deployTokenOf(db, digest)
+  const nobody = actorSource({ kind: 'none', digest: undefined, sudo: undefined })
+  const visible =
+    deployToken === undefined ? kind.visible : sql`(${kind.visible} or ${reachedBy(deployToken, kind)})`
+  const { entrance } = await enterFrom<Subject, Row>(
+    db,
+    { ...kind, visible } as AnyKind,
+    nobody,
+    lookup,
+    read,
+  )
+  return { ...entrance, actor: deployToken && { ...anonymous, deployToken } }
+}
+
+function reachedBy({ projectId, namespaceId }: DeployToken, { name }: AnyKind): RawBuilder<unknown> {
+  const inside = sql`coalesce(${namespaceId}::bigint = any (subject.line), false)`
+  return name === 'project'
+    ? sql`(subject.id = coalesce(${projectId}::bigint, 0) or ${inside})`
+    : name === 'group'
+      ? inside
+      : sql`false`
 }
 
 /** As `enter`, for the user in whose name an administrator acts; his credentials are checked already. */
@@ -181,9 +213,6 @@ export interface Login {
   readonly username: string
   readonly password: string
 }
-
-/** The name under which a job token is given where only a password can be. */
-export const jobLogin = 'gitlab-ci-token'
 
 /** A token wins over the user of that name: a password is asked for only where there is no such token. */
 function loginSource({ username, password }: Login): RawBuilder<unknown> {

@@ -25,7 +25,8 @@ import { isShownTo, type AddressHouse } from './admitted-addresses.ts'
 import { accountProblem, checkScopes, checkToken, isDisabledToken, type Actor, type User } from './actor.ts'
 import { machineSecret, readCredentials, type Credentials } from './credentials.ts'
 import { decide } from './decide.ts'
-import { enterInNameOf, findUser, type Entrance } from './enter.ts'
+import { letsMachinesIn } from './deploy-token.ts'
+import { enterByDeployToken, enterInNameOf, findUser, type Entrance } from './enter.ts'
 import { EndpointLimits } from './endpoint-limits.ts'
 import { Entrances } from './remembered.ts'
 import type { AnyKind, AnySubject, GroupSubject, ProjectSubject } from './subjects.ts'
@@ -106,7 +107,7 @@ export class Gate {
     const credentials: Credentials =
       machine === undefined
         ? {
-            ...readCredentials(request.headers, call.bag, request.method),
+            ...readCredentials(request.headers, call.bag, request.method, endpoint),
             adminMode: this.#settings.values.admin_mode,
             remembers: this.#settings.values.remember_me_enabled,
           }
@@ -123,18 +124,23 @@ export class Gate {
     }
     if (checks[0] === 'credentials') needsCredentials(credentials, endpoint, machine !== undefined)
 
+    if (credentials.kind === 'deploy' && !letsMachinesIn(this.#settings.values)) throw unauthorized()
+
     const lookup = {
       id: call.path['id'],
       secretDigest: machine && machineSecret(machine, request.headers, call.bag),
     }
     const read = 'value' in params ? endpoint.read?.({ params: params.value, page: call.page }) : undefined
-    let entrance = await this.#entrances.enter<AnySubject, unknown>(
-      kind,
-      credentials,
-      lookup,
-      read,
-      endpoint.paged === true && read?.bounded !== true ? undefined : 'bounded',
-    )
+    let entrance =
+      credentials.kind === 'deploy'
+        ? await enterByDeployToken<AnySubject, unknown>(this.#db, kind, credentials, lookup, read)
+        : await this.#entrances.enter<AnySubject, unknown>(
+            kind,
+            credentials,
+            lookup,
+            read,
+            endpoint.paged === true && read?.bounded !== true ? undefined : 'bounded',
+          )
     let { actor, subject } = entrance
     if (before === undefined && credentials.digest !== undefined) {
       const user = actor?.user ?? null

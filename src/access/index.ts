@@ -19,6 +19,8 @@ export {
 export {
   bearer,
   csrfTokenOf,
+  deployTokenPrefix,
+  jobLogin,
   jobTokenPrefix,
   sessionCookie,
   sessionOf,
@@ -33,7 +35,6 @@ export {
   enterById,
   enterByLogin,
   findUser,
-  jobLogin,
   type Entrance,
   type Login,
   type PasswordProof,
@@ -42,6 +43,7 @@ export { findDeployToken, letsMachinesIn, type DeployToken } from './deploy-toke
 export { commitAddress, holderOfPrivate, privateAddress, privateHost } from './commit-address.ts'
 export { find, findGroup, findReached } from './find.ts'
 export { enterByAnyLogin, type Passwords } from './enter-elsewhere.ts'
+export { packagesOpen } from './packages.ts'
 export { imageProject, imageRepository, mayPassLevel } from './images.ts'
 export { defaultFeatureLevels, features, isOpenTo, type Feature } from './features.ts'
 export { Gate, scopesOf, type GateCall, type Passed } from './gate.ts'

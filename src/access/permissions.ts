@@ -49,7 +49,7 @@ export const openedBy: Readonly<Record<Permission, Opened>> = {
   admin_group_member: { group: ['admin_group_member', 'explain_access'] },
   admin_merge_request: { project: ['approve_merge_request'] },
   admin_push_rules: { project: ['admin_push_rule'], group: ['admin_push_rule'] },
-  admin_infra_state: { project: ['admin_infra_state'] },
+  admin_infra_state: { project: ['read_infra_state', 'admin_infra_state'] },
   admin_vulnerability: { project: ['admin_vulnerability'], group: ['admin_vulnerability'] },
   admin_web_hook: { project: ['admin_web_hook'], group: ['admin_web_hook'] },
   archive_project: { project: ['archive_project'] },

@@ -19,7 +19,7 @@ type Named<Pattern extends string> = Extract<SettingName, Pattern>
 
 /** Which family an endpoint of the API belongs to, besides `api`. */
 function familyOf({ method, path }: Endpoint): Family {
-  if (/^\/(packages\/|projects\/:id\/packages\/|groups\/:id\/-\/packages\/)/.test(path)) return 'packages_api'
+  if (/^\/(projects\/:id\/|groups\/:id\/-\/)?packages\/[a-z]/.test(path)) return 'packages_api'
   if (/^\/projects\/:id\/repository\/files\//.test(path)) return 'files_api'
   if (method === 'GET' && path === '/groups/:id') return 'deprecated_api'
   return 'api'

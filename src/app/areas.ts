@@ -52,6 +52,7 @@ import { releases } from '../areas/releases/index.ts'
 import { resourceGroups } from '../areas/resource-groups/index.ts'
 import { testReports } from '../areas/test-reports/index.ts'
 import { oci } from '../areas/oci/index.ts'
+import { packages } from '../areas/packages/index.ts'
 import { oauth } from '../areas/oauth/index.ts'
 import { templates } from '../areas/templates/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
@@ -159,6 +160,7 @@ export function areas(services: Services): Area[] {
     deployTokens(services),
     containerRules(services),
     containerRegistry(services),
+    packages(services),
     oci({ ...services, passwords, machineLogin: deployTokenLogin(services) }),
     gitHttp({ ...gitServices, neighbours: [lfs.neighbour] }),
     lfs,

@@ -199,7 +199,7 @@ const wholeLists = new Set([
 const ownSecret = /\/trigger\/pipeline$|^\/runners|^\/jobs/
 
 const takesJobToken =
-  /^(GET \/projects\/:id\/pipelines(\/:pipeline_id(\/jobs|\/bridges)?)?|PUT \/projects\/:id\/pipelines\/:pipeline_id\/metadata|POST \/projects\/:id\/(ref\/:ref\/)?trigger\/pipeline|GET \/(projects\/:id\/)?jobs\/.*artifacts.*|GET \/job(\/allowed_agents)?|\w+ \/projects\/:id\/(environments|deployments|releases)(\/.*)?)$/
+  /^(GET \/projects\/:id\/pipelines(\/:pipeline_id(\/jobs|\/bridges)?)?|PUT \/projects\/:id\/pipelines\/:pipeline_id\/metadata|POST \/projects\/:id\/(ref\/:ref\/)?trigger\/pipeline|GET \/(projects\/:id\/)?jobs\/.*artifacts.*|GET \/job(\/allowed_agents)?|\w+ \/projects\/:id\/(environments|deployments|releases|packages|terraform)(\/.*)?)$/
 
 describe('the registry', () => {
   const declared = (address: string): Endpoint =>

@@ -31,6 +31,7 @@ const raw = (path: string, headers: Record<string, string>, method = 'GET') =>
 
 describe('throttles', () => {
   const files = () => `/api/v4/projects/${project.id}/repository/files/README.md?ref=main`
+  const packages = () => `/api/v4/projects/${project.id}/packages/generic/tool/1.0/tool`
   const git = () => `/${project.path_with_namespace}.git/info/refs?service=git-upload-pack`
   const basic = () => `Basic ${Buffer.from(`x:${user.token}`).toString('base64')}`
 
@@ -41,6 +42,8 @@ describe('throttles', () => {
     ['authenticated_web', () => '/users/sign_in', () => ({ cookie })],
     ['unauthenticated_files_api', files, address],
     ['authenticated_files_api', files, () => ({ 'private-token': user.token })],
+    ['unauthenticated_packages_api', packages, address],
+    ['authenticated_packages_api', packages, () => ({ 'private-token': user.token })],
     ['unauthenticated_deprecated_api', () => '/api/v4/groups/1', address],
     ['authenticated_deprecated_api', () => '/api/v4/groups/1', () => ({ 'private-token': user.token })],
     ['unauthenticated_git_http', git, address],

@@ -57,6 +57,7 @@ export type GroupAbility =
   | 'read_cicd_variables'
   | 'admin_cicd_variables'
   | 'admin_protected_branch'
+  | 'read_package'
   | 'read_container_image'
   | 'read_wiki'
   | 'create_wiki'
@@ -131,6 +132,8 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   read_cicd_variables: { allow: owner },
   admin_cicd_variables: { allow: owner },
   admin_protected_branch: { allow: owner },
+  /** Of the projects in it, whose packages are looked at one by one. */
+  read_package: { allow: [everybody] },
   read_container_image: { allow: [member(Role.reporter)] },
   read_wiki: { allow: [wikiOpen], never: [wikiOff, anyJob] },
   create_wiki: { allow: [exactly(Role.planner), member(Role.developer)], never: [wikiOff, anyJob] },

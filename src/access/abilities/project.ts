@@ -83,6 +83,16 @@ const imageReaders: ProjectCondition = {
   },
 }
 
+/** Among members packages are for Reporters and above (7.1). */
+const packageReaders: ProjectCondition = {
+  label: 'package_registry open to the caller, or Reporter or higher',
+  holds(_, subject) {
+    if (subject.role >= Role.reporter) return true
+    const open = subject.features.package_registry >= FeatureLevel.enabled
+    return open && subject.visibility !== Visibility.private
+  },
+}
+
 /** The token of a job of this very project. */
 const ownJob: ProjectCondition = {
   label: 'job of this project',
@@ -197,6 +207,9 @@ export type ProjectAbility =
   | 'update_resource_group'
   | 'read_protected_branch'
   | 'admin_protected_branch'
+  | 'read_package'
+  | 'create_package'
+  | 'destroy_package'
   | 'read_container_image'
   | 'create_container_image'
   | 'destroy_container_tag'
@@ -248,6 +261,7 @@ export type ProjectAbility =
   | 'admin_web_hook'
   | 'admin_deploy_token'
   | 'admin_access_token'
+  | 'read_infra_state'
   | 'admin_infra_state'
   | 'read_dependency'
   | 'read_vulnerability'
@@ -335,6 +349,9 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   update_resource_group: { allow: developer, never: [archived, off('builds')] },
   read_protected_branch: { allow: codeReaders, never: [off('repository')] },
   admin_protected_branch: { allow: maintainer, never: [archived, off('repository')] },
+  read_package: { allow: [packageReaders], never: [off('package_registry'), foreignJob] },
+  create_package: { allow: developer, never: [archived, off('package_registry'), otherJob] },
+  destroy_package: { allow: maintainer, never: [archived, off('package_registry'), otherJob] },
   /** Where the registry is switched off its endpoints answer 404, which is theirs to say. */
   read_container_image: { allow: [imageReaders], never: [foreignJob] },
   create_container_image: { allow: developer, never: [archived, otherJob] },
@@ -415,7 +432,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   admin_web_hook: { allow: maintainer },
   admin_deploy_token: { allow: maintainer },
   admin_access_token: { allow: maintainer },
-  admin_infra_state: { allow: maintainer, never: [archived, off('infrastructure')] },
+  read_infra_state: { allow: developer, never: [off('infrastructure'), otherJob] },
+  admin_infra_state: { allow: maintainer, never: [archived, off('infrastructure'), otherJob] },
   read_dependency: { allow: developer },
   read_vulnerability: { allow: developer },
   admin_vulnerability: { allow: maintainer, never: [archived] },

@@ -1,4 +1,4 @@
-import { endpoint, group, instance, project, userOf } from '../../access/index.ts'
+import { deployTokenPrefix, endpoint, group, instance, project, userOf } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
   DateTime,
@@ -24,7 +24,6 @@ interface Services {
   readonly cipher: Cipher
 }
 
-const prefix = 'gldt-'
 const active = Optional(Flag({ description: 'Only those that work, or only those that do not' }))
 
 export function instanceEndpoint(): Endpoint {
@@ -105,7 +104,7 @@ export function deployTokenEndpoints(kind: store.Owner['kind'], { db, cipher }: 
         }
         if (wanted.scopes.length === 0) throw refused(400, ["Scopes can't be blank"])
         rules.check(wanted)
-        const token = newToken(prefix)
+        const token = newToken(deployTokenPrefix)
         const row = await db.transaction((tx) =>
           store.insert(
             tx,

@@ -49,7 +49,10 @@ export function planLimits({ settings }: { settings: Settings }): { endpoints: E
         params: Fields({
           plan_name: OneOf(['default'], {}),
           ...(Object.fromEntries(
-            planLimitNames.map((name) => [name, Optional(Int({ minimum: 0 }))]),
+            planLimitNames.map((name) => [
+              name,
+              Optional(Int({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+            ]),
           ) as Record<string, ReturnType<typeof Optional<ReturnType<typeof Int>>>>),
         }),
         answers: Limits,

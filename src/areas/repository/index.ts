@@ -25,6 +25,7 @@ export { commitChange, committerOf, openTarget, requirePush, signatures, type Wr
 export { Diff, diffEntity, diffLimits } from './diff-entity.ts'
 export { RefDoor, type DoorProject, type DoorRules, type Mover, type PushEvent } from './door.ts'
 export { readFileAt } from './file-at.ts'
+export { byteRange } from './byte-range.ts'
 export { contentDisposition } from './header-text.ts'
 export { commitNamed, readable, refsOf, resolveName, type ReadProject } from './looking.ts'
 export { bringCommits } from './networks.ts'

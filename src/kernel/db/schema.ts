@@ -1083,6 +1083,32 @@ export interface OauthDevices {
   user_id: number | null;
 }
 
+export interface PackageFiles {
+  created_at: Generated<Timestamp>;
+  digest: string;
+  file_name: string;
+  id: Generated<number>;
+  md5: string;
+  package_id: number;
+  pipeline_id: number | null;
+  sha1: string;
+  size: number;
+}
+
+export interface Packages {
+  created_at: Generated<Timestamp>;
+  creator_id: number | null;
+  id: Generated<number>;
+  last_downloaded_at: Timestamp | null;
+  name: string;
+  package_type: string;
+  pipeline_id: number | null;
+  project_id: number;
+  status: Generated<string>;
+  updated_at: Generated<Timestamp>;
+  version: string;
+}
+
 export interface PersonalAccessTokens {
   created_at: Generated<Timestamp>;
   description: string | null;
@@ -1815,6 +1841,8 @@ export interface DB {
   oauth_applications: OauthApplications;
   oauth_codes: OauthCodes;
   oauth_devices: OauthDevices;
+  package_files: PackageFiles;
+  packages: Packages;
   personal_access_tokens: PersonalAccessTokens;
   project_aliases: ProjectAliases;
   project_counters: ProjectCounters;

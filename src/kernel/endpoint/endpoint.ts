@@ -134,6 +134,10 @@ interface Declaration<Kind extends SubjectKind, Path extends string, Params exte
   readonly scopes?: readonly string[]
   /** Takes the token of a running CI job. */
   readonly jobToken?: boolean
+  /** Takes a token as the password of HTTP Basic, for programs that know nothing else; any name goes with it. */
+  readonly basic?: boolean
+  /** Takes deploy tokens, in a header of their own and by HTTP Basic. */
+  readonly deployToken?: boolean
   readonly plan?: Plan
   /** Also for who has not confirmed his address or accepted the terms: nobody is to lock everybody out. */
   readonly beforeTerms?: boolean

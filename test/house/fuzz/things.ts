@@ -60,7 +60,15 @@ export async function makeThings(world: World): Promise<Things> {
     scopes: 'read_user',
   })
   const image = await pushImage(world, project)
+  const file = expectStatus(
+    await world.root.put(`${path}/packages/generic/tool/1.0/tool.bin?select=package_file`, 'x'),
+    201,
+  )
   return {
+    'packages :package_id': file['package_id'] as number,
+    'package_files :package_file_id': id(file),
+    'generic :package_name': 'tool',
+    ':package_version': '1.0',
     'repositories :repository_id': image,
     'repositories :id': image,
     'rules :protection_rule_id': id(container),

@@ -15,6 +15,7 @@ import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
 import { epicScenarios, resourceEventScenarios } from './epics.ts'
 import { issueScenarios } from './issues.ts'
 import { labelScenarios, milestoneScenarios } from './labels-and-milestones.ts'
+import { packageScenarios } from './packages.ts'
 import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
 import { mergeRequestScenarios } from './merge-requests.ts'
 import { keyScenarios } from './keys.ts'
@@ -70,6 +71,7 @@ export const scenarios: Scenarios = {
   ...projectMemberScenarios,
   ...protectedBranchScenarios,
   ...pushRuleScenarios,
+  ...packageScenarios,
   ...releaseScenarios,
   ...protectedTagScenarios,
   ...repositoryScenarios,
