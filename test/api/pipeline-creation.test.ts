@@ -273,6 +273,13 @@ job-$[[ inputs.level ]]: {script: [x]}
       const fired = { token: made.body.token as string, ref: 'main', inputs: { level: 3 } }
       const pipeline = expectStatus(await world.anonymous.post(`${path}/pipeline`, fired), 201)
       expect(await jobsOf(ci, pipeline)).toEqual(['job-3'])
+
+      const sha = await ci.push({ a: 'a' }, { options: ['ci.input=level=4'] })
+      const [pushed] = await until(
+        async () => (await world.root.get(`/projects/${ci.id}/pipelines?sha=${sha}`)).body as Json[],
+        ({ length }) => length > 0,
+      )
+      expect(await jobsOf(ci, pushed!)).toEqual(['job-4'])
     } finally {
       await world.service.services.settings.switch('ci_inputs_for_pipelines', false)
     }

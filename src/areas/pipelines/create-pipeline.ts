@@ -1,6 +1,6 @@
-import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
-import type { CompiledPipeline, PipelineSource, Status } from '../../ci/index.ts'
-import { findCommit, zeroOid, type Commit, type Oid, type Repository } from '../../git/index.ts'
+import { may, type ProjectSubject } from '../../access/index.ts'
+import type { CompiledPipeline, Status } from '../../ci/index.ts'
+import { findCommit, zeroOid, type Commit, type Repository } from '../../git/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { addressesFor, type AddressServices } from './addresses.ts'
 import { ciSettings } from './ci-settings.ts'
@@ -17,73 +17,15 @@ import {
 import type { Deployments } from './deployments.ts'
 import { isRejected, type ValidationServices } from './external-validation.ts'
 import { findRef, tagMessage } from './find-ref.ts'
-import type { ChildConfig } from './load-config.ts'
 import { advance, type MachineJob } from './machine.ts'
-import { isProtectedMerge, type MergeRequestFacts } from './merge-request.ts'
+import { isProtectedMerge } from './merge-request.ts'
 import type { PersistentRefs } from './persistent-refs.ts'
-import { predefinedVariables, type Upstream } from './predefined.ts'
+import type { GivenVariable, PipelineOutcome, PipelineRequest, RefRequest } from './pipeline-request.ts'
+import { predefinedVariables } from './predefined.ts'
 import type { PipelineProcess } from './process-pipeline.ts'
 import type { RefProtection } from './ref-protection.ts'
 import { checkVariables, hasSkipMarker, isAtRest } from './rules.ts'
 import { pipelineSecretContext, projectFacts } from './variable-source.ts'
-
-export interface GivenVariable {
-  readonly key: string
-  readonly value: string
-  readonly variable_type: 'env_var' | 'file'
-  readonly raw?: boolean
-}
-
-export interface PipelineRequest {
-  readonly project: ProjectSubject
-  readonly actor: Actor
-  readonly source: PipelineSource
-  readonly ref: string
-  readonly tag: boolean
-  readonly sha: Oid
-  /** Left out: forty zeros. */
-  readonly beforeSha?: string
-  readonly variables?: readonly GivenVariable[]
-  /** What a trigger was sent, as a file of its own that needs no permission. */
-  readonly payload?: string
-  /** Values for what the configuration takes; looked at where the feature is on. */
-  readonly inputs?: Readonly<Record<string, unknown>> | undefined
-  /** A trigger job starts it: the inputs are those of its configuration. */
-  readonly fromBridge?: boolean
-  /** Of a child pipeline, in place of the project's configuration. */
-  readonly child?: ChildConfig
-  /** That it is for: then `ref` is that of the merge request, and `sha` what is to be built of it. */
-  readonly mergeRequest?: MergeRequestFacts
-  /** The trigger whose token asked for it, or the job whose token did. */
-  readonly triggerId?: number
-  readonly schedule?: { readonly id: number; readonly description: string }
-  /** Whoever wrote the variables down was allowed to. */
-  readonly vettedVariables?: boolean
-  readonly upstream?: Upstream
-  /** Of the event that causes it: asked for again, nothing more is made. */
-  readonly eventKey?: string
-  /** Somebody asked for no jobs. */
-  readonly skip?: boolean
-  /** Whether the message of the commit may ask for that. */
-  readonly honoursSkip?: boolean
-  /** A wrong configuration makes a failed pipeline that says so, instead of a refusal. */
-  readonly storesErrors?: boolean
-}
-
-/** A request for the head of a branch or tag, which is named in full or short. */
-export type RefRequest = Omit<PipelineRequest, 'tag' | 'sha'>
-
-/**
- * `refused` says why in the words of the API; null: an earlier call with this `eventKey` did it. `broken`: the pipeline
- * is stored, but failed before it had a job.
- */
-export type PipelineOutcome =
-  | { readonly id: number; readonly iid: number; readonly broken?: string }
-  | {
-      readonly refused: string | null
-      /** There is nothing wrong: the configuration has no jobs for it. */
-      readonly nothing?: boolean
-    }
 
 export interface CreatorServices extends SourceServices, AddressServices, ValidationServices {
   readonly cipher: Cipher

@@ -7,7 +7,7 @@ import {
   variablesFor,
   type Variable,
 } from '../../ci/index.ts'
-import type { GivenVariable } from './create-pipeline.ts'
+import type { GivenVariable } from './pipeline-request.ts'
 import type { BridgeRow } from './downstream-store.ts'
 import type { StoredVariable } from './variable-source.ts'
 

@@ -25,13 +25,8 @@ import { pipelineSweeps, pipelineTasks } from './tasks.ts'
 export { isArchived } from './archived.ts'
 export { jobsChannel } from './channels.ts'
 export { ciSettings, type CiSettings } from './ci-settings.ts'
-export {
-  PipelineCreator,
-  type GivenVariable,
-  type PipelineOutcome,
-  type PipelineRequest,
-  type RefRequest,
-} from './create-pipeline.ts'
+export { PipelineCreator } from './create-pipeline.ts'
+export type { GivenVariable, PipelineOutcome, PipelineRequest, RefRequest } from './pipeline-request.ts'
 export {
   PipelineActed,
   PipelineDetail,
@@ -53,7 +48,8 @@ export type { MergeRequestFacts, MergeRequestProject, MergeRequestSide } from '.
 export type { MachineJob } from './machine.ts'
 export { addressesFor, type Addresses, type AddressServices } from './addresses.ts'
 export { predefinedVariables, type PipelineFacts, type ProjectFacts, type Upstream } from './predefined.ts'
-export { PipelineProcess, taskNames, type JobEvent, type PipelineEvent } from './process-pipeline.ts'
+export { taskNames, type JobEvent, type PipelineEvent } from './process-news.ts'
+export { PipelineProcess } from './process-pipeline.ts'
 export type { JobEnd } from './process-store.ts'
 export type { PipelineRef, RefProtection } from './ref-protection.ts'
 export { checkVariables, danglingSources, skippedAfter } from './rules.ts'

@@ -4,8 +4,9 @@ import { branchName, findCommit, isZero, parseOid, parseRefName, tagName, zeroOi
 import type { Database } from '../../kernel/db/index.ts'
 import type { DomainEvent } from '../../tasks/index.ts'
 import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
-import type { GivenVariable, PipelineCreator } from './create-pipeline.ts'
+import type { PipelineCreator } from './create-pipeline.ts'
 import { hasPipelineFor } from './create-store.ts'
+import type { GivenVariable } from './pipeline-request.ts'
 
 /** Refs of one push that get a pipeline. */
 const refsPerPush = 4
@@ -42,6 +43,7 @@ export async function onPush(
     sha: commit.oid,
     beforeSha: branch === undefined ? zeroOid : oldOid,
     variables: variablesOf(pushOptions),
+    inputs: inputsOf(pushOptions),
     eventKey,
     skip: pushOptions.includes('ci.skip'),
     honoursSkip: true,
@@ -75,4 +77,21 @@ function variablesOf(pushOptions: readonly string[]): GivenVariable[] {
     if (match !== null) found.set(match[1]!, { key: match[1]!, value: match[2]!, variable_type: 'env_var' })
   }
   return [...found.values()]
+}
+
+/** `ci.input=k=v`; a value that is JSON is taken as what it says, such as a number or a list. */
+function inputsOf(pushOptions: readonly string[]): Record<string, unknown> {
+  const given = pushOptions.flatMap((option) => {
+    const match = /^ci\.input=([^=]+)=(.*)$/s.exec(option)
+    return match === null ? [] : [[match[1]!, valueOf(match[2]!)] as const]
+  })
+  return Object.fromEntries(given)
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }

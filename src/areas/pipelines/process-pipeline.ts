@@ -8,30 +8,9 @@ import type { Inserted, NewPipelineRow } from './create-store.ts'
 import { livingChildren } from './downstream-store.ts'
 import { advance, type MachineJob } from './machine.ts'
 import type { PersistentRefs } from './persistent-refs.ts'
+import { taskNames, type JobEvent, type PipelineEvent } from './process-news.ts'
 import * as store from './process-store.ts'
 import { isRetriedByItself } from './rules.ts'
-
-/** Events of kind `pipeline`, one for each change of status; `job` brings all jobs that one step changed. */
-export interface PipelineEvent {
-  readonly pipelineId: number
-  readonly status: Status
-}
-export interface JobEvent {
-  readonly pipelineId: number
-  readonly jobs: readonly { readonly id: number; readonly status: Status }[]
-}
-
-export const taskNames = {
-  startDelayed: 'ci:start-delayed-job',
-  grantResource: 'ci:grant-resource',
-  runBridge: 'ci:run-bridge',
-  follow: 'ci:follow-pipeline',
-  cancel: 'ci:cancel-pipeline',
-  cancelRedundant: 'ci:cancel-redundant-pipeline',
-  removeFiles: 'ci:remove-job-files',
-  writeRef: 'ci:write-pipeline-ref',
-  tidyRefs: 'ci:tidy-pipeline-refs',
-} as const
 
 export interface ProcessServices {
   readonly db: Database

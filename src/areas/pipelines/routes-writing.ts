@@ -20,7 +20,8 @@ import type { PipelineCreator } from './create-pipeline.ts'
 import { PipelineActed, PipelineDetail, pipelineDetail, type PipelineRow } from './entities.ts'
 import type { PipelineServices } from './index.ts'
 import type { PersistentRefs } from './persistent-refs.ts'
-import { taskNames, type PipelineProcess } from './process-pipeline.ts'
+import { taskNames } from './process-news.ts'
+import type { PipelineProcess } from './process-pipeline.ts'
 import * as store from './store.ts'
 
 const checks: readonly Check[] = ['credentials', 'params', 'subject', 'record', 'may']

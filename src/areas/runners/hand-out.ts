@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import {
   accountProblem,
@@ -8,19 +7,9 @@ import {
   type ProjectSubject,
   type User,
 } from '../../access/index.ts'
-import { expandText, type Cache, type Variable } from '../../ci/index.ts'
+import { expandText, type Variable } from '../../ci/index.ts'
 import type { Blobs } from '../../blobs/index.ts'
-import {
-  branchRef,
-  findBlob,
-  lastCommitFor,
-  listRefs,
-  parseOid,
-  parsePath,
-  rootPath,
-  tagRef,
-  type Repository,
-} from '../../git/index.ts'
+import { branchRef, listRefs, tagRef } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
@@ -40,6 +29,7 @@ import {
   type PipelineProcess,
 } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
+import { cacheKey } from './cache-keys.ts'
 import { crossDependencies } from './cross-dependencies.ts'
 import { dependenciesOf, missingFeature } from './hand-out-rules.ts'
 import type { Handed } from './job-queue.ts'
@@ -282,36 +272,4 @@ function cloneUrl(externalUrl: string, fullPath: string, token: string): string 
   url.username = 'gitlab-ci-token'
   url.password = token
   return url.href
-}
-
-/** A key of files changes with these; the caches of protected refs are kept apart. */
-async function cacheKey(
-  repository: Repository,
-  job: HandedJob,
-  { key, unprotect }: Cache,
-  separated: boolean,
-): Promise<string> {
-  const base = typeof key === 'string' ? key : await keyOfFiles(repository, job.pipeline.sha, key)
-  if (!separated || unprotect) return base
-  return `${base}-${job.protected ? 'protected' : 'non_protected'}`
-}
-
-async function keyOfFiles(
-  repository: Repository,
-  sha: string,
-  { files = [], filesCommits = [], prefix }: Exclude<Cache['key'], string>,
-): Promise<string> {
-  const commit = parseOid(sha)
-  const ids = await Promise.all(
-    [...files, ...filesCommits].map(async (written, index) => {
-      const path = parsePath(written)
-      if (commit === undefined || path === undefined || path === rootPath) return undefined
-      return index < files.length
-        ? (await findBlob(repository, commit, path))?.oid
-        : (await lastCommitFor(repository, commit, path))?.oid
-    }),
-  )
-  const known = ids.filter((id) => id !== undefined)
-  const digest = known.length === 0 ? 'default' : createHash('sha1').update(known.join('')).digest('hex')
-  return prefix === undefined ? digest : `${prefix}-${digest}`
 }

@@ -26,6 +26,7 @@ import { runnerTypes } from '../jobs/index.ts'
 import { RunnerIdentity, RunnerToken } from './entities.ts'
 import type { RunnerServices } from './index.ts'
 import { expiryOf, runnerParams, runnerValues } from './rules.ts'
+import * as reading from './reading.ts'
 import * as store from './store.ts'
 
 const token = Text({ description: 'Token of the runner' })
@@ -103,7 +104,7 @@ export function identityEndpoints({ db, settings }: RunnerServices): Endpoint[] 
       params: Fields({ token }),
       answers: null,
       refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
-      read: () => store.ownFacts(),
+      read: () => reading.ownFacts(),
       async handle({ runner, rows, request }) {
         requireUnmodified(request, new Date(rows[0]!.updated_at))
         await db.transaction((tx) => store.remove(tx, runner.id))
@@ -134,7 +135,7 @@ export function identityEndpoints({ db, settings }: RunnerServices): Endpoint[] 
       params: Fields({ token, system_id: Optional(Text()) }),
       answers: RunnerIdentity,
       status: 200,
-      read: () => store.ownFacts(),
+      read: () => reading.ownFacts(),
       handle: async ({ runner, params, rows }) => ({ id: runner.id, token: params.token, ...rows[0]! }),
     }),
 

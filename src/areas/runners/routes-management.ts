@@ -39,6 +39,7 @@ import {
 } from './entities.ts'
 import type { RunnerServices } from './index.ts'
 import { expiryOf, runnerParams, runnerValues } from './rules.ts'
+import * as reading from './reading.ts'
 import * as store from './store.ts'
 
 export const runnerFilters = {
@@ -90,7 +91,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
     if (!(await mayOn(services, actor, row, what))) throw forbidden('No access granted')
   }
   const existing = async (id: number): Promise<RunnerDetailRow> => {
-    const row = await store.find(db.reader, id)
+    const row = await reading.find(db.reader, id)
     if (row === undefined) throw notFound('Runner')
     return row
   }
@@ -108,7 +109,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       paged: true,
       params: Fields(runnerFilters),
       answers: ListOf(Runner),
-      read: ({ params, page }) => store.own(filterOf(params), page),
+      read: ({ params, page }) => reading.own(filterOf(params), page),
       handle: async ({ rows }) => rows.map((row) => runner(row, new Date())),
     }),
     endpoint({
@@ -121,7 +122,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       paged: true,
       params: Fields(runnerFilters),
       answers: ListOf(Runner),
-      read: ({ params, page }) => store.all(filterOf(params), page),
+      read: ({ params, page }) => reading.all(filterOf(params), page),
       handle: async ({ rows }) => rows.map((row) => runner(row, new Date())),
     }),
     endpoint({
@@ -131,7 +132,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       summary: 'Get a runner',
       params,
       answers: RunnerDetail,
-      read: ({ params }) => store.one(params.id),
+      read: ({ params }) => reading.one(params.id),
       async handle({ actor, rows }) {
         await require(actor, rows[0]!, 'read')
         return shown(rows[0]!)
@@ -145,13 +146,13 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       params: Fields({ id: Id(), ...runnerParams }),
       rules: { mutuallyExclusive: [['active', 'paused']] },
       answers: RunnerDetail,
-      read: ({ params }) => store.one(params.id),
+      read: ({ params }) => reading.one(params.id),
       async handle({ actor, rows, params }) {
         const row = rows[0]!
         await require(actor, row, 'admin')
         const values = runnerValues(params, row)
         await db.transaction((tx) => store.change(tx, row.id, values))
-        return shown((await store.find(db.reader, row.id)) ?? row)
+        return shown((await reading.find(db.reader, row.id)) ?? row)
       },
     }),
     endpoint({
@@ -165,7 +166,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
         403: 'It serves several projects, or others look after it',
         412: 'Changed since the date in If-Unmodified-Since',
       },
-      read: ({ params }) => store.one(params.id),
+      read: ({ params }) => reading.one(params.id),
       async handle({ actor, rows, request }) {
         const row = rows[0]!
         await require(actor, row, 'admin')
@@ -183,7 +184,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       summary: 'Give a runner a new token',
       params,
       answers: RunnerToken,
-      read: ({ params }) => store.one(params.id),
+      read: ({ params }) => reading.one(params.id),
       async handle({ actor, rows }) {
         await require(actor, rows[0]!, 'admin')
         const { id, runner_type } = rows[0]!
@@ -201,7 +202,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       paged: true,
       params,
       answers: ListOf(RunnerManager),
-      read: ({ params, page }) => store.managersOf(params.id, page),
+      read: ({ params, page }) => reading.managersOf(params.id, page),
       async handle({ actor, rows, params }) {
         await require(actor, await existing(params.id), 'read')
         return rows.map((manager) => runnerManager(manager, new Date()))
@@ -218,7 +219,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       paged: true,
       params,
       answers: ListOf(RunnerProject),
-      read: ({ params, page }) => store.projectsOf(params.id, page),
+      read: ({ params, page }) => reading.projectsOf(params.id, page),
       async handle({ actor, rows, params }) {
         await require(actor, await existing(params.id), 'read')
         return rows.map(runnerProject)
@@ -267,7 +268,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
 export function filterOf({
   scope,
   ...filter
-}: store.RunnerFilter & { scope?: string | undefined }): store.RunnerFilter {
+}: reading.RunnerFilter & { scope?: string | undefined }): reading.RunnerFilter {
   if (scope === undefined) return filter
   return scope.endsWith('_type')
     ? { ...filter, type: filter.type ?? scope }

@@ -4,6 +4,7 @@ import { Fields, Id, ListOf, type Endpoint } from '../../kernel/endpoint/index.t
 import { Runner, runner } from './entities.ts'
 import type { RunnerServices } from './index.ts'
 import { filterOf, mayOn, runnerFilters } from './routes-management.ts'
+import * as reading from './reading.ts'
 import * as store from './store.ts'
 
 const scopes = ['manage_runner']
@@ -22,7 +23,7 @@ export function placeEndpoints(services: RunnerServices): Endpoint[] {
       paged: true,
       params: Fields(runnerFilters),
       answers: ListOf(Runner),
-      read: ({ params, page }) => store.ofProject(filterOf(params), page),
+      read: ({ params, page }) => reading.ofProject(filterOf(params), page),
       handle: async ({ rows }) => rows.map((row) => runner(row, new Date())),
     }),
     endpoint({
@@ -36,7 +37,7 @@ export function placeEndpoints(services: RunnerServices): Endpoint[] {
       answers: Runner,
       refuses: { 400: 'It serves the project already', 403: 'It is locked, or no project runner' },
       async handle({ actor, project, params }) {
-        const row = await store.find(db.reader, params.runner_id)
+        const row = await reading.find(db.reader, params.runner_id)
         if (row === undefined) throw notFound('Runner')
         if (row.locked && !isAdministrator(actor)) throw forbidden('Runner is locked')
         if (row.runner_type === 'group_type') throw forbidden('Runner is a group runner')
@@ -59,7 +60,7 @@ export function placeEndpoints(services: RunnerServices): Endpoint[] {
       answers: null,
       refuses: { 403: 'It serves this project only: delete it instead' },
       async handle({ project, params }) {
-        const row = await store.find(db.reader, params.runner_id)
+        const row = await reading.find(db.reader, params.runner_id)
         if (row?.projects.some(({ id }) => id === project.id) !== true) throw notFound('Runner')
         if (row.projects.length === 1) {
           throw refused(
@@ -80,7 +81,7 @@ export function placeEndpoints(services: RunnerServices): Endpoint[] {
       paged: true,
       params: Fields(runnerFilters),
       answers: ListOf(Runner),
-      read: ({ params, page }) => store.ofGroup(filterOf(params), page),
+      read: ({ params, page }) => reading.ofGroup(filterOf(params), page),
       handle: async ({ rows }) => rows.map((row) => runner(row, new Date())),
     }),
   ]

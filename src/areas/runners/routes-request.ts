@@ -8,6 +8,7 @@ import type { HandOut } from './hand-out.ts'
 import type { RunnerServices } from './index.ts'
 import type { Asking, JobQueue } from './job-queue.ts'
 import { RunnerInfo } from './rules.ts'
+import * as reading from './reading.ts'
 import * as store from './store.ts'
 
 /** Milliseconds that a request is held at most. */
@@ -40,7 +41,7 @@ export function requestEndpoint(
     }),
     answers: Json({ description: 'The job, as runners of this API know it' }),
     refuses: { 403: 'No such runner', 422: 'A project runner without a project' },
-    read: ({ params }) => store.asking(params.system_id ?? ''),
+    read: ({ params }) => reading.asking(params.system_id ?? ''),
     async handle({ runner, params, rows, request }) {
       if (Number(request.headers['content-length'] ?? 0) > largestBody) throw tooLarge()
       limit.use(runner.id)
@@ -98,7 +99,7 @@ export function requestEndpoint(
 
   async function contact(
     runner: RunnerSubject,
-    { manager }: store.AskingRow,
+    { manager }: reading.AskingRow,
     facts: store.ManagerFacts,
   ): Promise<number | null> {
     const recent = (time: Date | string | null): boolean =>
