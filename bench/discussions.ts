@@ -1,6 +1,7 @@
 import http from 'node:http'
 import type pg from 'pg'
 import type { Endpoint } from './endpoints.ts'
+import { apiOf, type Api } from './figures.ts'
 import type { GitClient } from './git-client.ts'
 import { percentile, type LoadRequest } from './http-load.ts'
 import type { Scale } from './options.ts'
@@ -20,21 +21,6 @@ export interface FanOut {
   readonly p99: number
   /** SQL of one note: of writing it and of telling all of them. */
   readonly statements: number
-}
-
-type Api = (method: string, path: string, body?: object) => Promise<Record<string, unknown>>
-
-function apiOf(service: Service): Api {
-  return async (method, path, body) => {
-    const reply = await fetch(`${service.url}/api/v4${path}`, {
-      method,
-      headers: { 'content-type': 'application/json', 'private-token': rootToken },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await reply.text()
-    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text.slice(0, 200)}`)
-    return JSON.parse(text) as Record<string, unknown>
-  }
 }
 
 /** Two merge requests of 300 files each, one with 5,000 notes in its diff and one with 50, and the questions about them. */

@@ -1,4 +1,5 @@
 import { format, resolveConfig } from 'prettier'
+import type { Figure } from './figures.ts'
 import { judge } from './goals.ts'
 import type { LoadResult } from './http-load.ts'
 import type { Measured } from './measure.ts'
@@ -72,8 +73,8 @@ function startCells({ starts, seededIn }: Results): Cells[] {
   ]
 }
 
-function wikiCells({ wikis = [] }: Results): Cells[] {
-  return wikis.map(({ what, p50, p99, times }) => [what, digits(p50, 1), digits(p99, 1), times])
+function figureCells(figures: readonly Figure[] = []): Cells[] {
+  return figures.map(({ what, p50, p99, times }) => [what, digits(p50, 1), digits(p99, 1), times])
 }
 
 function fanOutCells({ fanOut }: Results): Cells[] {
@@ -136,7 +137,8 @@ export async function page(results: Results): Promise<string> {
   ])
   const starts = startCells(results)
   const ci = ciCells(results)
-  const wiki = wikiCells(results)
+  const wiki = figureCells(results.wikis)
+  const merges = figureCells(results.merges)
   const streams = fanOutCells(results)
   const ldap: Cells[] = (results.ldap ?? []).map(({ what, seconds }) => [what, digits(seconds, 1)])
   const text = `# Benchmarks
@@ -171,6 +173,8 @@ ${git.length === 0 ? '' : `## Git transfers\n\nSeconds, the best of all tries.\n
 ${ci.length === 0 ? '' : `## CI\n\n${table(['', 'figure'], ci, 2)}`}
 
 ${wiki.length === 0 ? '' : `## Wikis\n\nMilliseconds, one caller after the other.\n\n${table(['', 'p50', 'p99', 'times'], wiki)}`}
+
+${merges.length === 0 ? '' : `## Merge requests\n\nMilliseconds, one caller after the other.\n\n${table(['', 'p50', 'p99', 'times'], merges)}`}
 
 ${streams.length === 0 ? '' : `## Streams\n\n${table(['', 'figure'], streams, 2)}`}
 

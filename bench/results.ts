@@ -1,12 +1,12 @@
 import type { Idle, Latency } from './ci.ts'
 import type { Compiling } from './compile.ts'
 import type { Creation } from './creation.ts'
+import type { Figure } from './figures.ts'
 import type { FanOut } from './discussions.ts'
 import type { Transfer } from './git.ts'
 import type { Machine } from './machine.ts'
 import type { Measured } from './measure.ts'
 import type { LdapFigure } from './ldap.ts'
-import type { WikiFigure } from './wikis.ts'
 
 /** Times in milliseconds, memory in bytes; undefined: not measured. */
 export interface Starts {
@@ -33,7 +33,8 @@ export interface Results {
   compiling?: Compiling
   creation?: Creation
   fanOut?: FanOut
-  wikis?: readonly WikiFigure[]
+  wikis?: readonly Figure[]
+  merges?: readonly Figure[]
   ldap?: readonly LdapFigure[]
   /** What went wrong or was left out, in words. */
   readonly remarks: string[]

@@ -20,6 +20,7 @@ import { seed } from './seed.ts'
 import { freePort, Service, type ServiceOptions } from './service.ts'
 import { rootToken, special } from './world.ts'
 import { ldapSyncs } from './ldap.ts'
+import { merges } from './merges.ts'
 import { wikis } from './wikis.ts'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
@@ -78,6 +79,12 @@ export class Run {
     if (this.#wants('wikis')) {
       await this.#part('wikis', async () => {
         this.#results.wikis = await wikis(service, git, this.#options.quick)
+      })
+    }
+    if (this.#wants('merges')) {
+      await this.#part('merges', async () => {
+        this.#say('merges: requests, small ones and on large trees')
+        this.#results.merges = await merges(service, git, this.#options.quick)
       })
     }
     if (this.#wants('discussions')) {

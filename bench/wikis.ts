@@ -1,15 +1,7 @@
+import { apiOf, Figures, type Figure } from './figures.ts'
 import type { GitClient } from './git-client.ts'
-import { percentile } from './http-load.ts'
 import type { Service } from './service.ts'
 import { rootToken } from './world.ts'
-
-/** One line about wikis: times in milliseconds, of one caller after the other. */
-export interface WikiFigure {
-  readonly what: string
-  readonly p50: number
-  readonly p99: number
-  readonly times: number
-}
 
 const listed = 10_000
 const pushed = 5_000
@@ -23,29 +15,11 @@ const pieces: Readonly<Record<string, string>> = {
   rdoc: `= Heading\n\n${words.repeat(8)}*bold* {link}[page]\n\n* one\n* two\n\n  const a = 1\n\n`,
 }
 
-export async function wikis(service: Service, git: GitClient, quick: boolean): Promise<WikiFigure[]> {
+export async function wikis(service: Service, git: GitClient, quick: boolean): Promise<Figure[]> {
   const many = quick ? 30 : 300
-  const api = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const reply = await fetch(`${service.url}/api/v4${path}`, {
-      method,
-      headers: { 'content-type': 'application/json', 'private-token': rootToken },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await reply.text()
-    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text.slice(0, 200)}`)
-    return text === '' ? undefined : JSON.parse(text)
-  }
-  const figures: WikiFigure[] = []
-  const measure = async (what: string, times: number, act: (number: number) => Promise<unknown>) => {
-    const taken: number[] = []
-    for (let number = 0; number < times; number += 1) {
-      const begin = performance.now()
-      await act(number)
-      taken.push(performance.now() - begin)
-    }
-    taken.sort((one, other) => one - other)
-    figures.push({ what, times, p50: percentile(taken, 0.5), p99: percentile(taken, 0.99) })
-  }
+  const api = apiOf(service)
+  const figures = new Figures()
+  const measure = figures.measure.bind(figures)
   const project = async (name: string): Promise<{ id: number; path_with_namespace: string }> =>
     (await api('POST', '/projects', { name })) as { id: number; path_with_namespace: string }
 
@@ -91,7 +65,7 @@ export async function wikis(service: Service, git: GitClient, quick: boolean): P
   await measure(`search ${listed} pages`, quick ? 5 : 50, (number) =>
     api('GET', `${place}/wiki_blobs?search=${encodeURIComponent(`Page ${number}`)}`),
   )
-  return figures
+  return figures.all
 }
 
 function filledWith(piece: string, size: number): string {
