@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bodyOf } from '../world/bodies.ts'
 import type { Person, Reply } from '../world/client.ts'
+import { eventually } from '../world/merge-project.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { Copies, git } from './copies.ts'
 import { sshAddress, sshLogin } from './ssh-login.ts'
@@ -177,12 +178,29 @@ async function call({ branch, actor, way }: Case): Promise<Reply> {
       const made = expectStatus(await world.root.post(requests(), fields), 201)
       return person.put(`${requests()}/${made['iid'] as number}/merge`)
     }
+    case 'rebase': {
+      const fields = { source_branch: branch, target_branch: `x-${commits.fix}`, title: 'Change' }
+      const made = expectStatus(await world.root.post(requests(), fields), 201)
+      const path = `${requests()}/${made['iid'] as number}`
+      const begun = await person.put(`${path}/rebase`)
+      return begun.status === 202 ? rebased(path) : begun
+    }
     case 'branch delete':
       return person.delete(`${api()}/branches/${encoded}`)
     default:
       throw new Error(`${way} is none of the API`)
   }
 }
+
+/** What came of a rebase that was begun. */
+const rebased = (path: string): Promise<Reply> =>
+  eventually(async () => {
+    const reply = await world.root.get(`${path}?include_rebase_in_progress=true`)
+    const now = expectStatus(reply, 200)
+    if (now['rebase_in_progress'] === true) return undefined
+    const error = now['merge_error'] as string | null
+    return error === null ? reply : { ...reply, status: 400, body: { message: error } }
+  })
 
 const shows = (reply: Reply): string | undefined =>
   reply.status < 300 ? undefined : String((reply.body as Json)['message'])
@@ -202,7 +220,7 @@ test('the table: rules, actors and ways', { timeout: 300_000 }, async () => {
     ...table([...overHttp, ...overSsh], people),
     ...table(overSsh, keys),
     ...table(overApi, ['developer', 'maintainer']),
-    ...table(['commit', 'branch delete'], ['administrator', 'named', 'insider']),
+    ...table(['commit', 'branch delete', 'merge'], ['administrator', 'named', 'insider']),
   ]
   expect(cases.length).toBeGreaterThan(200)
   await arrange(cases, ruleSets)

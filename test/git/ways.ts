@@ -55,6 +55,7 @@ export type Way =
   | 'branch'
   | 'branch delete'
   | 'merge'
+  | 'rebase'
 
 export const overHttp = ['http push', 'http force', 'http create', 'http delete'] as const
 export const overSsh = ['ssh push', 'ssh force', 'ssh create', 'ssh delete'] as const
@@ -68,6 +69,7 @@ export const overApi = [
   'branch',
   'branch delete',
   'merge',
+  'rebase',
 ] as const
 
 /** What a way does to a branch, told as the pure rule takes it. */
@@ -91,6 +93,7 @@ const shapes: Readonly<
   branch: { kind: 'create', via: 'web', based: true },
   'branch delete': { kind: 'delete', via: 'web' },
   merge: { kind: 'update', via: 'web', merges: true },
+  rebase: { kind: 'update', via: 'web', forced: true },
 }
 
 /** Ways that ask for the right to push before anything is built. */
@@ -99,6 +102,11 @@ const writing: readonly Way[] = ['file', 'commit', 'commit from', 'commit anew',
 export const mayNotWrite = '403 Forbidden - You are not allowed to push into this branch'
 /** Who may not merge is told so before anything is looked at. */
 export const mayNotMerge = '401 Unauthorized'
+/** A rebase is told the same before it is begun. */
+export const mayNotRebase = {
+  push: '403 Forbidden - Cannot push to source branch',
+  force: '403 Forbidden - Source branch is protected from force push',
+} as const
 
 /** What the pure rule says: the words of the refusal, or undefined. */
 export async function verdictOf(
@@ -111,6 +119,7 @@ export async function verdictOf(
   const mayPush = admits(protection?.push ?? [], actor)
   const { forced = false, based = false, merges = false, ...shape } = shapes[way]
   if (protection !== undefined && writing.includes(way) && !mayPush) return mayNotWrite
+  if (protection !== undefined && way === 'rebase' && !mayPush) return mayNotRebase.push
   const refused = await refusal({
     ...shape,
     branch,
@@ -125,7 +134,8 @@ export async function verdictOf(
       deleteProtected: rank[actor] >= 40,
     },
   })
-  return merges && refused !== undefined ? mayNotMerge : refused
+  if (refused === undefined) return undefined
+  return merges ? mayNotMerge : way === 'rebase' ? mayNotRebase.force : refused
 }
 
 const ids = { named: 1, group: 2, key: 3 } as const
