@@ -58,6 +58,7 @@ import * as people from './0180-people.ts'
 import * as votesOfMergeRequests from './0151-votes-of-merge-requests.ts'
 import * as requestsOfCommits from './0152-requests-of-commits.ts'
 import * as tiesOfMergeRequests from './0153-ties-of-merge-requests.ts'
+import * as removedApprovalRules from './0154-removed-approval-rules.ts'
 import * as groupIdentitiesAndUpkeep from './0181-group-identities-and-upkeep.ts'
 import * as membershipMails from './0184-membership-mails.ts'
 import * as serviceAccounts from './0185-service-accounts.ts'
@@ -150,6 +151,7 @@ export const migrations: MigrationList = {
   '0151-votes-of-merge-requests': votesOfMergeRequests,
   '0152-requests-of-commits': requestsOfCommits,
   '0153-ties-of-merge-requests': tiesOfMergeRequests,
+  '0154-removed-approval-rules': removedApprovalRules,
   '0181-group-identities-and-upkeep': groupIdentitiesAndUpkeep,
   '0184-membership-mails': membershipMails,
   '0185-service-accounts': serviceAccounts,

@@ -170,6 +170,83 @@ test('work as the project says', async () => {
   expect(expectStatus(await at.developer.get(path), 200)).toMatchObject(changed)
 })
 
+test('that nobody can give are not waited for', async () => {
+  const at = await projects.make()
+  const rule = async (name: string, approvals_required: number, user_ids: number[]) =>
+    expectStatus(
+      await at.maintainer.post(`${at.base}/approval_rules`, {
+        ...{ name, approvals_required, user_ids },
+        rule_type: 'regular',
+      }),
+      201,
+    )
+  await rule('nobody', 1, [])
+  await rule('author', 1, [at.developer.id])
+  await rule('two of one', 2, [at.maintainer.id])
+  await at.request({ 'a.txt': 'a\n' })
+  expect(expectStatus(await at.developer.get(`${at.one(1)}/approvals`), 200)).toMatchObject({
+    approved: false,
+    approvals_required: 4,
+    approvals_left: 2,
+    approval_rules_left: [{ name: 'two of one' }],
+    invalid_approvers_rules: [{ name: 'nobody' }, { name: 'author' }],
+  })
+  expect(await statusOf(at)).toBe('not_approved')
+  expectStatus(await at.maintainer.post(`${at.one(1)}/approve`), 201)
+  expect(await statusOf(at)).toBe('mergeable')
+  expect(expectStatus(await at.developer.get(`${at.one(1)}/approvals`), 200)).toMatchObject({
+    approved: true,
+    approvals_left: 0,
+  })
+})
+
+test('of a rule of the project can be done without by one request', async () => {
+  const at = await projects.make()
+  const rules = `${at.base}/approval_rules`
+  const body = { name: 'Security', approvals_required: 1, user_ids: [at.maintainer.id] }
+  const rule = expectStatus(await at.maintainer.post(rules, body), 201)
+  await at.request({ 'a.txt': 'a\n' })
+  await at.request({ 'b.txt': 'b\n' })
+  const own = `${at.one(1)}/approval_rules`
+  expect((await at.developer.delete(`${own}/${rule['id'] as number}`)).status).toBe(204)
+  expect(expectStatus(await at.developer.get(own), 200)).toEqual([])
+  expect((await at.developer.delete(`${own}/${rule['id'] as number}`)).status).toBe(404)
+  expect([await statusOf(at, 1), await statusOf(at, 2)]).toEqual(['mergeable', 'not_approved'])
+  expectStatus(await at.developer.post(own, body), 201)
+  expect(await statusOf(at, 1)).toBe('not_approved')
+})
+
+test('are set in two ways of words', async () => {
+  const at = await projects.make()
+  const path = `${at.base}/merge_request_approval_setting`
+  const free = (value: boolean) => ({ value, locked: false, inherited_from: null })
+  expect(expectStatus(await at.maintainer.get(path), 200)).toEqual({
+    allow_author_approval: free(false),
+    allow_committer_approval: free(true),
+    allow_overrides_to_approver_list_per_merge_request: free(true),
+    retain_approvals_on_push: free(false),
+    selective_code_owner_removals: free(false),
+    require_password_to_approve: free(false),
+    require_reauthentication_to_approve: free(false),
+  })
+  const wanted = { retain_approvals_on_push: true, allow_author_approval: true }
+  expect(expectStatus(await at.maintainer.put(path, wanted), 200)).toMatchObject({
+    retain_approvals_on_push: free(true),
+    allow_author_approval: free(true),
+  })
+  expect(expectStatus(await at.maintainer.get(`${at.base}/approvals`), 200)).toMatchObject({
+    reset_approvals_on_push: false,
+    merge_requests_author_approval: true,
+  })
+  await settingTo({ prevent_merge_requests_author_approval: true }, async () => {
+    expect(expectStatus(await at.maintainer.get(path), 200)).toMatchObject({
+      allow_author_approval: { value: false, locked: true, inherited_from: 'instance' },
+    })
+  })
+  expect((await at.maintainer.put(path, {})).status).toBe(400)
+  expect((await at.developer.get(path)).status).toBe(403)
+})
+
 test('may ask for the password once more', async () => {
   const at = await projects.make()
   expectStatus(await at.maintainer.post(`${at.base}/approvals`, { require_password_to_approve: true }), 201)

@@ -499,6 +499,95 @@ test('a rebase on a target that went on, squashed and pushed by force, keeps thr
   expect(await position(kept.body['id'])).toMatchObject({ ...refs, old_line: 7, new_line: 8 })
 })
 
+/** What becomes of a thread at the added line 6 of `a.txt`, and what is pushed meanwhile. */
+const ways: [string, (request: Request) => Promise<void>, Json][] = [
+  [
+    'a target that is merged into the source',
+    async (request) => {
+      await request.git('checkout', '--quiet', 'main')
+      await request.commit({ 'a.txt': text(['top', ...ten]) })
+      await request.push('main')
+      await request.git('checkout', '--quiet', 'change')
+      await request.git('merge', '--quiet', '--no-edit', 'main')
+    },
+    { new_line: 7 },
+  ],
+  [
+    'a target that does not fit any more',
+    async (request) => {
+      await request.git('checkout', '--quiet', 'main')
+      await request.commit({ 'a.txt': put(5, 'other') })
+      await request.push('main')
+      await request.git('checkout', '--quiet', 'change')
+      await request.commit({ 'b.txt': 'b\n' })
+    },
+    { new_line: 6 },
+  ],
+  [
+    'a mode that is changed',
+    async (request) => {
+      await chmod(path.join(request.folder, 'a.txt'), 0o755)
+      await request.commit({})
+    },
+    { new_line: 6 },
+  ],
+  [
+    'a file that is renamed and changed above',
+    (request) =>
+      request
+        .commit({ 'a.txt': null, 'c.txt': text(['top', ...ten.slice(0, 5), 'n', ...ten.slice(5)]) })
+        .then(),
+    { new_line: 7, old_path: 'a.txt', new_path: 'c.txt' },
+  ],
+  [
+    'blanks at the end of another line',
+    (request) =>
+      request.commit({ 'a.txt': set(1, 'line 1  ', [...ten.slice(0, 5), 'n', ...ten.slice(5)]) }).then(),
+    { new_line: 6 },
+  ],
+  [
+    'other history with the same files',
+    async (request) => {
+      await request.git('checkout', '--quiet', '--orphan', 'anew')
+      await request.git('reset', '--quiet', '--hard', 'main')
+      await request.commit({ 'a.txt': put(5, 'n') })
+    },
+    { new_line: 6 },
+  ],
+  [
+    'a file that becomes binary',
+    (request) => request.commit({ 'a.txt': Buffer.from([0, 1, 2, 3]) }).then(),
+    { outdated: true },
+  ],
+]
+
+test.for(ways)('a thread meets %s', async ([, change, expected]) => {
+  await using request = await Request.make({ 'a.txt': text(ten) }, { 'a.txt': put(5, 'n') })
+  const before = await request.refs()
+  const place = { old_path: 'a.txt', new_path: 'a.txt', new_line: 6 }
+  const code = (counters: string) => ({ line_code: codeOf('a.txt', counters), type: 'new' })
+  const line_range = { start: { line_code: codeOf('a.txt', '5_5'), type: 'old' }, end: code('6_6') }
+  const { body } = await request.thread({ ...place, line_range })
+  await change(request)
+  const head = await request.git('rev-parse', 'HEAD')
+  await request.push('change')
+  const refs = await request.settled(head)
+  const [note] = (await request.discussion(body['id'] as string))['notes'] as Json[]
+  const { outdated, ...there } = expected
+  const position = note!['position'] as Json
+  if (outdated === true) expect(position).toMatchObject({ ...before, ...place })
+  else {
+    expect(position).toMatchObject({ ...refs, ...place, ...there })
+    const line = there['new_line'] as number
+    const file = (there['new_path'] as string | undefined) ?? 'a.txt'
+    const { end, start } = position['line_range'] as { end: Json; start: Json }
+    expect([
+      end['new_line'],
+      (start['line_code'] as string).startsWith(codeOf(file, '').slice(0, 40)),
+    ]).toEqual([line, true])
+  }
+})
+
 test('a thread begun at an older version stands where its line is now', async () => {
   await using request = await Request.make({ 'a.txt': text(ten) }, { 'a.txt': put(5, 'n') })
   const before = await request.refs()

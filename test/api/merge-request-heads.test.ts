@@ -115,6 +115,29 @@ test('a merge into the default branch closes the issues that it names', async ()
   })
 })
 
+test('the issues that its commits close are closed too, when it is squashed', async () => {
+  const at = await projects.make()
+  for (const title of ['one', 'two'])
+    expectStatus(await at.developer.post(`${at.base}/issues`, { title }), 201)
+  await at.commit('a', { 'a.txt': 'a\n' }, { commit_message: 'Add a\n\nFixes #1' })
+  await at.branch({ 'base.txt': 'x\n' }, 'base')
+  const fields = { source_branch: 'a', target_branch: 'base', title: 'Closes #2' }
+  expectStatus(await at.developer.post(at.path, fields), 201)
+  const closes = async (): Promise<unknown[]> =>
+    (expectStatus(await at.developer.get(`${at.one(1)}/closes_issues`), 200) as Json[]).map(
+      ({ iid }) => iid as number,
+    )
+  expect(await closes()).toEqual([])
+  expectStatus(await at.developer.put(at.one(1), { target_branch: 'main' }), 200)
+  expect(await closes()).toEqual([1, 2])
+  const merge = { squash: true, squash_commit_message: 'Squashed', merge_commit_message: 'Merged' }
+  expectStatus(await at.merge(1, merge), 200)
+  await eventually(async () => {
+    const open = (await at.developer.get(`${at.base}/issues?state=opened`)).body as Json[]
+    return open.length === 0
+  })
+})
+
 test.each<[string, string[]]>([
   ['Closes #1', ['#1']],
   ['closes: #1, #2 and #3', ['#1', '#2', '#3']],

@@ -252,6 +252,10 @@ describe('lists', () => {
     expect(iidsOf(await world.root.get(`${group}/merge_requests`))).toEqual([3, 2, 1])
     const inside = await world.member({ group: at.project['namespace'] as Json }, 'reporter')
     expect(iidsOf(await inside.get(`${group}/merge_requests?state=opened`))).toEqual([3, 2])
+    expectStatus(await world.root.post(`${at.base}/archive`), 201)
+    expect(iidsOf(await inside.get(`${group}/merge_requests`))).toEqual([])
+    expect(iidsOf(await inside.get(`${group}/merge_requests?non_archived=false`))).toEqual([3, 2, 1])
+    expectStatus(await world.root.post(`${at.base}/unarchive`), 201)
   })
 
   test('follow the visibility of the project', async () => {

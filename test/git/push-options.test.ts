@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { MergeProjects } from '../world/merge-project.ts'
+import { eventually, MergeProjects } from '../world/merge-project.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 import { Copies, git } from './copies.ts'
 
@@ -70,4 +70,19 @@ test('a push makes and changes a merge request by its options, and tells where i
   )
   const list = (await at.developer.get(at.path)).body as Json[]
   expect(list).toHaveLength(1)
+})
+
+test('the merge of a request that would be can be fetched while it fits', async () => {
+  const at = await new MergeProjects(world).make()
+  const { sha } = await at.request({ 'README.md': 'mine\n' }, { source_branch: 'a' })
+  const copy = await copies.clone(at.project, at.developer)
+  const main = await git(copy, 'rev-parse', 'HEAD')
+  const ref = 'refs/merge-requests/1/merge'
+  const there = async (): Promise<boolean> => (await git(copy, 'ls-remote', 'origin', ref)) !== ''
+  await eventually(there)
+  await git(copy, 'fetch', '--quiet', 'origin', ref)
+  expect(await git(copy, 'rev-parse', 'FETCH_HEAD^1', 'FETCH_HEAD^2')).toBe(`${main}\n${sha as string}`)
+  await at.commit('main', { 'README.md': 'theirs\n' })
+  await at.commit('a', { 'b.txt': 'b\n' })
+  await eventually(async () => !(await there()))
 })

@@ -1,9 +1,13 @@
 import { sql } from 'kysely'
-import type { Actor, ProjectSubject } from '../../access/index.ts'
+import { enterAs, project as projectKind, type Actor, type ProjectSubject } from '../../access/index.ts'
+import { listCommits, type Oid } from '../../git/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import { closeAs, closedBy, findReferenced } from '../issues/index.ts'
 import type { MergeRequestRow } from './rows.ts'
 import type { MergeRequestServices } from './services.ts'
+
+/** Commits whose messages are looked at. */
+const mostCommits = 100
 
 /** Writes down which issues a request will close, in the transaction that changes its text. */
 export async function noteClosing(
@@ -40,12 +44,34 @@ export async function closingLine(
   return `Closes ${named.length === 0 ? last : `${named.join(', ')} and ${last}`}`
 }
 
-/** Closes what a merge into the default branch closes, in the name of who merged, as far as he may. */
+/** All that a request and its commits say. */
+export async function textsOf(
+  { places }: Pick<MergeRequestServices, 'places'>,
+  project: Pick<ProjectSubject, 'id' | 'storage'>,
+  row: Pick<MergeRequestRow, 'title' | 'description' | 'head_sha' | 'start_sha'>,
+): Promise<string> {
+  const range = { revs: [row.head_sha as Oid], not: [row.start_sha as Oid], limit: mostCommits }
+  const commits = await listCommits(places.of(project), range)
+  return [row.title, row.description ?? '', ...commits.map(({ message }) => message)].join('\n')
+}
+
+/**
+ * Closes what a merge into the default branch closes, in the name of who merged, as far as he may: what it named when
+ * it was written, and what its commits name, which a squash has made one.
+ */
 export async function closeIssues(services: MergeRequestServices, row: MergeRequestRow): Promise<void> {
+  const { db } = services
   const user = row.merge_user?.id
-  if (user === undefined) return
+  const entered = user && (await enterAs<ProjectSubject>(db, projectKind, user, row.project_id))
+  if (!user || !entered) return
   const { rows } = await sql<{ id: number; project_id: number }>`
     select i.id, i.project_id from merge_requests_closing_issues x join issues i on i.id = x.issue_id
-    where x.merge_request_id = ${row.id} and i.state = 'opened' order by i.id`.execute(services.db.reader)
-  for (const issue of rows) await closeAs(services, user, issue, { mergeRequestId: row.id })
+    where x.merge_request_id = ${row.id} and i.state = 'opened' order by i.id`.execute(db.reader)
+  const { actor, subject } = entered
+  const named = closedBy(await textsOf(services, subject, row))
+  const others = (await findReferenced(db.reader, actor, subject, named)).filter(
+    ({ state }) => state === 'opened',
+  )
+  const issues = new Map([...rows, ...others].map((issue) => [issue.id, issue]))
+  for (const issue of issues.values()) await closeAs(services, user, issue, { mergeRequestId: row.id })
 }

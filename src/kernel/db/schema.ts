@@ -88,6 +88,7 @@ export interface ApprovalRules {
   merge_request_id: number | null;
   name: string;
   project_id: number;
+  removed: Generated<boolean>;
   rule_type: Generated<string>;
   section: string | null;
   source_rule_id: number | null;

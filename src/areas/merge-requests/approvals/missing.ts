@@ -14,7 +14,7 @@ export const rulesOfRequest = sql`
     case when r.rule_type = 'code_owner' and not requires_code_owners(m.project_id, m.target_branch) then 0
       else r.approvals_required end as approvals_required
   from approval_rules r
-  where r.merge_request_id = m.id
+  where (r.merge_request_id = m.id and not r.removed)
     or (r.project_id = m.project_id and r.merge_request_id is null
       and not exists (select from approval_rules o where o.merge_request_id = m.id and o.source_rule_id = r.id)
       and (case when r.all_protected_branches then is_branch_protected(m.project_id, m.target_branch)

@@ -97,6 +97,17 @@ export async function removeRule(tx: Tx, id: number): Promise<void> {
   await sql`delete from approval_rules r where r.id = ${id}`.execute(tx)
 }
 
+/** Lets a request do without a rule of its project. */
+export async function dropRule(
+  tx: Tx,
+  { projectId, mergeRequestId }: { readonly projectId: number; readonly mergeRequestId: number },
+  { id, name }: Pick<RuleRow, 'id' | 'name'>,
+): Promise<void> {
+  await sql`
+    insert into approval_rules (project_id, merge_request_id, source_rule_id, name, approvals_required, removed)
+    values (${projectId}, ${mergeRequestId}, ${id}, ${name}, 0, true)`.execute(tx)
+}
+
 /** Changes settings of a project that are kept among its others; gives all of them as they are then. */
 export async function changeProjectSettings(
   tx: Tx,

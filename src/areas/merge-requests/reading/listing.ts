@@ -31,10 +31,14 @@ export function ofProject(params: Wanted, input: PageInput): Read<ListedRow> {
 }
 
 /** Of all projects in the group that is the subject, and in groups below it, as far as the caller sees them. */
-export function ofGroup(params: Wanted, input: PageInput): Read<ListedRow> {
+export function ofGroup(
+  params: Wanted & { readonly non_archived: boolean },
+  input: PageInput,
+): Read<ListedRow> {
+  const alive = params.non_archived ? sql`and not p.archived` : sql``
   const inGroup = sql`m.project_id = any (array(
     select p.id from projects p join namespaces n on n.id = p.namespace_id
-    where n.traversal_ids @> array[subject.id]))`
+    where n.traversal_ids @> array[subject.id] ${alive}))`
   const { given, parts } = visibleRequestParts()
   return read({ given, parts: parts.map((part) => sql`${inGroup} and ${part}`) }, params, input)
 }

@@ -66,9 +66,7 @@ export function contextCommitEndpoints(services: MergeRequestServices): Endpoint
       async handle({ actor, project, params, rows }) {
         const row = rows[0]!
         requireUpdateOf(actor, project, row)
-        const wanted = [...new Set(params.commits.map((sha) => parseOid(sha.toLowerCase())))]
-        const oids = wanted.filter((oid) => oid !== undefined)
-        if (oids.length === 0 || oids.length < wanted.length) throw refused(400, notValid)
+        const oids = oidsOf(params.commits)
         const found = await readCommits(places.of(project), oids)
         if (found.length < oids.length) throw refused(400, notValid)
         await keepCommits(services, project, oids)
@@ -106,18 +104,26 @@ export function contextCommitEndpoints(services: MergeRequestServices): Endpoint
       async handle({ actor, project, params, rows }) {
         const row = rows[0]!
         requireUpdateOf(actor, project, row)
-        const shas = [...new Set(params.commits.map((sha) => sha.toLowerCase()))]
+        const oids = oidsOf(params.commits)
         await db.transaction(async (tx) => {
           const gone = await sql`
             delete from merge_request_context_commits c
-            where c.merge_request_id = ${row.id} and c.sha = any (${shas}::text[]) returning c.sha`.execute(
+            where c.merge_request_id = ${row.id} and c.sha = any (${oids}::text[]) returning c.sha`.execute(
             tx,
           )
-          if (shas.length === 0 || gone.rows.length < shas.length) throw refused(400, notValid)
+          if (gone.rows.length < oids.length) throw refused(400, notValid)
         })
       },
     }),
   ]
+}
+
+/** Each once; refused where one is no id. */
+function oidsOf(shas: readonly string[]): Oid[] {
+  const wanted = [...new Set(shas.map((sha) => parseOid(sha.toLowerCase())))]
+  const oids = wanted.filter((oid) => oid !== undefined)
+  if (oids.length === 0 || oids.length < wanted.length) throw refused(400, notValid)
+  return oids
 }
 
 function newestFirst(commits: readonly GitCommit[]): GitCommit[] {

@@ -1,5 +1,4 @@
-import { endpoint } from '../../../access/index.ts'
-import { listCommits, type Oid } from '../../../git/index.ts'
+import { endpoint, type ProjectSubject } from '../../../access/index.ts'
 import { Fields, ListOf, Page, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import {
   closedBy,
@@ -9,19 +8,18 @@ import {
   mentionedIn,
   type IssueReference,
 } from '../../issues/index.ts'
+import { textsOf } from '../issues.ts'
 import { readableOne } from '../reading/one.ts'
 import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import { iid, readingOne, requestPath } from './reading.ts'
 
-const mostCommits = 100
-
 export function issueEndpoints(services: MergeRequestServices): Endpoint[] {
-  const { db, places, externalUrl } = services
+  const { db, externalUrl } = services
   const list = (
     path: string,
     summary: string,
-    referencesOf: (row: MergeRequestRow, messages: () => Promise<string[]>) => Promise<IssueReference[]>,
+    referencesOf: (text: string, row: MergeRequestRow, project: ProjectSubject) => IssueReference[],
   ): Endpoint =>
     endpoint({
       ...readingOne,
@@ -33,11 +31,8 @@ export function issueEndpoints(services: MergeRequestServices): Endpoint[] {
       read: ({ params }) => readableOne(params.merge_request_iid),
       async handle({ actor, project, rows, page: { offset, limit } }) {
         const row = rows[0]!
-        const messages = async (): Promise<string[]> => {
-          const range = { revs: [row.head_sha as Oid], not: [row.start_sha as Oid], limit: mostCommits }
-          return (await listCommits(places.of(project), range)).map(({ message }) => message)
-        }
-        const found = await findReferenced(db.reader, actor, project, await referencesOf(row, messages))
+        const text = await textsOf(services, project, row)
+        const found = await findReferenced(db.reader, actor, project, referencesOf(text, row, project))
         const shown = found
           .slice(offset, offset + limit)
           .map((one) => issue(one, { externalUrl: externalUrl(), from: project.fullPath }))
@@ -45,14 +40,13 @@ export function issueEndpoints(services: MergeRequestServices): Endpoint[] {
       },
     })
   return [
-    list('closes_issues', 'List the issues that a merge request closes when it is merged', async (row) =>
-      closedBy(row.description ?? ''),
-    ),
     list(
-      'related_issues',
-      'List the issues that a merge request, or one of its commits, speaks of',
-      async (row, messages) =>
-        mentionedIn([row.title, row.description ?? '', ...(await messages())].join('\n')),
+      'closes_issues',
+      'List the issues that a merge request closes when it is merged into the default branch',
+      (text, row, project) => (row.target_branch === project.defaultBranch ? closedBy(text) : []),
+    ),
+    list('related_issues', 'List the issues that a merge request, or one of its commits, speaks of', (text) =>
+      mentionedIn(text),
     ),
   ]
 }

@@ -2,6 +2,7 @@ import { endpoint, group, instance, project as projectKind, type Actor } from '.
 import {
   Either,
   Fields,
+  Flag,
   Id,
   ListOf,
   OneOf,
@@ -79,7 +80,11 @@ export function listEndpoints(services: MergeRequestServices): Endpoint[] {
       may: 'read_group',
       anonymous: true,
       paged: true,
-      params: Fields({ ...all, ...everyScope }),
+      params: Fields({
+        ...all,
+        ...everyScope,
+        non_archived: Flag({ default: true, description: 'Without those of archived projects' }),
+      }),
       answers,
       refuses,
       read: ({ params, page }) => ofGroup(params, page),

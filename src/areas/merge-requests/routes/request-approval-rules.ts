@@ -159,20 +159,22 @@ export function requestRuleEndpoints(services: MergeRequestServices): Endpoint[]
       method: 'DELETE',
       path: `${requestPath}/approval_rules/:approval_rule_id`,
       summary: 'Delete an approval rule of a merge request',
+      description: 'A rule of the project holds for the others as before.',
       on: projectKind,
       may: 'read_project',
       ...writingOne,
       ...paid,
       params: Fields({ ...iid, ...ruleId }),
       answers: null,
-      refuses: { 404: 'No rule of the request itself' },
       read: ({ params }) => readableWithApprovals(params.merge_request_iid),
       async handle({ actor, project, params, rows }) {
         requireUpdateOf(actor, project, rows[0]!)
         requireOverriding(actor, project)
         const rule = requireRule(rows[0]!, params.approval_rule_id)
-        if (!rule.own) throw recordNotFound()
-        await db.transaction((tx) => store.removeRule(tx, rule.id))
+        const place = { projectId: project.id, mergeRequestId: rows[0]!.id }
+        await db.transaction((tx) =>
+          rule.own ? store.removeRule(tx, rule.id) : store.dropRule(tx, place, rule),
+        )
       },
     }),
   ]

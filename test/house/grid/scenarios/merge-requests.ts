@@ -213,6 +213,10 @@ export const mergeRequestScenarios: Scenarios = {
   },
   'GET /projects/:id/approvals': { '': onCode() },
   'POST /projects/:id/approvals': { '': onCode(() => ({ body: { reset_approvals_on_push: true } })) },
+  'GET /projects/:id/merge_request_approval_setting': { '': onCode() },
+  'PUT /projects/:id/merge_request_approval_setting': {
+    '': onCode(() => ({ body: { retain_approvals_on_push: false } })),
+  },
   'GET /projects/:id/approval_rules': { '': onCode() },
   'GET /projects/:id/approval_rules/:approval_rule_id': { '': onRule('project') },
   'POST /projects/:id/approval_rules': {
