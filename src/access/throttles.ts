@@ -33,6 +33,13 @@ export class Throttles {
   readonly #settings: Pick<Settings, 'values'>
   readonly #counts: SharedCounts
   readonly #families = new WeakMap<Endpoint, Family>()
+  #known:
+    | {
+        of: SettingValues
+        users: Map<Family, Throttle | undefined>
+        addresses: Map<Family, Throttle | undefined>
+      }
+    | undefined
   #protected: { of: SettingValues; written: readonly string[]; fetched: readonly string[] } | undefined
 
   constructor(settings: Pick<Settings, 'values'>, counts: SharedCounts) {
@@ -87,15 +94,23 @@ export class Throttles {
     return this.#use(throttle, { address })
   }
 
+  /** Looked up once for each state of the settings, since every request asks. */
   #throttle(family: Family, caller: Caller): Throttle | undefined {
     const { values } = this.#settings
+    if (this.#known?.of !== values) this.#known = { of: values, users: new Map(), addresses: new Map() }
+    const known = 'user' in caller ? this.#known.users : this.#known.addresses
+    const found = known.get(family)
+    if (found !== undefined || known.has(family)) return found
     const name = `throttle_${'user' in caller ? 'authenticated' : 'unauthenticated'}_${family}` as const
-    if (!values[`${name}_enabled` as Named<`throttle_${string}_enabled`>]) return undefined
-    return {
-      name,
-      limit: values[`${name}_requests_per_period` as Named<`throttle_${string}_requests_per_period`>],
-      period: values[`${name}_period_in_seconds` as Named<`throttle_${string}_period_in_seconds`>],
-    }
+    const throttle = values[`${name}_enabled` as Named<`throttle_${string}_enabled`>]
+      ? {
+          name,
+          limit: values[`${name}_requests_per_period` as Named<`throttle_${string}_requests_per_period`>],
+          period: values[`${name}_period_in_seconds` as Named<`throttle_${string}_period_in_seconds`>],
+        }
+      : undefined
+    known.set(family, throttle)
+    return throttle
   }
 
   #use({ name, limit, period }: Throttle, caller: Caller): Answer | undefined {

@@ -12,6 +12,7 @@ import { markdown } from '../areas/markdown/index.ts'
 import { accessExplanations } from '../areas/access-explanations/index.ts'
 import { activities } from '../areas/activities/index.ts'
 import { accessRequests } from '../areas/access-requests/index.ts'
+import { auditEvents } from '../areas/audit-events/index.ts'
 import { avatars } from '../areas/avatars/index.ts'
 import { billableMembers } from '../areas/billable-members/index.ts'
 import { invitations } from '../areas/invitations/index.ts'
@@ -125,6 +126,7 @@ export function areas(services: Services): Area[] {
     badges(services),
     projectArchives({ ...services, wikis: wikiArea.hosting }),
     groupArchives(services),
+    auditEvents(),
     languages(services),
     avatars(services),
     users({ ...services, beforeRemoval: removeRepositoriesBelow, removeNotes: removeNotesOf }),

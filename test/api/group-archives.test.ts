@@ -161,3 +161,50 @@ test('group_import_limit, group_export_limit, group_download_export_limit: so ma
   expect((await owner.get(`${path}/download`)).status).not.toBe(429)
   expect((await send(archive, {}, owner)).status).toBe(202)
 })
+
+test('silent_admin_exports_enabled: what administrators take away is not written down', async () => {
+  const { settings } = world.service.services
+  await settings.change({ project_export_limit: 0, project_download_export_limit: 0 })
+  const place = await world.group()
+  const project = await world.project({ namespace_id: place.id })
+  const owner = await world.member({ group: place }, 'owner')
+  const events = async (kind: 'project' | 'group') => {
+    const id = kind === 'project' ? project.id : place.id
+    const { body } = await world.root.get(
+      `/audit_events?entity_type=${kind === 'project' ? 'Project' : 'Group'}&entity_id=${id}`,
+    )
+    return (body as Json[]).map(({ author_id, event_name }) => [author_id, event_name])
+  }
+  const take = async (who: Person) => {
+    expectStatus(await who.post(`/groups/${place.id}/export`), 202)
+    expectStatus(await who.post(`/projects/${project.id}/export`), 202)
+  }
+  await during(world, { silent_admin_exports_enabled: true }, async () => {
+    await take(world.root)
+    await archiveOf(place)
+    expect([await events('group'), await events('project')]).toEqual([[], []])
+    await take(owner)
+  })
+  const byOwner = [[owner.id, 'group_export_created']]
+  expect([await events('group'), await events('project')]).toEqual([
+    byOwner,
+    [[owner.id, 'project_export_created']],
+  ])
+  await archiveOf(place)
+  expect(await events('group')).toEqual([
+    [world.root.id, 'group_export_file_download_started'],
+    [world.root.id, 'group_export_created'],
+    ...byOwner,
+  ])
+  const [event] = (await owner.get(`/groups/${place.id}/audit_events?created_after=2020-01-01`))
+    .body as Json[]
+  expect(event).toMatchObject({
+    entity_type: 'Group',
+    entity_id: place.id,
+    details: { custom_message: 'Export file download started', entity_path: place.full_path },
+  })
+  expect((await owner.get(`/groups/${place.id}/audit_events/${event!['id'] as number}`)).body).toEqual(event)
+  expect((await owner.get(`/groups/${place.id}/audit_events?created_before=2020-01-01`)).body).toEqual([])
+  const other = await world.group({}, owner)
+  expect((await owner.get(`/groups/${other.id}/audit_events/${event!['id'] as number}`)).status).toBe(404)
+})

@@ -25,7 +25,6 @@ export const unproven: ReadonlySet<string> = new Set([
   'bulk_import_max_download_file_size',
   'bulk_import_concurrent_pipeline_batch_limit',
   'concurrent_relation_batch_export_limit',
-  'silent_admin_exports_enabled',
   'mirror_available',
   'time_tracking_limit_to_hours',
   'security_policy_global_group_approvers_enabled',

@@ -13,7 +13,7 @@ import {
 import { invalidParameters, refused, tooLarge } from '../../kernel/errors/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import { createGroup } from '../groups/index.ts'
-import { readArchiveForm } from '../project-archives/index.ts'
+import { noteExport, readArchiveForm } from '../project-archives/index.ts'
 import { contentDisposition } from '../repository/index.ts'
 import { removeFiles } from './import-group.ts'
 import type { GroupArchiveRoom } from './services.ts'
@@ -40,10 +40,12 @@ export function groupArchiveEndpoints(room: GroupArchiveRoom): Endpoint[] {
       status: 202,
       answers: Accepted,
       refuses: { 429: 'Too many' },
-      async handle({ actor, group: { id } }) {
+      async handle({ actor, group: subject, request }) {
+        const { id } = subject
         const old = await db.transaction(async (tx) => {
           const digest = await store.beginExport(tx, id, userOf(actor).id)
           await enqueue(tx, exportTask, { group: id }, { key: `${exportTask} ${id}` })
+          await noteExport(tx, settings, { actor, subject, address: request.ip }, 'created')
           return digest
         })
         if (old !== null) await removeFiles(room, [old])
@@ -59,8 +61,12 @@ export function groupArchiveEndpoints(room: GroupArchiveRoom): Endpoint[] {
       answers: null,
       refuses: { 404: 'There is none yet', 429: 'Too many' },
       read: () => store.readExport(),
-      async handle({ group: { path }, rows: [found] }) {
+      async handle({ actor, group: subject, rows: [found], request }) {
         if (found?.digest == null) throw refused(404, '404 Not found or has expired')
+        const { path } = subject
+        await db.transaction((tx) =>
+          noteExport(tx, settings, { actor, subject, address: request.ip }, 'file_download_started'),
+        )
         return new Answer(
           200,
           {

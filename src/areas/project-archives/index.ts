@@ -12,6 +12,7 @@ import * as store from './store.ts'
 // What archives of other things are made and read with, too.
 export { readArchiveForm } from './archive-form.ts'
 export { checkLabel, checkMilestone, RecordFault, reader as recordReader } from './check-records.ts'
+export { noteExport } from './note-export.ts'
 export type { LabelRecord, MilestoneRecord } from './format.ts'
 export { linesOf, localName, openFolder, packIn, removeLeftFolders } from './pack.ts'
 export { batches, type Taken } from './read-records.ts'

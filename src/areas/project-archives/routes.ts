@@ -10,6 +10,7 @@ import { ExportStatus, exportStatus, ImportStatus, importStatus } from './entiti
 import { tooLargeToExport } from './export-project.ts'
 import { remoteProblem } from './fetch-archive.ts'
 import { readArchiveForm } from './archive-form.ts'
+import { noteExport } from './note-export.ts'
 import type { ArchiveRoom } from './services.ts'
 import * as store from './store.ts'
 
@@ -87,13 +88,14 @@ export function archiveEndpoints(room: ArchiveRoom): Endpoint[] {
       status: 202,
       answers: Fields({ message: Text() }),
       refuses: { 400: 'The project is too large', 404: 'The instance exports nothing', 429: 'Too many' },
-      async handle({ actor, project: subject, params }) {
+      async handle({ actor, project: subject, params, request }) {
         checkEnabled()
         const limit = settings.values.max_export_size * mebibyte
         if (limit > 0 && (await storedSize(places.of(subject))) > limit) throw refused(400, tooLargeToExport)
         const old = await db.transaction(async (tx) => {
           const digest = await store.beginExport(tx, subject.id, userOf(actor).id, params.description ?? null)
           await enqueue(tx, exportTask, { project: subject.id }, { key: `${exportTask} ${subject.id}` })
+          await noteExport(tx, settings, { actor, subject, address: request.ip }, 'created')
           return digest
         })
         if (old !== null) await removeFiles(room, [old])
@@ -121,10 +123,14 @@ export function archiveEndpoints(room: ArchiveRoom): Endpoint[] {
       summary: 'Download the archive of a project',
       answers: null,
       refuses: { 404: 'There is none yet', 429: 'Too many' },
-      async handle({ project: { id, path } }) {
+      async handle({ actor, project: subject, request }) {
         checkEnabled()
+        const { id, path } = subject
         const found = await store.findExport(db.reader, id)
         if (found?.digest == null) throw refused(404, 'The project export file is not available yet')
+        await db.transaction((tx) =>
+          noteExport(tx, settings, { actor, subject, address: request.ip }, 'file_download_started'),
+        )
         return new Answer(
           200,
           {

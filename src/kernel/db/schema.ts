@@ -100,6 +100,16 @@ export interface ApprovalRuleUsers {
   user_id: number;
 }
 
+export interface AuditEvents {
+  author_id: number;
+  created_at: Generated<Timestamp>;
+  details: Json;
+  entity_id: number;
+  entity_type: string;
+  event_name: string;
+  id: Generated<number>;
+}
+
 export interface Avatars {
   content: Buffer;
   content_type: string;
@@ -1760,6 +1770,7 @@ export interface DB {
   approval_rule_groups: ApprovalRuleGroups;
   approval_rule_users: ApprovalRuleUsers;
   approval_rules: ApprovalRules;
+  audit_events: AuditEvents;
   avatars: Avatars;
   award_emoji: AwardEmoji;
   badges: Badges;

@@ -1,5 +1,6 @@
 import { badgeScenarios } from './badges.ts'
 import { groupIdentityScenarios } from './group-identities.ts'
+import { auditEventScenarios } from './audit-events.ts'
 import { avatarScenarios } from './avatars.ts'
 import type { Scenarios } from '../stage.ts'
 import { ciLintScenarios } from './ci-lint.ts'
@@ -88,6 +89,7 @@ export const scenarios: Scenarios = {
   ...templateScenarios,
   ...triggerScenarios,
   ...uploadScenarios,
+  ...auditEventScenarios,
   ...avatarScenarios,
   ...groupIdentityScenarios,
   ...userScenarios,
