@@ -88,6 +88,7 @@ import * as packages from './0202-packages.ts'
 import * as upkeepOfRepositories from './0130-upkeep-of-repositories.ts'
 import * as lfs from './0131-lfs.ts'
 import * as proofsOfSshKeys from './0132-proofs-of-ssh-keys.ts'
+import * as projectDownloads from './0133-project-downloads.ts'
 import * as visibleReferences from './0141-visible-references.ts'
 import * as upkeepOfWikis from './0142-upkeep-of-wikis.ts'
 import * as projectStatistics from './0143-project-statistics.ts'
@@ -180,6 +181,7 @@ export const migrations: MigrationList = {
   '0130-upkeep-of-repositories': upkeepOfRepositories,
   '0131-lfs': lfs,
   '0132-proofs-of-ssh-keys': proofsOfSshKeys,
+  '0133-project-downloads': projectDownloads,
   '0141-visible-references': visibleReferences,
   '0142-upkeep-of-wikis': upkeepOfWikis,
   '0143-project-statistics': projectStatistics,

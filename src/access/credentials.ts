@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { digestToken } from '../kernel/lib/secrets.ts'
+import type { SettingValues } from '../settings/index.ts'
 
 /** What a request shows of itself before anything is looked up. Only digests go further than this file. */
 export interface Credentials {
@@ -97,6 +98,15 @@ function basicLogin({
   return username === undefined || password === undefined || password === ''
     ? undefined
     : { username, password }
+}
+
+/** What a request for a page shows: the session of a browser, or a token in a header. */
+export function pageCredentials(
+  headers: IncomingHttpHeaders,
+  { remember_me_enabled, admin_mode }: Pick<SettingValues, 'remember_me_enabled' | 'admin_mode'>,
+): Credentials {
+  const found = readCredentials(headers, {}, 'GET')
+  return { ...found, sudo: undefined, remembers: remember_me_enabled, adminMode: admin_mode }
 }
 
 /** The cookie of browsers that are signed in. */

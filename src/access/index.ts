@@ -22,6 +22,7 @@ export {
   deployTokenPrefix,
   jobLogin,
   jobTokenPrefix,
+  pageCredentials,
   sessionCookie,
   sessionOf,
   tokenCredentials,

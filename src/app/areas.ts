@@ -23,6 +23,7 @@ import { memberRoles } from '../areas/member-roles/index.ts'
 import { containerRegistry } from '../areas/container-registry/index.ts'
 import { crossReferences } from '../areas/cross-references/index.ts'
 import { containerRules } from '../areas/container-rules/index.ts'
+import { downloadLimits } from '../areas/download-limits/index.ts'
 import { gitLfs } from '../areas/git-lfs/index.ts'
 import { gitHttp } from '../areas/git-http/index.ts'
 import { mergeRequests } from '../areas/merge-requests/index.ts'
@@ -38,7 +39,7 @@ import { namespaces } from '../areas/namespaces/index.ts'
 import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { projectArchives } from '../areas/project-archives/index.ts'
 import { projectAliases, projectOfAlias } from '../areas/project-aliases/index.ts'
-import { repository } from '../areas/repository/index.ts'
+import { rawFiles, repository } from '../areas/repository/index.ts'
 import { codeOwners } from '../areas/code-owners/index.ts'
 import { secretPushProtection } from '../areas/secret-push-protection/index.ts'
 import { storageMoves } from '../areas/storage-moves/index.ts'
@@ -78,6 +79,8 @@ import { shares } from '../areas/shares/index.ts'
 import { features } from '../areas/features/index.ts'
 import { license } from '../areas/license/index.ts'
 import { applicationSettings } from '../areas/application-settings/index.ts'
+import type { ProjectSubject } from '../access/index.ts'
+import type { Oid } from '../git/index.ts'
 import type { Area } from './area.ts'
 import { refProtection } from './ref-protection.ts'
 import type { Services } from './services.ts'
@@ -104,8 +107,10 @@ export function areas(services: Services): Area[] {
   const aliases = (name: string) => projectOfAlias(services.db.reader, name)
   const { view } = jobArea
   const identity = identityTokens(services)
+  const downloads = downloadLimits(services)
   const gitServices = {
     ...services,
+    noteDownload: downloads.note,
     passwords,
     wikis: wikiArea.hosting,
     snippets: snippetArea.hosting,
@@ -113,6 +118,12 @@ export function areas(services: Services): Area[] {
     afterPush: requests.afterPush,
   }
   const lfs = gitLfs(gitServices)
+  const repositoryServices = {
+    ...services,
+    largeFile: lfs.largeFile,
+    noteDownload: downloads.note,
+    lastPipelineOf: (project: ProjectSubject, sha: Oid) => lastPipelineOf(services, project, sha),
+  }
   return [
     metadata(services),
     applicationSettings(services),
@@ -150,11 +161,7 @@ export function areas(services: Services): Area[] {
     codeOwners(services),
     secretPushProtection(services),
     storageMoves(services),
-    repository({
-      ...services,
-      largeFile: lfs.largeFile,
-      lastPipelineOf: (project, sha) => lastPipelineOf(services, project, sha),
-    }),
+    repository(repositoryServices),
     commitStatuses({ ...services, refProtection, process: pipelineArea.process }),
     sshKeys(services),
     gpgKeys(services),
@@ -164,8 +171,9 @@ export function areas(services: Services): Area[] {
     containerRegistry(services),
     packages(services),
     oci({ ...services, passwords, machineLogin: deployTokenLogin(services) }),
-    gitHttp({ ...gitServices, neighbours: [lfs.neighbour] }),
+    gitHttp({ ...gitServices, neighbours: [lfs.neighbour, rawFiles(repositoryServices)] }),
     lfs,
+    downloads,
     gitSsh(gitServices),
     markdownArea,
     wikiArea,

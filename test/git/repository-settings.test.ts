@@ -5,12 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { enqueue } from '../../src/tasks/index.ts'
 import { during } from '../settings/effects.ts'
 import type { Person } from '../world/client.ts'
+import { Mailbox } from '../world/mailbox.ts'
 import { pushFiles } from '../world/push.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { Copies, git } from './copies.ts'
 import { sshAddress, sshLogin } from './ssh-login.ts'
 
 /** What the settings of the instance do to repositories, and to what comes into them. */
+let mailbox: Mailbox
 let world: World
 let copies: Copies
 let maintainer: Person
@@ -18,7 +20,8 @@ let project: Made
 let folder: string
 
 beforeAll(async () => {
-  world = await startWorld({ SSH_PORT: '0', PLAN: 'premium' })
+  mailbox = await Mailbox.open()
+  world = await startWorld({ SSH_PORT: '0', PLAN: 'ultimate', SMTP_URL: mailbox.url })
   copies = await Copies.open(world)
   project = await world.project()
   maintainer = await world.member({ project }, 'maintainer')
@@ -27,6 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await copies[Symbol.asyncDispose]()
   await world[Symbol.asyncDispose]()
+  await mailbox[Symbol.asyncDispose]()
 })
 
 const mebibyte = 1024 * 1024
@@ -213,5 +217,130 @@ describe('diffs', () => {
         diff: expect.stringContaining('+a') as string,
       }),
     )
+  })
+})
+
+describe('what is fetched', () => {
+  const raw = (file: string, { token }: { token?: string } = {}) =>
+    fetch(`${world.url}/${project.path_with_namespace}/-/raw/${file}`, {
+      redirect: 'manual',
+      ...(token !== undefined && { headers: { 'private-token': token } }),
+    })
+
+  test('raw files lie at the address of their branch, for those who may read them', async () => {
+    await git(folder, 'push', '--quiet', 'origin', 'origin/main:refs/heads/with/slash')
+    for (const ref of ['main', 'with/slash', 'HEAD']) {
+      const answer = await raw(`${ref}/README.md`, maintainer)
+      expect([answer.status, await answer.text()]).toEqual([200, 'README.md\n'])
+    }
+    expect((await raw('main/nothing', maintainer)).status).toBe(404)
+    expect((await raw('nothing/README.md', maintainer)).status).toBe(404)
+    expect((await raw('main/..%2F..%2Fsecret', maintainer)).status).toBe(404)
+    expect((await raw('main/README.md', await world.user())).status).toBe(404)
+    expect((await raw('main/README.md', { token: 'glpat-none' })).status).toBe(404)
+    const nobody = await raw('main/README.md')
+    expect([nobody.status, nobody.headers.get('location')]).toEqual([302, `${world.url}/users/sign_in`])
+  })
+
+  test('raw_blob_request_limit: so many requests a minute for one file, whoever asks', async () => {
+    for (const name of ['counted.txt', 'other.txt']) {
+      const file = { branch: 'main', content: 'x', commit_message: 'Add' }
+      expectStatus(await maintainer.post(`/projects/${project.id}/repository/files/${name}`, file), 201)
+    }
+    await during(world, { raw_blob_request_limit: 2 }, async () => {
+      expect((await raw('main/counted.txt', maintainer)).status).toBe(200)
+      expect((await raw('main/counted.txt', world.root)).status).toBe(200)
+      const refused = await raw('main/counted.txt', maintainer)
+      expect([refused.status, await refused.text()]).toEqual([
+        429,
+        'You cannot access the raw file. Please wait a minute.',
+      ])
+      expect((await raw('main/other.txt', maintainer)).status).toBe(200)
+    })
+    expect((await raw('main/counted.txt', maintainer)).status).toBe(200)
+  })
+
+  test('archives are given five times a minute', async () => {
+    const reader = await world.member({ project }, 'reporter')
+    const archive = () => reader.get(`/projects/${project.id}/repository/archive.tar`)
+    for (let time = 0; time < 5; time += 1) expect((await archive()).status).toBe(200)
+    expect(await archive()).toMatchObject({
+      status: 429,
+      body: { message: { error: 'This archive has been requested too many times. Try again later.' } },
+    })
+    expect((await maintainer.get(`/projects/${project.id}/repository/archive.tar`)).status).toBe(200)
+  })
+
+  describe('of more projects than max_number_of_repository_downloads', () => {
+    let projects: Made[]
+    beforeAll(async () => {
+      projects = [await world.project(), await world.project(), await world.project()]
+      for (const one of projects) await copies.filled(one)
+    })
+    const limits = {
+      max_number_of_repository_downloads: 2,
+      max_number_of_repository_downloads_within_time_period: 100_000,
+    }
+    const reader = async (): Promise<Person> => {
+      const person = await world.user()
+      for (const one of projects) {
+        const fields = { user_id: person.id, access_level: 30 }
+        expectStatus(await world.root.post(`/projects/${one.id}/members`, fields), 201)
+      }
+      return person
+    }
+    const told = (person: Person) =>
+      mailbox.received.filter(({ subject }) => subject.startsWith(`@${person.username} has downloaded`))
+    const clone = (one: Made, person: Person) =>
+      copies.try(copies.folder, ['clone', '--quiet', copies.url(one, person), world.unique('many')])
+
+    test('administrators hear, or who is on git_rate_limit_users_alertlist; nobody is shut out', async () => {
+      const [person, ear] = [await reader(), await world.user()]
+      await during(world, { ...limits, git_rate_limit_users_alertlist: [ear.id] }, async () => {
+        for (const one of [...projects, ...projects]) expect((await clone(one, person)).code).toBe(0)
+        await expect.poll(() => told(person).length, { interval: 20, timeout: 10_000 }).toBe(1)
+        expect(told(person)[0]!.to).toEqual([`${ear.username}@example.com`])
+      })
+      const other = await reader()
+      for (const one of projects) expect((await clone(one, other)).code).toBe(0)
+      expect(told(other)).toEqual([])
+    })
+
+    test('auto_ban_user_on_excessive_projects_download: who fetches them is banned, by any way', async () => {
+      await during(world, { ...limits, auto_ban_user_on_excessive_projects_download: true }, async () => {
+        const person = await reader()
+        const { ssh } = {
+          ssh: await sshLogin(world, copies, async (key) =>
+            expectStatus(await person.post('/user/keys', { title: 'many', key }), 201),
+          ),
+        }
+        expect((await clone(projects[0]!, person)).code).toBe(0)
+        const archived = await person.get(`/projects/${projects[1]!.id}/repository/archive.tar`)
+        expect(archived.status).toBe(200)
+        const third = await copies.try(
+          copies.folder,
+          ['clone', sshAddress(world, projects[2]!.path_with_namespace), world.unique('many')],
+          { GIT_SSH_COMMAND: ssh },
+        )
+        expect(third.stderr).toContain('Your account has been blocked.')
+        const shown = (await world.root.get(`/users/${person.id}`)).body as Json
+        expect(shown['state']).toBe('banned')
+        expect((await person.get('/user')).status).toBe(403)
+        expectStatus(await world.root.post(`/users/${person.id}/unban`), 201)
+        expect((await clone(projects[2]!, person)).code).toBe(0)
+      })
+    })
+
+    test('git_rate_limit_users_allowlist: those on it are not counted', async () => {
+      const person = await reader()
+      const values = {
+        ...limits,
+        auto_ban_user_on_excessive_projects_download: true,
+        git_rate_limit_users_allowlist: [person.username],
+      }
+      await during(world, values, async () => {
+        for (const one of projects) expect((await clone(one, person)).code).toBe(0)
+      })
+    })
   })
 })

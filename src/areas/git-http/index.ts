@@ -7,6 +7,7 @@ import type { Settings } from '../../settings/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { SnippetHosting } from '../snippets/index.ts'
 import type { WikiHosting } from '../wikis/index.ts'
+import type { AdmissionServices } from './admission.ts'
 import { mountGit, type Neighbour } from './routes.ts'
 import type { TargetServices } from './target.ts'
 
@@ -15,7 +16,7 @@ export { admit, type AdmissionServices } from './admission.ts'
 export { admitDeployKey, type KnownDeployKey } from './deploy-key.ts'
 export { readLogin } from './login.ts'
 export { GitRefusal } from './refusal.ts'
-export type { Neighbour } from './routes.ts'
+export { shutOut, type Neighbour } from './routes.ts'
 export { findWanted, lookupOf, openTarget } from './find-target.ts'
 export { codeOf, codeTarget, projectMissing, type Target, type TargetServices } from './target.ts'
 export { messagePrefix, movedNotice } from './transfer.ts'
@@ -35,6 +36,7 @@ export function gitHttp(services: {
   snippets: SnippetHosting
   aliases: (name: string) => Promise<number | undefined>
   afterPush: TargetServices['afterPush']
+  noteDownload: AdmissionServices['noteDownload']
   neighbours: readonly Neighbour[]
 }): { mount: (server: FastifyInstance) => void } {
   return { mount: (server) => mountGit(server, services) }

@@ -105,10 +105,17 @@ async function serve(
   }
   checkContentType(request.raw, `application/x-${service}-request`)
   const headers = { ...fresh, 'content-type': `application/x-${service}-result` }
+  const { actor, target } = admitted
+  if (service === 'git-upload-pack' && target.project !== undefined) {
+    if (await services.noteDownload(actor, target.project.id)) throw new GitRefusal(403, shutOut)
+  }
   if (service === 'git-upload-pack') await fetch(services, admitted.target, version, request, reply, headers)
   else await push(services, admitted, fullPath, request, reply, headers)
   return undefined
 }
+
+/** What somebody is told who was shut out just now. */
+export const shutOut = 'Your account has been blocked.'
 
 /** Answers that change with every push, and that no proxy may keep. */
 const fresh = {

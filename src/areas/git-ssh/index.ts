@@ -3,7 +3,7 @@ import type { Database, SharedCounts } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
-import type { TargetServices } from '../git-http/index.ts'
+import type { AdmissionServices, TargetServices } from '../git-http/index.ts'
 import { SshServer } from './server.ts'
 
 export interface SshServices extends TargetServices {
@@ -14,6 +14,7 @@ export interface SshServices extends TargetServices {
   readonly cipher: Cipher
   readonly externalUrl: () => string
   readonly plan: Plan
+  readonly noteDownload: AdmissionServices['noteDownload']
 }
 
 /** Git over SSH. `listen`: where; undefined switches it off. `bound` is told the port, which may have been 0. */

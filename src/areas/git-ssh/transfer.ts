@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { advertiseRefs, GitError, listRefs, uploadPack, type ProtocolVersion } from '../../git/index.ts'
-import { messagePrefix, movedNotice } from '../git-http/index.ts'
+import { GitRefusal, messagePrefix, movedNotice, shutOut } from '../git-http/index.ts'
 import type { Admitted } from './admission.ts'
 import type { GitCommand } from './command.ts'
 import type { SshServices } from './index.ts'
@@ -17,6 +17,9 @@ export async function transfer(
   const { actor, target, moved } = admitted
   const repository = await target.open()
   if (service === 'git-upload-pack') {
+    if (target.project !== undefined && (await services.noteDownload(actor, target.project.id))) {
+      throw new GitRefusal(403, shutOut)
+    }
     const { complaint } = await uploadPack(repository, channel, channel, {
       version,
       statelessRpc: false,

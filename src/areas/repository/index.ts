@@ -30,6 +30,7 @@ export { contentDisposition } from './header-text.ts'
 export { commitNamed, readable, refsOf, resolveName, type ReadProject } from './looking.ts'
 export { bringCommits } from './networks.ts'
 export type { LargeFile } from './services.ts'
+export { rawFiles } from './raw-files.ts'
 export { sizeGuard } from './size-limit.ts'
 export { RepositoryPlaces, type PlacedProject, type PlacedRepository } from './places.ts'
 

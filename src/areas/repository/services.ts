@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ProjectSubject } from '../../access/index.ts'
+import type { Actor, ProjectSubject } from '../../access/index.ts'
 import type { Oid } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
@@ -17,6 +17,8 @@ export interface RepositoryServices {
   readonly externalUrl: () => string
   /** The content that a file of a project stands for; undefined for a file that is what it is, or content that is not there. */
   readonly largeFile: (projectId: number, file: Buffer) => Promise<LargeFile | undefined>
+  /** Notes that somebody fetches code; true: it was too much, and he is shut out. */
+  readonly noteDownload: (actor: Actor, projectId: number) => Promise<boolean>
   /** What CI says of a commit; undefined where nothing ran. */
   readonly lastPipelineOf: (project: ProjectSubject, sha: Oid) => Promise<CommitPipeline | undefined>
 }

@@ -13,8 +13,8 @@ export class RateLimit {
     this.#period = period
   }
 
-  /** 429 past the limit. */
-  use(key: string | number, now = Date.now()): void {
+  /** 429 past the limit, in other words where they are given. */
+  use(key: string | number, now = Date.now(), refusal?: () => Error): void {
     if (now >= this.#ends) {
       this.#counts = new Map()
       this.#ends = now + this.#period * 1000
@@ -22,6 +22,6 @@ export class RateLimit {
     const count = (this.#counts.get(key) ?? 0) + 1
     this.#counts.set(key, count)
     const limit = this.#limit()
-    if (limit > 0 && count > limit) throw tooManyRequests(this.#period)
+    if (limit > 0 && count > limit) throw refusal?.() ?? tooManyRequests(this.#period)
   }
 }

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { endpoint, project as projectKind, type ProjectSubject } from '../../../access/index.ts'
+import { endpoint, project as projectKind, type Actor, type ProjectSubject } from '../../../access/index.ts'
 import {
   archive,
   blobSize,
@@ -29,7 +29,8 @@ import {
   type Endpoint,
   type RequestFacts,
 } from '../../../kernel/endpoint/index.ts'
-import { invalidParameters, notFound } from '../../../kernel/errors/index.ts'
+import { ApiError, forbidden, invalidParameters, notFound } from '../../../kernel/errors/index.ts'
+import { RateLimit } from '../../../kernel/lib/rate-limit.ts'
 import { jsonWithContent, rawAnswer } from '../blob-answer.ts'
 import { contentDisposition } from '../header-text.ts'
 import { pageOf } from '../lists.ts'
@@ -52,12 +53,28 @@ type Format = (typeof formats)[number]
 const archiveParams = {
   sha: Optional(Text({ description: 'Branch, tag or commit; the default branch otherwise' })),
   path: Optional(Text({ description: 'Only this file or folder' })),
-  include_lfs_blobs: Flag({ default: true, description: 'Without effect: there is no large file storage' }),
+  include_lfs_blobs: Flag({
+    default: true,
+    description: 'Without effect: archives hold what stands for large files',
+  }),
   exclude_paths: ListOf(Text(), { default: [], commaSeparated: true }),
 }
 
+/** Archives of one project that somebody may ask for in a minute. */
+const mostArchives = 5
+const tooManyArchives = (): ApiError =>
+  new ApiError(429, {
+    message: { error: 'This archive has been requested too many times. Try again later.' },
+  })
+
 export function objectEndpoints(services: RepositoryServices): Endpoint[] {
   const { places } = services
+  const limit = new RateLimit(mostArchives, 60)
+  const admitDownload = async (actor: Actor, project: ProjectSubject): Promise<void> => {
+    const { user } = actor
+    if (user !== null) limit.use(`${project.id}:${user.id}`, undefined, tooManyArchives)
+    if (await services.noteDownload(actor, project.id)) throw forbidden()
+  }
   return [
     endpoint({
       method: 'GET',
@@ -135,8 +152,9 @@ export function objectEndpoints(services: RepositoryServices): Endpoint[] {
       anonymous: true,
       params: Fields({ ...archiveParams, format: OneOf(formats, { default: 'tar.gz' }) }),
       answers: Json({ description: 'The archive' }),
-      refuses: { 404: 'No such commit or path' },
-      handle: ({ project, params, request }) => archiveAnswer(services, project, params, request),
+      refuses: { 404: 'No such commit or path', 429: 'More than five a minute of a project' },
+      handle: ({ actor, project, params, request }) =>
+        archiveAnswer(services, project, params, request, () => admitDownload(actor, project)),
     }),
 
     endpoint({
@@ -148,8 +166,9 @@ export function objectEndpoints(services: RepositoryServices): Endpoint[] {
       anonymous: true,
       params: Fields({ ...archiveParams, format: OneOf(...formats) }),
       answers: Json({ description: 'The archive' }),
-      refuses: { 404: 'No such commit or path' },
-      handle: ({ project, params, request }) => archiveAnswer(services, project, params, request),
+      refuses: { 404: 'No such commit or path', 429: 'More than five a minute of a project' },
+      handle: ({ actor, project, params, request }) =>
+        archiveAnswer(services, project, params, request, () => admitDownload(actor, project)),
     }),
   ]
 }
@@ -197,6 +216,7 @@ async function archiveAnswer(
   project: ProjectSubject,
   wanted: Wanted,
   request: RequestFacts,
+  admit: () => Promise<void>,
 ): Promise<Answer> {
   const format = containers[wanted.format]
   const only = parsePath(wanted.path ?? '')
@@ -219,6 +239,7 @@ async function archiveAnswer(
     'content-disposition': contentDisposition('attachment', `${name}.${wanted.format}`),
   }
   if (request.method === 'HEAD') return new Answer(200, headers)
+  await admit()
   const output = new PassThrough()
   archive(repository, commit, output, {
     format,
