@@ -1149,6 +1149,12 @@ export interface ProjectCounters {
   project_id: number;
 }
 
+export interface ProjectDownloads {
+  downloaded_at: Generated<Timestamp>;
+  project_id: number;
+  user_id: number;
+}
+
 export interface ProjectExports {
   created_at: Generated<Timestamp>;
   description: string | null;
@@ -1858,6 +1864,7 @@ export interface DB {
   personal_access_tokens: PersonalAccessTokens;
   project_aliases: ProjectAliases;
   project_counters: ProjectCounters;
+  project_downloads: ProjectDownloads;
   project_exports: ProjectExports;
   project_imports: ProjectImports;
   project_languages: ProjectLanguages;
