@@ -3,14 +3,17 @@ import { request, type IncomingMessage } from 'node:http'
 import path from 'node:path'
 import { pino } from 'pino'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startService, type Service } from '../../src/app/service.ts'
 import { flushPkt, pkt } from '../../src/git/pkt-line.ts'
 import { pushBody } from '../../src/git/testing.ts'
 import { zeroOid, type Oid } from '../../src/git/index.ts'
 import { enqueue } from '../../src/tasks/index.ts'
 import { readConfig } from '../../src/kernel/config/index.ts'
-import { startWorld, type Json, type World } from '../world/world.ts'
+import { RegistryClient } from '../registry/client.ts'
+import { Browser } from '../settings/browser.ts'
+import { Client } from '../world/client.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 import { Copies, git, type Login } from './copies.ts'
 
 let world: World
@@ -70,6 +73,57 @@ describe('two services on one database and one storage', () => {
     expect((await listing()).code).toBe(0)
     await world.root.delete(`/projects/${project['id']}/members/${member.id}`)
     expect((await listing()).stderr).toContain('not found')
+  })
+
+  test('who is lowered or removed through one is so at the other at once: REST, session, git and registry', async () => {
+    const project = await world.project()
+    const copy = await copies.filled(project)
+    const password = 'correct horse battery staple'
+    const member = await world.user({ force_random_password: undefined, password })
+    const membership = `/projects/${project.id}/members`
+    expectStatus(await world.root.post(membership, { user_id: member.id, access_level: 40 }), 201)
+
+    const browser = new Browser(world)
+    expect((await browser.signIn(member.username, password)).status).toBe(200)
+    const byToken = new Client(other.address, { 'private-token': member.token })
+    const bySession = new Client(other.address, { cookie: browser.cookie })
+    const images = RegistryClient.of({ url: other.address }, member)
+    const image = project.path_with_namespace
+    await images.pushImage(image, 'one')
+    // A token of the registry that was given before.
+    const pushing = await images.token(`repository:${image}:pull,push`)
+    const atRegistry = async (method: string, path: string, token: string) =>
+      (
+        await fetch(`${other.address}/v2/${image}/${path}`, {
+          method,
+          headers: { authorization: `Bearer ${token}` },
+        })
+      ).status
+    // The registry trusts for less than a second what it knows of a token.
+    const refused = (method: string, path: string, token: string) =>
+      vi.waitFor(async () => expect(await atRegistry(method, path, token)).toBe(401), { interval: 20 })
+    const keeps = async () => [
+      (await byToken.get(`/projects/${project.id}/variables`)).status,
+      (await bySession.get(`/projects/${project.id}/variables`)).status,
+      (await copies.try(copy, ['push', copies.url(project, member, other.address), 'HEAD:kept'])).code,
+    ]
+    const reads = async () => [
+      (await byToken.get(`/projects/${project.id}`)).status,
+      (await bySession.get(`/projects/${project.id}`)).status,
+      (await copies.try(copies.folder, ['ls-remote', copies.url(project, member, other.address)])).code,
+    ]
+    expect(await keeps()).toEqual([200, 200, 0])
+    expect(await atRegistry('POST', 'blobs/uploads/', pushing)).toBe(202)
+    expectStatus(await world.root.put(`${membership}/${member.id}`, { access_level: 20 }), 200)
+    await refused('POST', 'blobs/uploads/', pushing)
+    await copies.commit(copy, 'later')
+    expect(await keeps()).toEqual([403, 403, 128])
+    expect(await reads()).toEqual([200, 200, 0])
+    const renewed = await images.token(`repository:${image}:pull`)
+    expect(await atRegistry('GET', 'manifests/one', renewed)).toBe(200)
+    expectStatus(await world.root.delete(`${membership}/${member.id}`), 204)
+    await refused('GET', 'manifests/one', renewed)
+    expect(await reads()).toEqual([404, 404, 128])
   })
 
   test('a rule made through one holds at the other at once', async () => {
