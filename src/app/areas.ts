@@ -3,6 +3,7 @@ import { passwordsForGit, sessions } from '../areas/sessions/index.ts'
 import { sshKeys } from '../areas/ssh-keys/index.ts'
 import { protectedTags } from '../areas/protected-tags/index.ts'
 import { gitSsh } from '../areas/git-ssh/index.ts'
+import { customAttributes } from '../areas/custom-attributes/index.ts'
 import { deployKeys } from '../areas/deploy-keys/index.ts'
 import { deployTokensForJobs, deployTokenLogin, deployTokens } from '../areas/deploy-tokens/index.ts'
 import { commitStatuses } from '../areas/commit-statuses/index.ts'
@@ -147,6 +148,7 @@ export function areas(services: Services): Area[] {
     oauth({ ...services, elsewhere, identity: identity.tokens }),
     signUp({ ...services, texts: markdownArea.texts, beforeRemoval: removeRepositoriesBelow }),
     members(services),
+    customAttributes(services),
     ldap(services),
     memberRoles(services),
     shares(services),

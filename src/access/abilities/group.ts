@@ -71,6 +71,7 @@ export type GroupAbility =
   | 'admin_milestone'
   | 'destroy_milestone'
   | 'explain_access'
+  | 'admin_custom_attribute'
   | 'admin_member_role'
   | 'admin_merge_request_settings'
   | 'admin_push_rule'
@@ -147,6 +148,8 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   read_milestone: { allow: [everybody] },
   admin_milestone: { allow: planner },
   destroy_milestone: { allow: [member(Role.reporter)] },
+  /** For administrators, who may whatever `never` does not forbid. */
+  admin_custom_attribute: { allow: [] },
   explain_access: { allow: owner },
   admin_member_role: { allow: owner },
   admin_merge_request_settings: { allow: owner },

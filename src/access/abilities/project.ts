@@ -253,6 +253,7 @@ export type ProjectAbility =
   | 'remove_project'
   | 'admin_project_member'
   | 'explain_access'
+  | 'admin_custom_attribute'
   | 'approve_merge_request'
   | 'admin_merge_request_settings'
   | 'admin_push_rule'
@@ -423,6 +424,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   archive_project: { allow: owner },
   remove_project: { allow: owner },
   admin_project_member: { allow: maintainer, never: [archived] },
+  /** For administrators, who may whatever `never` does not forbid. */
+  admin_custom_attribute: { allow: [] },
   explain_access: { allow: maintainer },
   approve_merge_request: { allow: developer, never: [archived, off('merge_requests')] },
   admin_merge_request_settings: { allow: maintainer, never: [archived] },

@@ -5,6 +5,7 @@ import { avatarScenarios } from './avatars.ts'
 import type { Scenarios } from '../stage.ts'
 import { ciLintScenarios } from './ci-lint.ts'
 import { jobScenarios, pipelineScenarios } from './ci.ts'
+import { customAttributeScenarios } from './custom-attributes.ts'
 import { containerRegistryScenarios } from './container-registry.ts'
 import { deploymentScenarios, environmentScenarios, resourceGroupScenarios } from './environments.ts'
 import { groupScenarios } from './groups.ts'
@@ -47,6 +48,7 @@ import { wikiScenarios } from './wikis.ts'
 export const scenarios: Scenarios = {
   ...ciLintScenarios,
   ...containerRegistryScenarios,
+  ...customAttributeScenarios,
   ...deploymentScenarios,
   ...environmentScenarios,
   ...resourceGroupScenarios,

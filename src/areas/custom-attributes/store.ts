@@ -1,0 +1,65 @@
+import { sql, type RawBuilder } from 'kysely'
+import { onConstraint, type Tx } from '../../kernel/db/index.ts'
+import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { notFound } from '../../kernel/errors/index.ts'
+
+export interface Attribute {
+  readonly key: string
+  readonly value: string
+}
+
+/** What an attribute is of. */
+export interface Owner {
+  readonly kind: 'user' | 'group' | 'project'
+  readonly id: number
+}
+
+const columns = { user: 'user_id', group: 'namespace_id', project: 'project_id' } as const
+const names = { user: 'User', group: 'Group', project: 'Project' } as const
+
+const of = ({ kind }: Pick<Owner, 'kind'>, id: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql`${sql.ref(`a.${columns[kind]}`)} = ${id}`
+
+/** Of the subject, or of the user with this id. */
+export type Whose = Pick<Owner, 'kind'> & { readonly id: RawBuilder<unknown> }
+
+export function list(whose: Whose, input: PageInput): Read<Attribute> {
+  return page(
+    {
+      columns: sql`a.key, a.value`,
+      from: sql`from custom_attributes a where ${of(whose, whose.id)}`,
+      order: sql`a.id`,
+    },
+    input,
+  )
+}
+
+export function one(whose: Whose, key: string): Read<Attribute> {
+  return rows(
+    sql`select a.key, a.value from custom_attributes a where ${of(whose, whose.id)} and a.key = ${key}`,
+  )
+}
+
+export async function put(tx: Tx, owner: Owner, { key, value }: Attribute): Promise<void> {
+  const column = sql.raw(columns[owner.kind])
+  await sql`
+    insert into custom_attributes (${column}, key, value) values (${owner.id}, ${key}, ${value})
+    on conflict (${column}, key) do update set value = excluded.value`
+    .execute(tx)
+    // Gone in this very moment, or never there.
+    .catch(onConstraint(`custom_attributes_${columns[owner.kind]}_fkey`, () => notFound(names[owner.kind])))
+}
+
+/** Tells whether there was one. */
+export async function remove(tx: Tx, owner: Owner, key: string): Promise<boolean> {
+  const { rows: gone } = await sql`
+    delete from custom_attributes a where ${of(owner, sql`${owner.id}`)} and a.key = ${key} returning 1`.execute(
+    tx,
+  )
+  return gone.length > 0
+}
+
+export async function userExists(tx: Tx, id: number): Promise<boolean> {
+  const { rows: found } = await sql`select from users u where u.id = ${id}`.execute(tx)
+  return found.length > 0
+}
