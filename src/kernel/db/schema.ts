@@ -497,6 +497,15 @@ export interface ContainerUploads {
   writer: string | null;
 }
 
+export interface CustomAttributes {
+  id: Generated<number>;
+  key: string;
+  namespace_id: number | null;
+  project_id: number | null;
+  user_id: number | null;
+  value: string;
+}
+
 export interface DeletedNotes {
   deleted_at: Generated<Timestamp>;
   discussion_key: string;
@@ -1809,6 +1818,7 @@ export interface DB {
   container_tag_protection_rules: ContainerTagProtectionRules;
   container_tags: ContainerTags;
   container_uploads: ContainerUploads;
+  custom_attributes: CustomAttributes;
   deleted_notes: DeletedNotes;
   deploy_key_projects: DeployKeyProjects;
   deploy_tokens: DeployTokens;
