@@ -58,6 +58,7 @@ import { oci } from '../areas/oci/index.ts'
 import { packages } from '../areas/packages/index.ts'
 import { oauth } from '../areas/oauth/index.ts'
 import { templates } from '../areas/templates/index.ts'
+import { terraform } from '../areas/terraform/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
@@ -172,6 +173,7 @@ export function areas(services: Services): Area[] {
     containerRules(services),
     containerRegistry(services),
     packages(services),
+    terraform(services),
     oci({ ...services, passwords, machineLogin: deployTokenLogin(services) }),
     gitHttp({ ...gitServices, neighbours: [lfs.neighbour, rawFiles(repositoryServices)] }),
     lfs,

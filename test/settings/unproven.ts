@@ -9,7 +9,6 @@ export const unproven: ReadonlySet<string> = new Set([
   'max_pages_size',
   'pages_domain_verification_enabled',
   'pages_unique_domain_default_enabled',
-  'max_infra_state_size_bytes',
   'autocomplete_users',
   'autocomplete_users_unauthenticated',
   'search_rate_limit',

@@ -1565,6 +1565,26 @@ export interface TermsAgreements {
   user_id: number;
 }
 
+export interface TerraformStates {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  lock_id: string | null;
+  lock_info: Json | null;
+  locked_at: Timestamp | null;
+  locked_by_id: number | null;
+  name: string;
+  project_id: number;
+}
+
+export interface TerraformStateVersions {
+  content: string;
+  created_at: Generated<Timestamp>;
+  created_by_id: number | null;
+  id: Generated<number>;
+  serial: number;
+  state_id: number;
+}
+
 export interface Timelogs {
   created_at: Generated<Timestamp>;
   id: Generated<number>;
@@ -1916,6 +1936,8 @@ export interface DB {
   suggestions: Suggestions;
   terms: Terms;
   terms_agreements: TermsAgreements;
+  terraform_state_versions: TerraformStateVersions;
+  terraform_states: TerraformStates;
   timelogs: Timelogs;
   todos: Todos;
   uploads: Uploads;

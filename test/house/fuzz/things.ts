@@ -60,11 +60,15 @@ export async function makeThings(world: World): Promise<Things> {
     scopes: 'read_user',
   })
   const image = await pushImage(world, project)
+  const state = { version: 4, serial: 1 }
+  expectStatus(await world.root.post(`${path}/terraform/state/production`, state), 200)
   const file = expectStatus(
     await world.root.put(`${path}/packages/generic/tool/1.0/tool.bin?select=package_file`, 'x'),
     201,
   )
   return {
+    'state :name': 'production',
+    'versions :serial': 1,
     'packages :package_id': file['package_id'] as number,
     'package_files :package_file_id': id(file),
     'generic :package_name': 'tool',

@@ -36,6 +36,7 @@ import { serviceAccountScenarios } from './service-accounts.ts'
 import { sessionScenarios } from './sessions.ts'
 import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
+import { terraformScenarios } from './terraform.ts'
 import { todoScenarios } from './todos.ts'
 import { templateScenarios } from './templates.ts'
 import { uploadScenarios } from './uploads.ts'
@@ -87,6 +88,7 @@ export const scenarios: Scenarios = {
   ...serviceAccountScenarios,
   ...sessionScenarios,
   ...tokenScenarios,
+  ...terraformScenarios,
   ...todoScenarios,
   ...templateScenarios,
   ...triggerScenarios,
