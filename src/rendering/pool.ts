@@ -42,7 +42,14 @@ export interface PoolOptions {
   readonly memory: number
 }
 
-/** Threads that render, so that the one that answers requests never waits for a text. Each has one text at a time. */
+/** Characters from which a text is long: it may take seconds. */
+const long = 200_000
+const isLong = ({ job }: Waiting): boolean => job.input.text.length >= long
+
+/**
+ * Threads that render, so that the one that answers requests never waits for a text. Each has one text at a time. All
+ * but one may be at long texts: a short one does not wait for those.
+ */
 export class WorkerPool implements AsyncDisposable {
   readonly #options: PoolOptions
   readonly #seats = new Set<Seat>()
@@ -77,10 +84,20 @@ export class WorkerPool implements AsyncDisposable {
   }
 
   #next(): void {
-    if (this.#queue.length === 0 || this.#closed) return
+    const next = this.#closed ? -1 : this.#queue.findIndex((waiting) => this.#mayBegin(waiting))
+    if (next === -1) return
     const free = [...this.#seats].find(({ ready, current }) => ready && current === undefined)
-    if (free !== undefined) this.#give(free, this.#queue.shift()!)
-    else if (this.#starting() < this.#queue.length && this.#seats.size < this.#options.workers) this.#start()
+    if (free !== undefined) {
+      this.#give(free, this.#queue.splice(next, 1)[0]!)
+      this.#next()
+    } else if (this.#starting() < this.#queue.length && this.#seats.size < this.#options.workers)
+      this.#start()
+  }
+
+  #mayBegin(waiting: Waiting): boolean {
+    if (!isLong(waiting)) return true
+    const begun = [...this.#seats].filter(({ current }) => current !== undefined && isLong(current)).length
+    return begun < Math.max(1, this.#options.workers - 1)
   }
 
   #starting(): number {

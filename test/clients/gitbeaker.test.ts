@@ -46,6 +46,33 @@ test('gitbeaker makes a group, a project and a variable, and reads branches and 
   await client.Projects.remove(project.id)
 })
 
+test('gitbeaker writes pages of a wiki, with attachments, and begins files from templates', async () => {
+  const client = new Gitlab({ host: world.url, token: rootToken })
+  const { id: group } = await client.Groups.create('Writers', 'writers')
+  const { id } = await client.Projects.create({ name: 'lab', namespaceId: group })
+  for (const [wiki, place] of [
+    [client.ProjectWikis, id],
+    [client.GroupWikis, group],
+  ] as const) {
+    await wiki.create(place, '# Steps', 'docs/Release guide')
+    expect(await wiki.show(place, 'docs/Release-guide', { renderHtml: true })).toMatchObject({
+      content: '<h1 id="user-content-steps">Steps</h1>\n',
+      format: 'markdown',
+    })
+    await wiki.edit(place, 'docs/Release-guide', { content: '# Fewer' })
+    await wiki.edit(place, 'docs/Release-guide', { title: 'Guide' })
+    expect(await wiki.all(place, { withContent: true })).toMatchObject([
+      { slug: 'docs/Guide', content: '# Fewer' },
+    ])
+    const file = { content: new Blob(['x']), filename: 'plan.png' }
+    expect(await wiki.uploadAttachment(place, file)).toMatchObject({ file_name: 'plan.png', branch: 'main' })
+    await wiki.remove(place, 'docs/Guide')
+    expect(await wiki.all(place)).toEqual([])
+  }
+  expect(await client.GitignoreTemplates.show('Node')).toMatchObject({ name: 'Node' })
+  expect(await client.ProjectTemplates.all(id, 'gitignores')).toContainEqual({ key: 'Node', name: 'Node' })
+})
+
 test('gitbeaker makes, approves and merges a merge request', async () => {
   const client = new Gitlab({ host: world.url, token: rootToken })
   const group = await client.Groups.create('Mergers', 'mergers')

@@ -68,6 +68,21 @@ describe.each([0, 1])('the wiki of a project, of a group', (which) => {
     expect(await git(folder, 'fsck', '--strict')).toBe('')
   })
 
+  test('shows bytes that are no UTF-8, in every language', async () => {
+    const folder = await copies.clone({ path_with_namespace: wikis()[which]![1] }, developer)
+    const bytes = Buffer.from([0x63, 0x61, 0x66, 0xe9, 0x20, 0x00, 0xff, 0xfe, 0xc0, 0x80])
+    const extensions = ['md', 'asciidoc', 'org', 'rdoc', 'txt']
+    await copies.commit(folder, Object.fromEntries(extensions.map((one) => [`bytes-${one}.${one}`, bytes])))
+    await git(folder, 'push', '--quiet', 'origin', 'main')
+    for (const one of extensions) {
+      const address = `${place()}/wikis/bytes-${one}`
+      expect((await developer.get(address)).body).toMatchObject({ encoding: 'ASCII-8BIT' })
+      expect(expectStatus(await developer.get(`${address}?render_html=true`), 200)['content']).toContain(
+        'caf\ufffd',
+      )
+    }
+  })
+
   test('has the same doors as the API', async () => {
     const folder = await copies.clone({ path_with_namespace: wikis()[which]![1] }, guest)
     await copies.commit(folder, { 'guest.md': 'x' })

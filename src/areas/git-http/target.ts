@@ -1,4 +1,3 @@
-import type { Readable, Writable } from 'node:stream'
 import {
   decide,
   type Actor,
@@ -6,36 +5,23 @@ import {
   type GroupSubject,
   type ProjectSubject,
 } from '../../access/index.ts'
-import type { PushResult, Repository, UpdateOutcome } from '../../git/index.ts'
+import type { UpdateOutcome } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { collaborationBranches } from '../protected-branches/index.ts'
-import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import type { Hosted, RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { HostedSnippet, SnippetHosting } from '../snippets/index.ts'
-import type { HostedWiki, WikiHosting } from '../wikis/index.ts'
+import type { WikiHosting } from '../wikis/index.ts'
 
 /** What a git client fetches from and pushes to: the code of a project, a wiki, or a snippet. */
-export interface Target {
+export interface Target extends Hosted {
   /** For the log. */
   readonly label: Readonly<Record<string, unknown>>
   /** Of the project or group, as it is called now. */
   readonly fullPath: string
-  readonly refsVersion: number
   /** Of the code of a project. */
   readonly project?: ProjectSubject
   /** What is told while there is no repository. */
   readonly absent: string
-  open(): Promise<Repository>
-  receive(
-    actor: Actor,
-    input: Readable,
-    output: Writable,
-    options: {
-      signal?: AbortSignal
-      messagePrefix: string
-      maxPackSize?: number
-      afterwards?: () => Promise<readonly string[]>
-    },
-  ): Promise<PushResult>
 }
 
 /** Allowed, or not even to be known of. */
@@ -135,7 +121,7 @@ export function wikiOf(
   }
 }
 
-function hosted({ kind, id, fullPath }: ProjectSubject | GroupSubject, wiki: HostedWiki): Target {
+function hosted({ kind, id, fullPath }: ProjectSubject | GroupSubject, wiki: Hosted): Target {
   return {
     label: { wikiOf: `${kind} ${id}` },
     fullPath: `${fullPath}.wiki`,

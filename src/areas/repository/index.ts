@@ -27,6 +27,7 @@ export { RefDoor, type DoorProject, type DoorRules, type Mover, type PushEvent }
 export { readFileAt } from './file-at.ts'
 export { byteRange } from './byte-range.ts'
 export { contentDisposition } from './header-text.ts'
+export type { Hosted, Receiving } from './hosted.ts'
 export { commitNamed, readable, refsOf, resolveName, type ReadProject } from './looking.ts'
 export { bringCommits } from './networks.ts'
 export type { LargeFile } from './services.ts'

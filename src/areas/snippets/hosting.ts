@@ -1,4 +1,3 @@
-import type { Readable, Writable } from 'node:stream'
 import {
   isVisible,
   mayWriteSnippet,
@@ -6,29 +5,15 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../access/index.ts'
-import type { PushResult, Repository } from '../../git/index.ts'
+import type { Hosted } from '../repository/index.ts'
 import type { SnippetRoom } from './index.ts'
 import * as store from './store.ts'
 
-/** A snippet as git clients meet it, whatever transport they come by. */
-export interface HostedSnippet {
+/** A snippet as git clients meet it, with who may. */
+export interface HostedSnippet extends Hosted {
   readonly id: number
-  readonly refsVersion: number
   mayRead(actor: Actor): boolean
   mayWrite(actor: Actor): boolean
-  open(): Promise<Repository>
-  receive(
-    actor: Actor,
-    input: Readable,
-    output: Writable,
-    options: {
-      signal?: AbortSignal
-      messagePrefix: string
-      /** Bytes. */
-      maxPackSize?: number
-      afterwards?: () => Promise<readonly string[]>
-    },
-  ): Promise<PushResult>
 }
 
 export interface SnippetHosting {

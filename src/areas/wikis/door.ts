@@ -19,7 +19,7 @@ import {
   type UpdateOutcome,
 } from '../../git/index.ts'
 import type { Events } from '../../tasks/index.ts'
-import type { RepositoryPlaces } from '../repository/index.ts'
+import type { Receiving, RepositoryPlaces } from '../repository/index.ts'
 import * as store from './store.ts'
 import type { Wiki } from './store.ts'
 
@@ -73,11 +73,7 @@ export class WikiDoor {
     actor: Actor,
     input: Readable,
     output: Writable,
-    options: {
-      signal?: AbortSignal
-      messagePrefix: string
-      afterwards?: () => Promise<readonly string[]>
-    },
+    options: Receiving,
   ): Promise<PushResult> {
     return receivePack(this.of(wiki), input, output, {
       ...options,

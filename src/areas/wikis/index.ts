@@ -14,7 +14,7 @@ import type { WikiRoom, WikiServices } from './services.ts'
 
 export type { WikiPushEvent } from './door.ts'
 export type { WikiPageEvent } from './events.ts'
-export type { HostedWiki, WikiHosting } from './hosting.ts'
+export type { WikiHosting } from './hosting.ts'
 
 /** Wikis of projects and groups: repositories of pages. */
 export function wikis(services: WikiServices): {
