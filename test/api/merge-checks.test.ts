@@ -146,6 +146,8 @@ describe('changes that a reviewer wants', () => {
   test('are forgotten with a newer review', async () => {
     const at = await projects.make()
     await at.request({ 'a.txt': 'a\n' }, { reviewer_ids: [at.maintainer.id] })
+    expectStatus(await at.maintainer.post(`${at.one(1)}/draft_notes`, { note: 'Hm' }), 201)
+    expect(await stateOf(at)).toEqual(['review_started'])
     expect((await review(at, { reviewer_state: 'requested_changes' })).status).toBe(204)
     await eventually(async () => (await statusOf(at, 1)) === 'requested_changes')
     expectStatus(await at.merge(1, { auto_merge: true }), 200)

@@ -123,7 +123,7 @@ interface Work {
   readonly run: (name: string) => Promise<boolean>
   /** What else must agree with whether the branch moved. */
   readonly look?: (name: string, moved: boolean) => Promise<void>
-  /** Not every step: there are many. */
+  /** Not every step: there are many. CI runs twice, and what one run leaves out the other takes. */
   readonly stride?: number
 }
 
@@ -184,11 +184,13 @@ async function requestInto(branch: string): Promise<number> {
   return found[0]!['iid'] as number
 }
 
+const firstStep = process.env['TEST_DATABASE_URL'] === undefined ? 1 : 2
+
 /** Twenty steps at least, over the four. */
 test.each(Object.keys(works))('%s', { timeout: 300_000 }, async (kind) => {
   const { prepare, run, look, stride = 1 } = works[kind]!
   let deaths = 0
-  for (let step = 1; ; step += stride) {
+  for (let step = Math.min(firstStep, stride); ; step += stride) {
     const branch = `${kind.split(' ')[0]!}-${step}`
     await prepare(branch)
     const before = { head: await headOf(branch), news: await newsOf(branch) }

@@ -8,6 +8,7 @@ import {
 } from '../../access/index.ts'
 import { forbidden, invalid, notFound, refused } from '../../kernel/errors/index.ts'
 import { enqueue } from '../../tasks/index.ts'
+import { bringCommits } from '../repository/index.ts'
 import { mayOverrideRules } from './approvals/rules.ts'
 import { askForApprovals } from './approvals/store.ts'
 import { headIn } from './branches.ts'
@@ -20,7 +21,6 @@ import * as store from './store.ts'
 import { tellOf, toldOfLists } from './system-notes.ts'
 import { prepareTask } from './tasks.ts'
 import { computeVersion } from './versions/compute.ts'
-import { bringCommits } from './versions/forks.ts'
 import { keepCommits, pointRequestRef } from './versions/refs.ts'
 
 export interface Wanted {

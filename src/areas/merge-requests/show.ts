@@ -91,6 +91,5 @@ export async function showAgain(
 ): Promise<Record<string, unknown>> {
   const row = await findDetail(services.db.writer, id, actor)
   if (row === undefined) throw new Error('the merge request is gone')
-  // A push or a merge has moved the refs since the project was looked up.
   return showMergeRequest(services, actor, project, row)
 }

@@ -7,7 +7,7 @@ import { cancelScheduled, canWait, pipelineRuns, scheduleMerge } from '../mergin
 import { checkMergeability } from '../merging/check.ts'
 import { branchNotMergeable, merge, notMergeable } from '../merging/merge.ts'
 import { makeMergeRef } from '../merging/merge-ref.ts'
-import { rebaseRefusal } from '../merging/pushing.ts'
+import { rebaseRefusal } from '../merging/rebase-refusal.ts'
 import { startRebase } from '../merging/rebase.ts'
 import { failingChecks } from '../merging/status.ts'
 import { readableWithRules, mayMerge, readableOne } from '../reading/one.ts'

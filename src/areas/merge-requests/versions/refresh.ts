@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Oid } from '../../../git/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
+import { bringCommits } from '../../repository/index.ts'
 import { lapsingApprovals, resetAfterPush, resetApprovals } from '../approvals/reset.ts'
 import { headIn } from '../branches.ts'
 import { webUrl } from '../entities.ts'
@@ -12,7 +13,6 @@ import * as store from '../store.ts'
 import { broughtCommits, tellOf, told, toldOfPush, toldOfSource } from '../system-notes.ts'
 import { pipelineTask } from '../tasks.ts'
 import { computeVersion } from './compute.ts'
-import { bringCommits } from './forks.ts'
 import { keepCommits, pointRequestRef } from './refs.ts'
 
 export interface Refreshing {

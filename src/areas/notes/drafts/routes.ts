@@ -122,7 +122,11 @@ export function draftEndpoints(room: NotesRoom): Endpoint[] {
           commitId: anchor === undefined ? null : (params.commit_id ?? null),
           anchor,
         }
-        return shown(review, await db.transaction((tx) => store.insert(tx, review, draft)))
+        const made = await db.transaction(async (tx) => {
+          await store.beginReview(tx, review)
+          return store.insert(tx, review, draft)
+        })
+        return shown(review, made)
       },
     }),
 

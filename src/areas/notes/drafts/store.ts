@@ -57,6 +57,13 @@ export async function insert(tx: Tx, { authorId, requestId }: Review, draft: New
   return rows[0]!.id
 }
 
+/** Who is asked for a review and writes a draft has begun it. */
+export async function beginReview(tx: Tx, { authorId, requestId }: Review): Promise<void> {
+  await sql`
+    update merge_request_reviewers x set state = 'review_started'
+    where x.merge_request_id = ${requestId} and x.user_id = ${authorId} and x.state = 'unreviewed'`.execute(tx)
+}
+
 export async function change(
   tx: Tx,
   id: number,

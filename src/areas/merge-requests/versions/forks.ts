@@ -1,1 +1,0 @@
-export { bringCommits } from '../../repository/index.ts'
