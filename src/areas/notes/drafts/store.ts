@@ -61,7 +61,9 @@ export async function insert(tx: Tx, { authorId, requestId }: Review, draft: New
 export async function beginReview(tx: Tx, { authorId, requestId }: Review): Promise<void> {
   await sql`
     update merge_request_reviewers x set state = 'review_started'
-    where x.merge_request_id = ${requestId} and x.user_id = ${authorId} and x.state = 'unreviewed'`.execute(tx)
+    where x.merge_request_id = ${requestId} and x.user_id = ${authorId} and x.state = 'unreviewed'`.execute(
+    tx,
+  )
 }
 
 export async function change(
