@@ -70,10 +70,8 @@ async function aboutOf(
   const has = (name: ReturnType<typeof branchRef>): boolean =>
     name !== undefined && refs?.find(name) !== undefined
   const tag = !has(branchRef(ref)) && has(tagRef(ref))
-  const isProtected = await refProtection.isProtected(db.reader, project.id, { name: ref, tag })
-  if (isProtected && !(await refProtection.mayRun(db.reader, actor, project, { name: ref, tag }))) {
-    throw forbidden()
-  }
+  const { isProtected, mayRun } = await refProtection.judge(db.reader, actor, project, { name: ref, tag })
+  if (isProtected && !mayRun) throw forbidden()
   return { ref, tag, protected: isProtected }
 }
 

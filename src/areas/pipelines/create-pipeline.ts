@@ -64,7 +64,8 @@ export class PipelineCreator {
     }
     const found = await findRef(places.of(project), project.refsVersion, request.ref)
     const ref = typeof found === 'string' ? { name: request.ref, tag: false } : found
-    if (!(await refProtection.mayRun(db.reader, actor, project, ref))) {
+    const { isProtected, mayRun } = await refProtection.judge(db.reader, actor, project, ref)
+    if (!mayRun) {
       return {
         refused:
           `You do not have sufficient permission to run a pipeline on '${ref.name}'. ` +
@@ -73,12 +74,22 @@ export class PipelineCreator {
     }
     if (found === 'missing') return { refused: 'Reference not found' }
     if (found === 'ambiguous') return { refused: 'Ref is ambiguous' }
-    return this.create({ ...request, ref: found.name, tag: found.tag, sha: found.sha })
+    return this.#create({ ...request, ref: found.name, tag: found.tag, sha: found.sha }, isProtected)
   }
 
-  async create({ payload, ...given }: PipelineRequest): Promise<PipelineOutcome> {
-    const { places, db, refProtection, settings } = this.#services
-    const { project, ref, tag, variables = [] } = given
+  async create(request: PipelineRequest): Promise<PipelineOutcome> {
+    const { db, refProtection } = this.#services
+    const { project, ref, tag, mergeRequest } = request
+    const isProtected =
+      mergeRequest === undefined
+        ? await refProtection.isProtected(db.reader, project.id, { name: ref, tag })
+        : isProtectedMerge(mergeRequest, project)
+    return this.#create(request, isProtected)
+  }
+
+  async #create({ payload, ...given }: PipelineRequest, protectedRef: boolean): Promise<PipelineOutcome> {
+    const { places, settings } = this.#services
+    const { project, variables = [] } = given
     const takesInputs =
       given.fromBridge === true ||
       settings.isOn(
@@ -93,13 +104,7 @@ export class PipelineCreator {
     }
 
     const repository = places.of(project)
-    const { mergeRequest } = request
-    const [protectedRef, commit] = await Promise.all([
-      mergeRequest === undefined
-        ? refProtection.isProtected(db.reader, project.id, { name: ref, tag })
-        : isProtectedMerge(mergeRequest, project),
-      findCommit(repository, request.sha),
-    ])
+    const commit = await findCommit(repository, request.sha)
     if (commit === undefined) return { refused: 'Commit not found' }
     const wrong =
       checkVariables(given, payload === undefined ? [] : [payloadKey]) ?? (await this.#checkRate(request))
