@@ -10,10 +10,15 @@ import { freePort, Service } from './service.ts'
 
 /*
  * What throttles cost, how fast the settings are read, and how soon a change holds on another node:
- *   npm run bench:settings -- [--seconds <of each turn>] [--turns <with and without>] [--changes <of a setting>]
+ *   npm run bench:settings -- [--seconds <of each turn>] [--turns <with and without>] [--changes <of a setting>] [--only <part>]
  */
 const { values } = parseArgs({
-  options: { seconds: { type: 'string' }, turns: { type: 'string' }, changes: { type: 'string' } },
+  options: {
+    seconds: { type: 'string' },
+    turns: { type: 'string' },
+    changes: { type: 'string' },
+    only: { type: 'string' },
+  },
 })
 const seconds = Number(values.seconds ?? 2)
 const turns = Number(values.turns ?? 5)
@@ -67,6 +72,7 @@ const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) =
 async function measureThrottles(service: Service, paths: Readonly<Record<string, string>>): Promise<void> {
   console.log(`${'throttles'.padEnd(24)}${'off/s'.padStart(9)}${'on/s'.padStart(9)}   ratio`)
   for (const [name, address] of Object.entries(paths)) {
+    if (values.only !== undefined && !name.includes(values.only)) continue
     const requests: LoadRequest[] = [{ method: 'GET', path: `/api/v4${address}`, headers }]
     const rates = { off: [] as number[], on: [] as number[] }
     for (let turn = 0; turn < turns; turn += 1) {

@@ -74,6 +74,7 @@ import * as oauth from './0193-oauth.ts'
 import * as secretPushProtection from './0194-secret-push-protection.ts'
 import * as groupArchives from './0195-group-archives.ts'
 import * as auditEvents from './0196-audit-events.ts'
+import * as broadcastMessages from './0197-broadcast-messages.ts'
 import * as ageOfDeletedNotes from './0140-age-of-deleted-notes.ts'
 import * as refsOfPipelines from './0120-refs-of-pipelines.ts'
 import * as shownRegistrationTokens from './0121-shown-registration-tokens.ts'
@@ -171,6 +172,7 @@ export const migrations: MigrationList = {
   '0194-secret-push-protection': secretPushProtection,
   '0195-group-archives': groupArchives,
   '0196-audit-events': auditEvents,
+  '0197-broadcast-messages': broadcastMessages,
   '0200-webhooks': webhooks,
   '0201-news-of-records': newsOfRecords,
   '0202-packages': packages,

@@ -14,6 +14,7 @@ import { accessExplanations } from '../areas/access-explanations/index.ts'
 import { activities } from '../areas/activities/index.ts'
 import { accessRequests } from '../areas/access-requests/index.ts'
 import { auditEvents } from '../areas/audit-events/index.ts'
+import { bannersFor, broadcastMessages } from '../areas/broadcast-messages/index.ts'
 import { avatars } from '../areas/avatars/index.ts'
 import { billableMembers } from '../areas/billable-members/index.ts'
 import { invitations } from '../areas/invitations/index.ts'
@@ -103,6 +104,10 @@ export function areas(services: Services): Area[] {
   const wikiArea = wikis({ ...services, texts: markdownArea.texts })
   const { process } = pipelineArea
   const requests = mergeRequests({ ...services, creator: pipelineArea.creator, texts: markdownArea.texts })
+  const afterPush: typeof requests.afterPush = async (actor, project, ...push) => [
+    ...(await bannersFor(services, project)),
+    ...(await requests.afterPush(actor, project, ...push)),
+  ]
   const elsewhere = (username: string, password: string) =>
     services.directory.authenticate(username, password)
   const passwords = passwordsForGit(services, elsewhere)
@@ -117,7 +122,7 @@ export function areas(services: Services): Area[] {
     wikis: wikiArea.hosting,
     snippets: snippetArea.hosting,
     aliases,
-    afterPush: requests.afterPush,
+    afterPush,
   }
   const lfs = gitLfs(gitServices)
   const repositoryServices = {
@@ -131,6 +136,7 @@ export function areas(services: Services): Area[] {
     applicationSettings(services),
     features(services),
     license(services),
+    broadcastMessages(services),
     groups(services),
     groupIdentities(services),
     namespaces(services),

@@ -185,6 +185,7 @@ const textIds = new Set(['discussion_id', 'commit_id', 'cluster_agent_id', 'labe
 
 /** Lists that are whole by the conventions (1.1), or by nature short. */
 const wholeLists = new Set([
+  '/licenses',
   '/projects/:id/pipelines/:pipeline_id/variables',
   '/projects/:id/variables/explain',
   '/projects/:id/repository/code_owners',

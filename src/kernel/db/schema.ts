@@ -139,6 +139,21 @@ export interface Badges {
   project_id: number | null;
 }
 
+export interface BroadcastMessages {
+  broadcast_type: string;
+  color: string | null;
+  created_at: Generated<Timestamp>;
+  dismissable: boolean;
+  ends_at: Timestamp;
+  font: string | null;
+  id: Generated<number>;
+  message: string;
+  starts_at: Timestamp;
+  target_access_levels: number[];
+  target_path: string | null;
+  theme: string;
+}
+
 export interface CiComputeUsage {
   month: string;
   namespace_id: number;
@@ -1809,6 +1824,7 @@ export interface DB {
   avatars: Avatars;
   award_emoji: AwardEmoji;
   badges: Badges;
+  broadcast_messages: BroadcastMessages;
   ci_compute_usage: CiComputeUsage;
   ci_job_artifacts: CiJobArtifacts;
   ci_job_token_allowlist: CiJobTokenAllowlist;

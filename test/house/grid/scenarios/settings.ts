@@ -10,6 +10,10 @@ const newApplication = async (stage: Stage) => ({
   path: { id: idOf(await stage.make('/applications', application)) },
 })
 
+const newMessage = async (stage: Stage) => ({
+  path: { id: idOf(await stage.make('/broadcast_messages', { message: 'Hello' })) },
+})
+
 export const settingScenarios: Scenarios = {
   'GET /application/settings': {
     '': plain,
@@ -39,6 +43,21 @@ export const settingScenarios: Scenarios = {
   },
   'DELETE /features/:name': { '': () => ({ path: { name: 'webui_members_inherited_users' } }) },
   'GET /license': { '': plain },
+  'GET /licenses': { '': plain },
+  'GET /license/:id': { '': () => ({ path: { id: 1 } }) },
+  'POST /license': { '': () => ({ body: { license: 'x' } }) },
+  'DELETE /license/:id': { '': () => ({ path: { id: 1 } }) },
+  'PUT /license/:id/refresh_billable_users': { '': () => ({ path: { id: 1 } }) },
+  'GET /broadcast_messages': { '': plain },
+  'GET /broadcast_messages/:id': { '': (stage) => stage.once('broadcast', () => newMessage(stage)) },
+  'POST /broadcast_messages': { '': () => ({ body: { message: 'Hello' } }) },
+  'PUT /broadcast_messages/:id': {
+    '': async (stage) => ({
+      ...(await stage.once('broadcast', () => newMessage(stage))),
+      body: { message: 'Hello again' },
+    }),
+  },
+  'DELETE /broadcast_messages/:id': { '': newMessage },
   'GET /application/statistics': { '': plain },
   'GET /application/settings/history': { '': plain },
   'POST /application/settings/rollback': { '': () => ({ body: { revision: 1, dry_run: true } }) },
