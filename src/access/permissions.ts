@@ -47,7 +47,8 @@ export const openedBy: Readonly<Record<Permission, Opened>> = {
     group: ['admin_compliance_framework'],
   },
   admin_group_member: { group: ['admin_group_member', 'explain_access'] },
-  admin_merge_request: { project: ['approve_merge_request'] },
+  // Who approves has to see what.
+  admin_merge_request: { project: ['read_merge_request', 'approve_merge_request'] },
   admin_push_rules: { project: ['admin_push_rule'], group: ['admin_push_rule'] },
   admin_infra_state: { project: ['read_infra_state', 'admin_infra_state'] },
   admin_vulnerability: { project: ['admin_vulnerability'], group: ['admin_vulnerability'] },

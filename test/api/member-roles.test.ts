@@ -310,10 +310,26 @@ const matrix: Readonly<Record<(typeof permissions)[number], readonly Row[]>> = {
         }),
     },
   ],
-  admin_merge_request: [{ on: 'project', ability: 'approve_merge_request' }],
+  admin_merge_request: [
+    {
+      on: 'project',
+      ability: 'approve_merge_request',
+      refused: 404,
+      call: (person, { project }) => person.post(`/projects/${project.id}/merge_requests/1/approve`),
+    },
+  ],
   admin_push_rules: [
-    { on: 'project', ability: 'admin_push_rule' },
-    { on: 'group', ability: 'admin_push_rule' },
+    {
+      on: 'project',
+      ability: 'admin_push_rule',
+      call: (person, { project }) =>
+        person.post(`/projects/${project.id}/push_rule`, { deny_delete_tag: true }),
+    },
+    {
+      on: 'group',
+      ability: 'admin_push_rule',
+      call: (person, { group }) => person.post(`/groups/${group.id}/push_rule`, { deny_delete_tag: true }),
+    },
   ],
   admin_infra_state: [{ on: 'project', ability: 'admin_infra_state' }],
   admin_vulnerability: [
@@ -321,8 +337,18 @@ const matrix: Readonly<Record<(typeof permissions)[number], readonly Row[]>> = {
     { on: 'group', ability: 'admin_vulnerability' },
   ],
   admin_web_hook: [
-    { on: 'project', ability: 'admin_web_hook' },
-    { on: 'group', ability: 'admin_web_hook' },
+    {
+      on: 'project',
+      ability: 'admin_web_hook',
+      call: (person, { project }) =>
+        person.post(`/projects/${project.id}/hooks`, { url: 'https://192.0.2.7/hook' }),
+    },
+    {
+      on: 'group',
+      ability: 'admin_web_hook',
+      call: (person, { group }) =>
+        person.post(`/groups/${group.id}/hooks`, { url: 'https://192.0.2.7/hook' }),
+    },
   ],
   archive_project: [
     {
@@ -421,6 +447,15 @@ const matrix: Readonly<Record<(typeof permissions)[number], readonly Row[]>> = {
   ],
 }
 
+async function mergeRequestIn(project: Made): Promise<void> {
+  await pushFiles(world, project, { 'a.txt': 'a' })
+  const actions = [{ action: 'create', file_path: 'b.txt', content: 'b' }]
+  const commit = { branch: 'topic', start_branch: 'main', commit_message: 'b', actions }
+  expectStatus(await world.root.post(`/projects/${project.id}/repository/commits`, commit), 201)
+  const request = { source_branch: 'topic', target_branch: 'main', title: 'b' }
+  expectStatus(await world.root.post(`/projects/${project.id}/merge_requests`, request), 201)
+}
+
 describe.each(permissions)('%s', (permission) => {
   test.each(matrix[permission])(
     'opens $ability on a $on, to a guest who has it only',
@@ -429,6 +464,7 @@ describe.each(permissions)('%s', (permission) => {
       const below = await world.group({ parent_id: group.id })
       const project = await world.project({ namespace_id: below.id })
       if (permission === 'read_code') await pushFiles(world, project, { 'a.txt': 'a' })
+      if (permission === 'admin_merge_request') await mergeRequestIn(project)
       const needed = permission === 'admin_vulnerability' ? { read_vulnerability: true } : {}
       const held = await role('/member_roles', { ...needed, [permission]: true })
       const guest = await world.member({ group }, 'guest')
