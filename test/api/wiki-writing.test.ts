@@ -1,4 +1,7 @@
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { enqueue } from '../../src/tasks/index.ts'
 import { during } from '../settings/effects.ts'
 import type { Person, Reply } from '../world/client.ts'
 import { pushFiles } from '../world/push.ts'
@@ -190,6 +193,34 @@ describe('statistics', () => {
     const listed = (await reporter.get('/projects?statistics=true&membership=true')).body as Json[]
     expect(listed[0]!['statistics']).toEqual(found)
   })
+})
+
+test('after enough edits the packs of a wiki are put together', async () => {
+  const place = `/projects/${(await project()).id}`
+  await create(place, { title: 'often', content: 'start' })
+  for (let count = 0; count < 6; count += 1)
+    expectStatus(await writer.put(`${place}/wikis/often`, { content: `text ${count}` }), 200)
+  const { db, places: repositories } = world.service.services
+  const { id, storage } = await db.reader
+    .selectFrom('wikis as w')
+    .select(['w.id', 'w.storage'])
+    .orderBy('w.id', 'desc')
+    .limit(1)
+    .executeTakeFirstOrThrow()
+  const objects = path.join(repositories.of({ id: `wiki-${id}`, storage }).path, 'objects')
+  /** Packs and folders of loose objects. */
+  const pieces = async () => {
+    const packs = (await readdir(path.join(objects, 'pack')).catch(() => [])).filter((name) =>
+      name.endsWith('.pack'),
+    )
+    return packs.length + (await readdir(objects)).filter((name) => name.length === 2).length
+  }
+  expect(await pieces()).toBeGreaterThan(2)
+  await during(world, { housekeeping_optimize_repository_period: 5 }, async () => {
+    await enqueue(db.writer, 'wikis:optimise', {})
+    await expect.poll(pieces, { timeout: 20_000, interval: 20 }).toBeLessThanOrEqual(2)
+  })
+  expect((await writer.get(`${place}/wiki_versions/often`)).body).toHaveLength(7)
 })
 
 describe('news', () => {
