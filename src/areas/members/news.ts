@@ -1,7 +1,10 @@
 import type { Tx } from '../../kernel/db/index.ts'
 import type { Events } from '../../tasks/index.ts'
 
-/** What becomes of a direct membership: event kind `membership`. Mails, webhooks and activity are made of it. */
+/**
+ * What somebody has done to a direct membership, or the day has: event kind `membership`, of which mails are made. The
+ * rows themselves tell webhooks (`member`, migration 0201), whoever writes them: a directory, a share, an import.
+ */
 export interface MembershipEvent {
   readonly action: 'join' | 'update' | 'leave' | 'expire' | 'request' | 'deny' | 'withdraw'
   readonly memberId: number
