@@ -14,6 +14,7 @@ const otherNouns: Readonly<Record<string, string>> = {
   artifacts: 'jobs',
   subgroups: 'groups',
   descendant_groups: 'groups',
+  terraform: 'terraform states',
 }
 
 /** A segment that only says where something belongs, when more follows it. */
