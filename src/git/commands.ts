@@ -44,6 +44,8 @@ export const commands = {
       // Values are constants of ours.
       '--filter=',
       '--filter-provided-objects',
+      '--grep=',
+      '--regexp-ignore-case',
     ],
   },
   'diff-tree': {

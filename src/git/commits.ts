@@ -47,6 +47,8 @@ export interface CommitFilter {
   readonly until?: Date | undefined
   /** A part of `Name <address>`, as it is written; no pattern. */
   readonly author?: string | undefined
+  /** A part of the message, whatever its case; no pattern. */
+  readonly message?: string | undefined
   readonly firstParent?: boolean | undefined
 }
 
@@ -79,6 +81,9 @@ async function revList(
     ...(filter.author === undefined
       ? []
       : (['--fixed-strings', `--author=${singleLine(filter.author)}`] as const)),
+    ...(filter.message === undefined
+      ? []
+      : (['--fixed-strings', '--regexp-ignore-case', `--grep=${singleLine(filter.message)}`] as const)),
   ]
   return {
     flags: [...all, ...more],

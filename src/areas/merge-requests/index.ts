@@ -41,6 +41,8 @@ import {
   settleTask,
 } from './tasks.ts'
 
+export { listedMergeRequest, ListedMergeRequest } from './entities.ts'
+export { searched as searchMergeRequests } from './reading/listing.ts'
 export type { MergeRequestEvent } from './news.ts'
 export { isMergeResult } from './merging/finish.ts'
 

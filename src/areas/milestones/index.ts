@@ -5,7 +5,7 @@ import { mendMilestonesAfterTransfers } from './transfers.ts'
 
 export { groupPlace, projectPlace, type Place } from './places.ts'
 export type { MilestoneEvent } from './news.ts'
-export { requireMilestone } from './store.ts'
+export { requireMilestone, searched as searchMilestones } from './store.ts'
 export { milestone, Milestone, milestoneJson, type MilestoneRow } from './entities.ts'
 
 /** Milestones of projects and groups. */

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { placeVisible } from '../../access/index.ts'
 import { nextIid, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { recordNotFound } from '../../kernel/errors/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
@@ -54,6 +55,27 @@ export function list(kind: PlaceKind, filter: MilestoneFilter, input: PageInput)
       columns: milestoneColumns,
       from: sql`from ${milestoneSource} where ${sql.join(conditions, sql` and `)}`,
       order: sql`m.due_date, m.title, m.id`,
+    },
+    input,
+  )
+}
+
+/** Those that a search finds, everywhere or in the subject and below it, as far as their places are open to the caller. */
+export function searched(
+  where: PlaceKind | 'instance',
+  text: string,
+  sort: 'asc' | 'desc',
+  input: PageInput,
+): Read<MilestoneRow> {
+  const place = where === 'instance' ? sql`true` : within(where, { below: true })
+  const matches = sql`(m.title ilike ${pattern(text)} or m.description ilike ${pattern(text)})`
+  const visible = sql`(${placeVisible.project(sql`m.project_id`)} or ${placeVisible.group(sql`m.namespace_id`)})`
+  const direction = sql.raw(sort)
+  return page(
+    {
+      columns: milestoneColumns,
+      from: sql`from ${milestoneSource} where ${place} and ${matches} and ${visible}`,
+      order: sql`m.created_at ${direction}, m.id ${direction}`,
     },
     input,
   )

@@ -11,6 +11,8 @@ import { sharingEndpoints } from './sharing.ts'
 import { statisticsTasks } from './statistics.ts'
 import { starEndpoints } from './stars.ts'
 
+export { contextOf, BasicProject, type ContextServices } from './entities.ts'
+export { searched as searchProjects } from './listing.ts'
 export { createProject } from './create.ts'
 export { removeRepositoriesBelow, type Permanently } from './deletion.ts'
 export { cloneRoot, Project, project as projectEntity } from './entities.ts'

@@ -123,6 +123,14 @@ export function projectsWhere(
   )
 }
 
+/** Those that a search finds: everywhere, or in the group that is the subject and below it; the newest first. */
+export function searched(where: 'instance' | 'group', search: string, input: PageInput): Read<ProjectRow> {
+  const params = { search, search_namespaces: true, order_by: 'id', sort: 'desc', pagination: 'legacy' } as const
+  return where === 'instance'
+    ? visibleProjects(params, input)
+    : projectsWhere(sql`n.traversal_ids @> array[subject.id]`, params, input)
+}
+
 /** The rule of the reference: the filter works on the index that the order uses. */
 function checkPairing({ updated_after, updated_before, order_by }: ProjectFilter): void {
   if ((updated_after ?? updated_before) !== undefined && order_by !== 'updated_at') {
@@ -168,7 +176,7 @@ function conditions(params: ProjectFilter): Condition[] {
   add(params.archived, (archived) => (archived ? sql`p.archived` : sql`not p.archived`))
   add(params.visibility, (name) => sql`p.visibility = ${Visibility[name]}`)
   add(params.search === '' ? undefined : params.search, (text) =>
-    searched(text, params.search_namespaces === true),
+    matching(text, params.search_namespaces === true),
   )
   if (params.with_issues_enabled === true) all.push(enabled('issues'))
   if (params.with_merge_requests_enabled === true) all.push(enabled('merge_requests'))
@@ -188,7 +196,7 @@ function conditions(params: ProjectFilter): Condition[] {
 }
 
 /** A part of the name, path or description, whatever its case; with namespaces a part of the full path. */
-function searched(text: string, namespaces: boolean): Condition {
+function matching(text: string, namespaces: boolean): Condition {
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
   const own = sql`p.name ilike ${pattern} or p.path ilike ${pattern} or p.description ilike ${pattern}`
   return namespaces ? sql`(${own} or p.full_path ilike ${pattern})` : sql`(${own})`

@@ -20,6 +20,9 @@ export interface SnippetServices {
   readonly sshAddress: (path: string) => string
 }
 
+export { snippet, Snippet, type SnippetRow } from './entities.ts'
+export { titled as searchSnippets } from './store.ts'
+export { viewOf as snippetView } from './view.ts'
 export type { HostedSnippet, SnippetHosting } from './hosting.ts'
 
 /** What the endpoints share. */

@@ -17,7 +17,6 @@ import {
   type RequestFacts,
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
-import { cloneRoot } from '../projects/index.ts'
 import { contentDisposition, rawAnswer } from '../repository/index.ts'
 import { snippet, Snippet, UserAgent, type SnippetRow } from './entities.ts'
 import { branchOf } from './files.ts'
@@ -25,6 +24,7 @@ import type { SnippetRoom } from './index.ts'
 import type { Place } from './places.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
+import { viewOf } from './view.ts'
 
 const dates = {
   created_after: Optional(DateTime()),
@@ -42,15 +42,6 @@ const changedFile = Fields({
   previous_path: Optional(Text()),
   content: Optional(Text()),
 })
-
-function viewOf({ externalUrl, sshAddress, settings }: SnippetRoom, actor: Actor) {
-  return {
-    actor,
-    externalUrl: externalUrl(),
-    sshAddress,
-    cloneRoot: cloneRoot(settings.values, externalUrl()),
-  }
-}
 
 /** The lists of one place. */
 export function listEndpoint<Kind extends SubjectKind>(

@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
-import { personalSnippetVisible, projectSnippetVisible, projectVisible } from '../../access/index.ts'
+import { personalSnippetVisible, projectSnippetVisible, projectVisible, snippetVisibleAnywhere } from '../../access/index.ts'
 import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { matching } from '../noteables/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { SnippetRow } from './entities.ts'
 
@@ -32,6 +33,12 @@ export function list(kind: ListKind, filter: ListFilter, input: PageInput): Read
   if (filter.created_after !== undefined) conditions.push(sql`s.created_at >= ${filter.created_after}`)
   if (filter.created_before !== undefined) conditions.push(sql`s.created_at <= ${filter.created_before}`)
   const where = sql`${from} where ${sql.join(conditions, sql` and `)}`
+  return page({ columns, from: where, order: sql`s.id desc` }, input)
+}
+
+/** Of all that the caller may read those with these words in the title; the newest first. */
+export function titled(text: string, input: PageInput): Read<SnippetRow> {
+  const where = sql`${from} where ${matching([sql`s.title`], text)} and ${snippetVisibleAnywhere}`
   return page({ columns, from: where, order: sql`s.id desc` }, input)
 }
 

@@ -10,11 +10,18 @@ import { groupPlace, projectPlace } from './owners.ts'
 import { PageIndexes } from './pages/find.ts'
 import { historyEndpoints } from './routes/history.ts'
 import { pageEndpoints } from './routes/pages.ts'
+import { searchWiki } from './search.ts'
 import type { WikiRoom, WikiServices } from './services.ts'
 
 export type { WikiPushEvent } from './door.ts'
+export { FoundBlob } from './entities.ts'
 export type { WikiPageEvent } from './events.ts'
 export type { WikiHosting } from './hosting.ts'
+
+/** Whose wiki is searched for what, and which page of the answer is wanted. */
+export type WikiSearch = Parameters<typeof searchWiki> extends [unknown, ...infer Wanted]
+  ? (...wanted: Wanted) => ReturnType<typeof searchWiki>
+  : never
 
 /** Wikis of projects and groups: repositories of pages. */
 export function wikis(services: WikiServices): {
@@ -24,6 +31,8 @@ export function wikis(services: WikiServices): {
   start: () => Promise<AsyncDisposable>
   /** For those who let git clients in. */
   hosting: WikiHosting
+  /** The pages that hold a text, of a project or group whose wiki the caller reads. */
+  search: WikiSearch
 } {
   const door = new WikiDoor(services)
   const room: WikiRoom = {
@@ -45,6 +54,7 @@ export function wikis(services: WikiServices): {
     ...housekeeping(services, door),
     start: () => recoverAtStart(room),
     hosting: wikiHosting(room),
+    search: (...wanted) => searchWiki(room, ...wanted),
   }
 }
 

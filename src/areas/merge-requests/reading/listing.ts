@@ -57,6 +57,20 @@ export function picked(condition: Condition, input: PageInput): Read<ListedRow> 
   return read({ given, parts: parts.map((part) => sql`${condition} and ${part}`) }, defaults, input)
 }
 
+/** Those that a search finds: everywhere, in the group or in the project that is the subject. */
+export function searched(
+  where: 'instance' | 'group' | 'project',
+  wanted: { readonly search: string; readonly state: MergeRequestFilter['state']; readonly sort: 'asc' | 'desc' },
+  input: PageInput,
+): Read<ListedRow> {
+  const params: Wanted = { ...defaults, ...wanted }
+  if (where === 'instance') return everywhere(params, input)
+  if (where === 'group') return ofGroup(params, input)
+  const { given, parts } = visibleRequestParts()
+  const inProject = sql`m.project_id = subject.id and (${sql.join(parts, sql` or `)})`
+  return read({ given, parts: [inProject] }, params, input)
+}
+
 /** Requests that are about the caller in one way. */
 function concerning(scope: MergeRequestFilter['scope']): Condition | undefined {
   switch (scope.replaceAll('-', '_')) {

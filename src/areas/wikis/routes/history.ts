@@ -18,7 +18,7 @@ import { restore } from '../history.ts'
 import { ownerOf, type Place } from '../owners.ts'
 import { pageAsOf, versionsOf } from '../renames.ts'
 import { asOf, present, type WikiRoom } from '../services.ts'
-import { searchPages } from '../search.ts'
+import { foundPage } from '../search.ts'
 import * as store from '../store.ts'
 import { checks } from './pages.ts'
 
@@ -152,23 +152,7 @@ export function historyEndpoints<Kind extends SubjectKind>(
         const { rows, params, request, page } = call
         const where = await present(room, rows[0])
         if (where === undefined) return new Page([], { total: 0 })
-        const { id } = ownerOf(subject(call))
-        const found = await searchPages(indexes, where, params.search.slice(0, 4096), request.signal)
-        const shown = found.slice(page.offset, page.offset + page.perPage)
-        return new Page(
-          shown.map(({ path: file, line, text }) => ({
-            basename: file.replace(/\.[^./]*$/, ''),
-            data: text,
-            path: file,
-            filename: file,
-            id: null,
-            ref: where.commit,
-            startline: line,
-            project_id: kind === 'project' ? id : null,
-            group_id: kind === 'group' ? id : null,
-          })),
-          { total: found.length, hasMore: page.offset + page.perPage < found.length },
-        )
+        return foundPage(indexes, where, ownerOf(subject(call)), params.search, page, request.signal)
       },
     }),
 
