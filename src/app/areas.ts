@@ -76,6 +76,7 @@ import { quickActions } from '../areas/quick-actions/index.ts'
 import { todos } from '../areas/todos/index.ts'
 import { notifications } from '../areas/notifications/index.ts'
 import { uploads } from '../areas/uploads/index.ts'
+import { search } from '../areas/search/index.ts'
 import { signUp } from '../areas/sign-up/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
 import { shares } from '../areas/shares/index.ts'
@@ -208,6 +209,7 @@ export function areas(services: Services): Area[] {
     epics(services),
     resourceEvents(services),
     notes({ ...services, commands: quickActions(services) }),
+    search({ ...services, wikiPages: wikiArea.search }),
     notifications(services),
     activities(services),
     todos({

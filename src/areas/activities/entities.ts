@@ -122,9 +122,12 @@ const pushes: Readonly<Record<string, string>> = {
   pushed: 'pushed to',
 }
 
+/** What is opened where other things are created. */
+const opened: ReadonlySet<string> = new Set(['Issue', 'MergeRequest', 'Milestone'])
+
 function nameOf({ action, kind, details }: ActivityRow): string {
   if (kind === 'Push') return pushes[(details as PushData).action] ?? 'pushed to'
-  if (action === 'created' && (kind === 'Issue' || kind === 'MergeRequest')) return 'opened'
+  if (action === 'created' && opened.has(kind)) return 'opened'
   return names[action] ?? action
 }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../kernel/db/index.ts'
 import type { DomainEvent, Events } from '../../tasks/index.ts'
 import type { MergeRequestEvent } from '../merge-requests/index.ts'
+import type { MilestoneEvent } from '../milestones/index.ts'
 import type { NoteEvent } from '../notes/index.ts'
 import type { PushEvent } from '../repository/index.ts'
 import type { WikiPageEvent } from '../wikis/index.ts'
@@ -18,6 +19,12 @@ const done: Readonly<Record<string, Action>> = {
   merge: 'merged',
   approved: 'approved',
 }
+const doneToMilestones = {
+  create: 'created',
+  close: 'closed',
+  reopen: 'reopened',
+  delete: 'destroyed',
+} as const
 const doneToPages = { create: 'created', update: 'updated', delete: 'destroyed' } as const
 
 /** Lists what people did, each in a task of its own that may run again. */
@@ -39,6 +46,11 @@ export function followEvents(services: ActivityServices & { readonly events: Eve
     const { mergeRequestId: targetId, action: name } = event.payload
     const action = done[name]
     if (action !== undefined) await list(event, { action, kind: 'MergeRequest', targetId })
+  })
+  events.subscribe<MilestoneEvent>('milestone', 'activities:milestone', async (event) => {
+    const { action, milestone } = event.payload
+    const { id: targetId, iid, title } = milestone
+    await list(event, { action: doneToMilestones[action], kind: 'Milestone', targetId, details: { iid, title } })
   })
   events.subscribe<NoteEvent>('note', 'activities:note', async (event) => {
     const { noteId, action } = event.payload

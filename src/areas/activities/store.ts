@@ -20,7 +20,7 @@ export type Whose = 'own' | 'of own projects' | 'of project' | { readonly user: 
 
 const columns = sql`
   a.id, a.project_id, a.action, a.kind, a.target_id, a.details, a.created_at, ${basicUserJson('u')} as author,
-  coalesce(issue.iid, request.iid) as target_iid,
+  coalesce(issue.iid, request.iid, (a.details ->> 'iid')::bigint) as target_iid,
   coalesce(issue.title, request.title, snippet.title, a.details ->> 'title', project.name) as title,
   (select json_build_object('id', n.id, 'body', n.body, 'created_at', n.created_at, 'updated_at', n.updated_at,
       'resolvable', n.resolvable, 'internal', d.internal,
@@ -69,9 +69,15 @@ function of(whose: Whose): RawBuilder<unknown> {
 }
 
 function about(target: (typeof targets)[number]): RawBuilder<unknown> {
-  const kinds = { issue: 'Issue', merge_request: 'MergeRequest', snippet: 'Snippet', project: 'Project' }
+  const kinds = {
+    issue: 'Issue',
+    merge_request: 'MergeRequest',
+    milestone: 'Milestone',
+    snippet: 'Snippet',
+    project: 'Project',
+  }
   if (target === 'note') return sql`a.note_id is not null`
-  if (target === 'milestone' || target === 'user') return sql`false`
+  if (target === 'user') return sql`false`
   return sql`a.note_id is null and a.kind = ${kinds[target]}`
 }
 

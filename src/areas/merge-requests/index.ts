@@ -43,6 +43,7 @@ import {
 
 export { listedMergeRequest, ListedMergeRequest } from './entities.ts'
 export { searched as searchMergeRequests } from './reading/listing.ts'
+export type { MergeRequestRow } from './rows.ts'
 export type { MergeRequestEvent } from './news.ts'
 export { isMergeResult } from './merging/finish.ts'
 

@@ -1,0 +1,17 @@
+import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { ContextServices } from '../projects/index.ts'
+import type { RepositoryPlaces } from '../repository/index.ts'
+import type { WikiSearch } from '../wikis/index.ts'
+import type { Settings } from '../../settings/index.ts'
+import { searchEndpoints } from './routes.ts'
+
+export interface SearchServices extends ContextServices {
+  readonly settings: Settings
+  readonly places: RepositoryPlaces
+  readonly wikiPages: WikiSearch
+}
+
+/** Finds things of all kinds by words: everywhere, in a group, in a project. */
+export function search(services: SearchServices): { endpoints: Endpoint[] } {
+  return { endpoints: searchEndpoints(services) }
+}

@@ -1,0 +1,109 @@
+import type { Actor } from '../../access/index.ts'
+import type { PageInput, Read } from '../../kernel/endpoint/index.ts'
+import { issue, listIssues, type IssueRow } from '../issues/index.ts'
+import { listedMergeRequest, searchMergeRequests, type MergeRequestRow } from '../merge-requests/index.ts'
+import { milestone, searchMilestones, type MilestoneRow } from '../milestones/index.ts'
+import { contextOf, projectEntity, searchProjects, type ProjectRow } from '../projects/index.ts'
+import { searchSnippets, snippet, snippetView, type SnippetRow } from '../snippets/index.ts'
+import { basicUser, type BasicUserRow } from '../users/index.ts'
+import { foundNote, type NoteRow } from './entities.ts'
+import type { SearchServices } from './index.ts'
+import * as store from './store.ts'
+
+export type Where = 'instance' | 'group' | 'project'
+
+/** What is looked for. */
+export interface Wanted {
+  readonly search: string
+  readonly state: 'opened' | 'closed' | 'merged' | 'all'
+  readonly confidential?: boolean | undefined
+  readonly sort: 'asc' | 'desc'
+}
+
+/** How things of one kind are found and shown. */
+export interface Scope {
+  readonly read: (where: Where, wanted: Wanted, page: PageInput) => Read<unknown>
+  /** `from`: full path of the group or project that was searched. */
+  readonly show: (
+    services: SearchServices,
+    actor: Actor,
+    rows: readonly unknown[],
+    from: string | undefined,
+  ) => unknown[]
+}
+
+function scope<Row>(
+  read: (where: Where, wanted: Wanted, page: PageInput) => Read<Row>,
+  show: (services: SearchServices, actor: Actor, from: string | undefined) => (row: Row) => unknown,
+): Scope {
+  return {
+    read,
+    show: (services, actor, rows, from) => (rows as readonly Row[]).map(show(services, actor, from)),
+  }
+}
+
+/** What the database is asked for. */
+export const scopes = {
+  projects: scope<ProjectRow>(
+    (where, { search }, page) => searchProjects(where === 'group' ? where : 'instance', search, page),
+    (services, actor) => {
+      const context = contextOf(services, actor)
+      return (row) => projectEntity(row, 'basic', context)
+    },
+  ),
+  issues: scope<IssueRow>(
+    (where, { search, state, confidential, sort }, page) =>
+      listIssues(
+        where,
+        {
+          search,
+          state: state === 'merged' ? 'closed' : state,
+          confidential,
+          sort,
+          order_by: 'created_at',
+          with_labels_details: false,
+          pagination: 'legacy',
+        },
+        page,
+      ),
+    (services, _, from) => {
+      const externalUrl = services.externalUrl()
+      return (row) => issue(row, { externalUrl, from })
+    },
+  ),
+  merge_requests: scope<MergeRequestRow>(
+    (where, { search, state, sort }, page) => searchMergeRequests(where, { search, state, sort }, page),
+    ({ externalUrl, plan }) => {
+      const about = { externalUrl: externalUrl(), paid: plan !== 'free', now: new Date() }
+      return (row) => listedMergeRequest(row, about)
+    },
+  ),
+  milestones: scope<MilestoneRow>(
+    (where, { search, sort }, page) => searchMilestones(where, search, sort, page),
+    (services) => {
+      const externalUrl = services.externalUrl()
+      return (row) => milestone(row, externalUrl)
+    },
+  ),
+  snippet_titles: scope<SnippetRow>(
+    (_, { search }, page) => searchSnippets(search, page),
+    (services, actor) => {
+      const view = snippetView(services, actor)
+      return (row) => snippet(row, view)
+    },
+  ),
+  users: scope<{ readonly user: BasicUserRow }>(
+    (where, { search }, page) => store.people(where, search, page),
+    (services) => {
+      const externalUrl = services.externalUrl()
+      return ({ user }) => basicUser(user, externalUrl)
+    },
+  ),
+  notes: scope<NoteRow>(
+    (_, { search, sort }, page) => store.notes(search, sort, page),
+    (services) => {
+      const externalUrl = services.externalUrl()
+      return (row) => foundNote(row, externalUrl)
+    },
+  ),
+} as const satisfies Record<string, Scope>
