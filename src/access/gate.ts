@@ -122,7 +122,12 @@ export class Gate {
       const throttled = this.#throttled(call, credentials, { user: before })
       if (throttled !== undefined) return throttled
     }
-    if (checks[0] === 'credentials') needsCredentials(credentials, endpoint, machine !== undefined)
+    if (checks[0] === 'credentials') {
+      // Who brings none where some are needed is counted as well.
+      if (credentials.kind === 'none' && endpoint.anonymous !== true && machine === undefined)
+        this.#limits.before({ endpoint, user: null, address: request.ip })
+      needsCredentials(credentials, endpoint, machine !== undefined)
+    }
 
     if (credentials.kind === 'deploy' && !letsMachinesIn(this.#settings.values)) throw unauthorized()
 

@@ -110,10 +110,24 @@ test('what is done in a project is listed, the newest first', async () => {
   )
 
   const filtered = async (query: string) => namesOf(await events(`${base}/events?${query}`))
-  expect(await filtered('action=closed')).toEqual(['closed'])
+  expect(await filtered('action=closed&target_type=issue')).toEqual(['closed'])
   expect(await filtered('target_type=note')).toEqual(['commented on'])
   expect(await filtered('target_type=issue&sort=asc')).toEqual(['opened', 'closed', 'reopened'])
-  expect(await filtered('target_type=milestone')).toEqual([])
+  const milestone = expectStatus(await maintainer.post(`${base}/milestones`, { title: 'Spring' }), 201)
+  expectStatus(
+    await maintainer.put(`${base}/milestones/${milestone['id'] as number}`, { state_event: 'close' }),
+    200,
+  )
+  const planned = await listed(2, `${base}/events?target_type=milestone`)
+  expect(planned).toMatchObject(
+    ['closed', 'opened'].map((action_name) => ({
+      action_name,
+      target_id: milestone['id'],
+      target_iid: milestone['iid'],
+      target_title: 'Spring',
+    })),
+  )
+  expect(await filtered('target_type=user')).toEqual([])
   const today = new Date().toISOString().slice(0, 10)
   expect(await filtered(`after=${today}`)).toEqual([])
   expect(await filtered(`before=${today}`)).toEqual([])

@@ -161,6 +161,23 @@ test('time is estimated and logged', async () => {
   expect((await reporter.get(`${at(issue)}/time_stats`)).body).toEqual(stats(0, 0, [null, null]))
 })
 
+test('times are written in hours alone while time_tracking_limit_to_hours is on', async () => {
+  const issue = await make()
+  expectStatus(await reporter.post(`${at(issue)}/time_estimate`, { duration: '1w 2d 30m' }), 200)
+  const shown = async (): Promise<unknown[]> => {
+    const paths = [at(issue), `${at(issue)}/time_stats`]
+    const [whole, stats] = await Promise.all(
+      paths.map(async (path) => (await reporter.get(path)).body as Json),
+    )
+    return [(whole!['time_stats'] as Json)['human_time_estimate'], stats!['human_time_estimate']]
+  }
+  expect(await shown()).toEqual(['1w 2d 30m', '1w 2d 30m'])
+  expectStatus(await world.root.put('/application/settings', { time_tracking_limit_to_hours: true }), 200)
+  expect(await shown()).toEqual(['56h 30m', '56h 30m'])
+  expectStatus(await world.root.put('/application/settings', { time_tracking_limit_to_hours: false }), 200)
+  expect(await shown()).toEqual(['1w 2d 30m', '1w 2d 30m'])
+})
+
 describe('links', () => {
   const link = (from: Json, to: Json, link_type = 'relates_to') =>
     reporter.post(`${at(from)}/links`, {

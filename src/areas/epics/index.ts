@@ -1,5 +1,6 @@
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { epicEndpoints } from './routes.ts'
 import { epicLinkEndpoints } from './links.ts'
@@ -16,6 +17,7 @@ export interface EpicServices {
   readonly db: Database
   readonly events: Events
   readonly externalUrl: () => string
+  readonly settings: Settings
 }
 
 /** Epics of groups: what issues and other epics are gathered in. */

@@ -6,6 +6,7 @@ import { notFound, recordNotFound } from '../../kernel/errors/index.ts'
 import {
   findIssue,
   issue,
+  issueView,
   Issue,
   issueColumns,
   issueSource,
@@ -26,7 +27,8 @@ interface EpicIssueRow extends IssueRow {
 }
 
 /** The issues of an epic. An issue is in one at most, so it is known there by its own id. */
-export function epicIssueEndpoints({ db, externalUrl }: EpicServices): Endpoint[] {
+export function epicIssueEndpoints(services: EpicServices): Endpoint[] {
+  const { db } = services
   const path = '/groups/:id/epics/:epic_iid'
   const epic_iid = Id()
   const about = { on: group, plan: 'ultimate' } as const
@@ -63,7 +65,7 @@ export function epicIssueEndpoints({ db, externalUrl }: EpicServices): Endpoint[
         if (rows.length === 0) await store.visibleId(db.reader, actor, of.id, params.epic_iid)
         return rows.map((row) => ({
           ...row,
-          ...issue(row, { externalUrl: externalUrl(), from: of.fullPath }),
+          ...issue(row, issueView(services, of.fullPath)),
         }))
       },
     }),
@@ -83,7 +85,7 @@ export function epicIssueEndpoints({ db, externalUrl }: EpicServices): Endpoint[
         if (found === undefined || !(await isBelow(db.reader, found.project_id, of.id)))
           throw notFound('Issue')
         await db.transaction((tx) => setEpic(tx, userOf(actor).id, found.id, rows[0]!.id))
-        const view = { externalUrl: externalUrl(), from: of.fullPath }
+        const view = { ...issueView(services), from: of.fullPath }
         return {
           id: found.id,
           epic: epic(rows[0]!, view),
@@ -107,7 +109,7 @@ export function epicIssueEndpoints({ db, externalUrl }: EpicServices): Endpoint[
         const { rows: ids } = await sql<{ id: number; position: number }>`
           select i.id, i.epic_position as position from issues i where i.epic_id = ${id}
           order by i.epic_position, i.id limit 100`.execute(db.reader)
-        const view = { externalUrl: externalUrl(), from: of.fullPath }
+        const view = { ...issueView(services), from: of.fullPath }
         const shown = await Promise.all(
           ids.map(async (place) => ({ place, row: await findIssue(db.reader, actor, place.id) })),
         )
@@ -133,7 +135,7 @@ export function epicIssueEndpoints({ db, externalUrl }: EpicServices): Endpoint[
         const found = await findIssue(db.reader, actor, params.issue_id)
         if (found?.epic?.id !== rows[0]!.id) throw recordNotFound()
         await db.transaction((tx) => setEpic(tx, userOf(actor).id, found.id, null))
-        const view = { externalUrl: externalUrl(), from: of.fullPath }
+        const view = { ...issueView(services), from: of.fullPath }
         return { id: found.id, epic: epic(rows[0]!, view), issue: issue(found, view) }
       },
     }),

@@ -1,18 +1,18 @@
 import { sql } from 'kysely'
 import { actorRow, issueVisibleAnywhere, type Actor } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { issue, type IssueRow } from './entities.ts'
+import { issue, issueView, type IssueRow, type ViewServices } from './entities.ts'
 import { issueColumns, issueSource } from './rows.ts'
 
 /** The issues with these ids that the caller sees, as the API shows them. */
 export async function issuesByIds(
-  { db, externalUrl }: { readonly db: Database; readonly externalUrl: () => string },
+  services: ViewServices & { readonly db: Database },
   actor: Actor,
   ids: readonly number[],
 ): Promise<Map<number, ReturnType<typeof issue>>> {
   const { rows } = await sql<{ row: IssueRow }>`
     select to_json(found) as row from (
       select ${issueColumns()} from ${actorRow(actor)} cross join ${issueSource}
-      where i.id = any (${[...ids]}::bigint[]) and ${issueVisibleAnywhere}) found`.execute(db.reader)
-  return new Map(rows.map(({ row }) => [row.id, issue(row, { externalUrl: externalUrl() })]))
+      where i.id = any (${[...ids]}::bigint[]) and ${issueVisibleAnywhere}) found`.execute(services.db.reader)
+  return new Map(rows.map(({ row }) => [row.id, issue(row, issueView(services))]))
 }

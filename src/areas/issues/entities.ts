@@ -14,6 +14,7 @@ import {
 import { labelDetails, LabelDetails, type LabelDetailsRow } from '../labels/index.ts'
 import { milestone, Milestone, type MilestoneRow } from '../milestones/index.ts'
 import { countTasks, writeDuration } from '../noteables/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import { basicUser, BasicUser, type BasicUserRow } from '../users/index.ts'
 
 export const issueTypes = ['issue', 'incident', 'test_case', 'task'] as const
@@ -132,9 +133,21 @@ export interface IssueRow {
 
 export interface IssueView {
   readonly externalUrl: string
+  /** Times are written in hours, without days and weeks. */
+  readonly hoursOnly: boolean
   /** Full path of the project or group from which relative references lead; left out: from nowhere. */
   readonly from?: string | undefined
   readonly now?: Date
+}
+
+export interface ViewServices {
+  readonly externalUrl: () => string
+  readonly settings: Pick<Settings, 'values'>
+}
+
+/** `from`: see `IssueView`. */
+export function issueView({ externalUrl, settings }: ViewServices, from?: string): IssueView {
+  return { externalUrl: externalUrl(), hoursOnly: settings.values.time_tracking_limit_to_hours, from }
 }
 
 /** The path of a project as it is written in a reference from elsewhere. */
@@ -144,22 +157,20 @@ export function relativePath(fullPath: string, from: string | undefined): string
   return fullPath.startsWith(`${from}/`) ? fullPath.slice(from.length + 1) : fullPath
 }
 
-export function timeStats({
-  time_estimate,
-  total_time_spent,
-}: {
-  time_estimate: number
-  total_time_spent: number
-}) {
+export function timeStats(
+  { time_estimate, total_time_spent }: { readonly time_estimate: number; readonly total_time_spent: number },
+  { hoursOnly }: Pick<IssueView, 'hoursOnly'>,
+) {
   return {
     time_estimate,
     total_time_spent,
-    human_time_estimate: writeDuration(time_estimate),
-    human_total_time_spent: writeDuration(total_time_spent),
+    human_time_estimate: writeDuration(time_estimate, { hoursOnly }),
+    human_total_time_spent: writeDuration(total_time_spent, { hoursOnly }),
   }
 }
 
-export function issue(row: IssueRow, { externalUrl, from, now = new Date() }: IssueView) {
+export function issue(row: IssueRow, view: IssueView) {
+  const { externalUrl, from, now = new Date() } = view
   const person = (user: BasicUserRow | null) => (user === null ? null : basicUser(user, externalUrl))
   const assignees = row.assignees.map((user) => basicUser(user, externalUrl))
   const api = `${externalUrl}/api/v4/projects`
@@ -175,7 +186,7 @@ export function issue(row: IssueRow, { externalUrl, from, now = new Date() }: Is
     milestone: row.milestone === null ? null : milestone(row.milestone, externalUrl, now),
     type: row.issue_type.toUpperCase(),
     web_url: `${externalUrl}/${row.full_path}/-/issues/${row.iid}`,
-    time_stats: timeStats(row),
+    time_stats: timeStats(row, view),
     task_completion_status: tasks,
     has_tasks: tasks.count > 0,
     ...(tasks.count > 0 && {

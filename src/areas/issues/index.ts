@@ -11,7 +11,7 @@ import { issueEndpoints } from './routes.ts'
 
 export { issuesByIds } from './by-ids.ts'
 export { tellOfEpic } from './epic-notes.ts'
-export { issue, Issue, relativePath, type IssueRow } from './entities.ts'
+export { issue, Issue, issueView, relativePath, type IssueRow } from './entities.ts'
 export { list as listIssues } from './listing.ts'
 export { closeAs, closedBy, findReferenced, mentionedIn, type IssueReference } from './references.ts'
 export { issueColumns, issueSource } from './rows.ts'
@@ -34,12 +34,13 @@ export interface IssueAreaServices {
   readonly db: Database
   readonly events: Events
   readonly externalUrl: () => string
+  readonly settings: Settings
   /** New issues a minute, of one user in one project. */
   readonly creation: RateLimit
 }
 
 /** Issues of projects, with what is planned, assigned, linked and logged on them. */
-export function issues(given: Omit<IssueAreaServices, 'creation'> & { readonly settings: Settings }): {
+export function issues(given: Omit<IssueAreaServices, 'creation'>): {
   endpoints: Endpoint[]
 } {
   const services = {

@@ -23,7 +23,7 @@ import {
   type Read,
 } from '../../kernel/endpoint/index.ts'
 import { conflict, forbidden, notFound, recordNotFound } from '../../kernel/errors/index.ts'
-import { issue, Issue, type IssueRow } from './entities.ts'
+import { issue, issueView, Issue, type IssueRow } from './entities.ts'
 import type { IssueAreaServices } from './index.ts'
 import * as listing from './listing.ts'
 import { issueColumns, issueSource } from './rows.ts'
@@ -114,7 +114,7 @@ async function toldOfLink(tx: Tx, userId: number, link: LinkRow, change: 'add' |
 
 /** Links between issues: related ones, and those that wait for others. */
 export function linkEndpoints(services: IssueAreaServices): Endpoint[] {
-  const { db, externalUrl, events } = services
+  const { db, events } = services
   const path = '/projects/:id/issues/:issue_iid/links'
   const issue_iid = Id()
   const one = {
@@ -130,7 +130,7 @@ export function linkEndpoints(services: IssueAreaServices): Endpoint[] {
       store.find(db.reader, actor, link.target_id),
     ])
     if (source === undefined || target === undefined) return undefined
-    const view = (row: IssueRow) => issue(row, { externalUrl: externalUrl(), from: row.full_path })
+    const view = (row: IssueRow) => issue(row, issueView(services, row.full_path))
     return {
       id: link.id,
       source_issue: view(source),
@@ -159,7 +159,7 @@ export function linkEndpoints(services: IssueAreaServices): Endpoint[] {
         }
         return rows.map((row) => ({
           ...row,
-          ...issue(row, { externalUrl: externalUrl(), from: project.fullPath }),
+          ...issue(row, issueView(services, project.fullPath)),
         }))
       },
     }),

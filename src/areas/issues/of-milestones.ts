@@ -13,7 +13,7 @@ import {
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
 import { groupPlace, projectPlace, requireMilestone, type Place } from '../milestones/index.ts'
-import { issue, Issue } from './entities.ts'
+import { issue, issueView, Issue } from './entities.ts'
 import type { IssueAreaServices } from './index.ts'
 import * as listing from './listing.ts'
 
@@ -35,7 +35,7 @@ export function milestoneEndpoints(services: IssueAreaServices): Endpoint[] {
 }
 
 function endpointsOf<Kind extends SubjectKind>(
-  { db, externalUrl }: IssueAreaServices,
+  services: IssueAreaServices,
   { kind, on, path, called, reading, owner }: Place<Kind>,
 ): Endpoint[] {
   const about = {
@@ -71,8 +71,8 @@ function endpointsOf<Kind extends SubjectKind>(
           input,
         ),
       async handle(call) {
-        const { fullPath } = await requireMilestone(db.reader, owner(call), call.params.milestone_id)
-        return call.rows.map((row) => issue(row, { externalUrl: externalUrl(), from: fullPath }))
+        const { fullPath } = await requireMilestone(services.db.reader, owner(call), call.params.milestone_id)
+        return call.rows.map((row) => issue(row, issueView(services, fullPath)))
       },
     }),
 
@@ -98,7 +98,7 @@ function endpointsOf<Kind extends SubjectKind>(
           input,
         ),
       async handle(call) {
-        await requireMilestone(db.reader, owner(call), call.params.milestone_id)
+        await requireMilestone(services.db.reader, owner(call), call.params.milestone_id)
         return call.rows
       },
     }),

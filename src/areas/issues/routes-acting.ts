@@ -31,7 +31,7 @@ import {
 } from '../noteables/index.ts'
 import { BasicUser, basicUser, basicUserJson, type BasicUserRow } from '../users/index.ts'
 import { checkCopy, copyIssue } from './copies.ts'
-import { issue, Issue, TimeStats, timeStats, type IssueRow } from './entities.ts'
+import { issue, issueView, Issue, TimeStats, timeStats, type IssueRow } from './entities.ts'
 import type { IssueAreaServices } from './index.ts'
 import * as listing from './listing.ts'
 import { place } from './positions.ts'
@@ -41,7 +41,7 @@ import { issueTarget, tell, toldOfEstimate, toldOfSpent, type Told } from './sys
 
 /** What is done with an issue besides changing it. */
 export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
-  const { db, externalUrl } = services
+  const { db } = services
   const path = '/projects/:id/issues/:issue_iid'
   const issue_iid = Id()
   const one = {
@@ -69,7 +69,7 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
     const { rows } = await sql<{ time_estimate: number; total_time_spent: number }>`
       select i.time_estimate, i.total_time_spent from issues i where i.id = ${id}`.execute(db.reader)
     if (rows[0] === undefined) throw recordNotFound()
-    return timeStats(rows[0])
+    return timeStats(rows[0], issueView(services))
   }
 
   const copies = (['move', 'clone'] as const).map((verb) =>
@@ -102,7 +102,7 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
           copyIssue(services, tx, verb, rows[0]!.id, { actor, from: project, to, withNotes }),
         )
         const row = await store.find(db.reader, actor, id)
-        return issue(row!, { externalUrl: externalUrl(), from: to.fullPath })
+        return issue(row!, issueView(services, to.fullPath))
       },
     }),
   )
@@ -121,7 +121,7 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
         const subscribed = verb === 'subscribe'
         if (row.subscribed === subscribed) return new Answer(304)
         await db.transaction((tx) => setSubscription(tx, noteable(row), userOf(actor).id, subscribed))
-        return issue({ ...row, subscribed }, { externalUrl: externalUrl(), from: project.fullPath })
+        return issue({ ...row, subscribed }, issueView(services, project.fullPath))
       },
     }),
   )
@@ -154,7 +154,7 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
         if (known.length !== new Set(others).size || others.length === 0) throw recordNotFound()
         await db.transaction((tx) => place(tx, project.id, id, { after, before }))
         const row = await store.find(db.reader, actor, id)
-        return issue(row!, { externalUrl: externalUrl(), from: project.fullPath })
+        return issue(row!, issueView(services, project.fullPath))
       },
     }),
 
@@ -167,7 +167,7 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
       anonymous: true,
       params: Fields({ issue_iid }),
       answers: TimeStats,
-      handle: async ({ rows }) => timeStats(rows[0]!),
+      handle: async ({ rows }) => timeStats(rows[0]!, issueView(services)),
     }),
 
     endpoint({
@@ -277,7 +277,7 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
         ),
       async handle({ rows }) {
         const people = rows as unknown as readonly { readonly person: BasicUserRow }[]
-        return people.map(({ person }) => basicUser(person, externalUrl()))
+        return people.map(({ person }) => basicUser(person, services.externalUrl()))
       },
     }),
 

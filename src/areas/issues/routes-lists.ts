@@ -9,7 +9,7 @@ import {
   Int,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
-import { issue, Issue } from './entities.ts'
+import { issue, issueView, Issue } from './entities.ts'
 import type { IssueAreaServices } from './index.ts'
 import * as listing from './listing.ts'
 import { filterParams, filterRules, listParams, scopes } from './params.ts'
@@ -27,7 +27,7 @@ function counts({ opened, closed }: listing.StateCounts) {
 }
 
 /** Lists and counts of issues: everywhere, in a group, in a project. */
-export function listEndpoints({ externalUrl }: IssueAreaServices): Endpoint[] {
+export function listEndpoints(services: IssueAreaServices): Endpoint[] {
   return [
     endpoint({
       method: 'GET',
@@ -47,7 +47,7 @@ export function listEndpoints({ externalUrl }: IssueAreaServices): Endpoint[] {
       answers: ListOf(Issue),
       read: ({ params, page }) => listing.list('instance', params, page),
       handle: async ({ rows, params }) =>
-        listing.pageOf(rows, params, (row) => issue(row, { externalUrl: externalUrl() })),
+        listing.pageOf(rows, params, (row) => issue(row, issueView(services))),
     }),
 
     endpoint({
@@ -63,7 +63,7 @@ export function listEndpoints({ externalUrl }: IssueAreaServices): Endpoint[] {
       answers: ListOf(Issue),
       read: ({ params, page }) => listing.list('group', params, page),
       handle: async ({ rows, params, group: { fullPath } }) =>
-        listing.pageOf(rows, params, (row) => issue(row, { externalUrl: externalUrl(), from: fullPath })),
+        listing.pageOf(rows, params, (row) => issue(row, issueView(services, fullPath))),
     }),
 
     endpoint({
@@ -79,7 +79,7 @@ export function listEndpoints({ externalUrl }: IssueAreaServices): Endpoint[] {
       answers: ListOf(Issue),
       read: ({ params, page }) => listing.list('project', params, page),
       handle: async ({ rows, params, project: { fullPath } }) =>
-        listing.pageOf(rows, params, (row) => issue(row, { externalUrl: externalUrl(), from: fullPath })),
+        listing.pageOf(rows, params, (row) => issue(row, issueView(services, fullPath))),
     }),
 
     endpoint({

@@ -25,7 +25,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { forbidden, notFound, recordNotFound } from '../../kernel/errors/index.ts'
-import { healthStatuses, issue, Issue, issueTypes, type IssueRow } from './entities.ts'
+import { healthStatuses, issue, issueView, Issue, issueTypes, type IssueRow } from './entities.ts'
 import type { IssueAreaServices } from './index.ts'
 import * as listing from './listing.ts'
 import { isSubscribed, issueColumns } from './rows.ts'
@@ -69,13 +69,13 @@ function fieldsOf<
 }
 
 export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
-  const { db, externalUrl } = services
+  const { db } = services
 
   const shown = async (actor: Actor, id: number, from: string): Promise<unknown> => {
     const row = await store.find(db.reader, actor, id)
     // Who makes an issue confidential may no longer see it himself.
     if (row === undefined) throw recordNotFound()
-    return issue(row, { externalUrl: externalUrl(), from })
+    return issue(row, issueView(services, from))
   }
 
   /** An epic can be named only by who sees it. */
@@ -124,7 +124,7 @@ export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
       async handle({ actor, params }) {
         const row = await store.find(db.reader, actor, params.issue_id)
         if (row === undefined) throw recordNotFound()
-        return issue(row, { externalUrl: externalUrl(), from: row.full_path })
+        return issue(row, issueView(services, row.full_path))
       },
     }),
 
@@ -140,8 +140,7 @@ export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
       answers: Issue,
       read: ({ params }) =>
         listing.one(params.issue_iid, sql`${issueColumns()}, ${isSubscribed} as subscribed`),
-      handle: async ({ rows, project: { fullPath } }) =>
-        issue(rows[0]!, { externalUrl: externalUrl(), from: fullPath }),
+      handle: async ({ rows, project: { fullPath } }) => issue(rows[0]!, issueView(services, fullPath)),
     }),
 
     endpoint({

@@ -116,6 +116,8 @@ export const MergeRequest = Fields(detailFields)
 
 export interface Surroundings {
   readonly externalUrl: string
+  /** Times are written in hours, without days and weeks. */
+  readonly hoursOnly: boolean
   readonly now: Date
   readonly paid: boolean
   /** Labels come as objects, not as names. */
@@ -174,7 +176,7 @@ export function listedMergeRequest(row: MergeRequestRow, about: Surroundings): R
       full: `${row.project_path}!${row.iid}`,
     },
     web_url: webUrl(row, externalUrl),
-    time_stats: timeStats(row),
+    time_stats: timeStats(row, about),
     squash_on_merge: squashesOnMerge(row),
     task_completion_status: countTasks(row.description),
     has_conflicts: isChecked(row) && row.merge_status === 'cannot_be_merged',
@@ -183,12 +185,15 @@ export function listedMergeRequest(row: MergeRequestRow, about: Surroundings): R
   }
 }
 
-export function timeStats(row: Pick<MergeRequestRow, 'time_estimate' | 'time_spent'>): unknown {
+export function timeStats(
+  row: Pick<MergeRequestRow, 'time_estimate' | 'time_spent'>,
+  { hoursOnly }: Pick<Surroundings, 'hoursOnly'>,
+): unknown {
   return {
     time_estimate: row.time_estimate,
     total_time_spent: row.time_spent,
-    human_time_estimate: writeDuration(row.time_estimate),
-    human_total_time_spent: writeDuration(row.time_spent),
+    human_time_estimate: writeDuration(row.time_estimate, { hoursOnly }),
+    human_total_time_spent: writeDuration(row.time_spent, { hoursOnly }),
   }
 }
 

@@ -41,6 +41,7 @@ import {
   settleTask,
 } from './tasks.ts'
 
+export { surroundings as mergeRequestView } from './show.ts'
 export { listedMergeRequest, ListedMergeRequest } from './entities.ts'
 export { searched as searchMergeRequests } from './reading/listing.ts'
 export type { MergeRequestRow } from './rows.ts'

@@ -16,8 +16,13 @@ export interface Extras {
   readonly render_html?: boolean | undefined
 }
 
-export function surroundings(services: Pick<MergeRequestServices, 'externalUrl' | 'plan'>): Surroundings {
-  return { externalUrl: services.externalUrl(), ...circumstances(services) }
+export function surroundings(
+  services: Pick<MergeRequestServices, 'externalUrl' | 'plan'> & {
+    readonly settings: Pick<MergeRequestServices['settings'], 'values'>
+  },
+): Surroundings {
+  const hoursOnly = services.settings.values.time_tracking_limit_to_hours
+  return { externalUrl: services.externalUrl(), hoursOnly, ...circumstances(services) }
 }
 
 export function circumstances({ plan }: Pick<MergeRequestServices, 'plan'>): Circumstances {

@@ -20,12 +20,16 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(negative ? -seconds : seconds)
 }
 
-/** The other way: `1d 4h`; null for nothing. */
-export function writeDuration(seconds: number): string | null {
+/** The other way: `1d 4h`, or `12h` where hours are the largest unit; null for nothing. */
+export function writeDuration(
+  seconds: number,
+  { hoursOnly = false }: { readonly hoursOnly?: boolean | undefined } = {},
+): string | null {
   if (seconds === 0) return null
   let rest = Math.abs(seconds)
   const pieces: string[] = []
   for (const [unit, size] of Object.entries(units)) {
+    if (hoursOnly && size > hour) continue
     const number = Math.floor(rest / size)
     if (number > 0) pieces.push(`${number}${unit}`)
     rest -= number * size

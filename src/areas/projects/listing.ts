@@ -125,7 +125,13 @@ export function projectsWhere(
 
 /** Those that a search finds: everywhere, or in the group that is the subject and below it; the newest first. */
 export function searched(where: 'instance' | 'group', search: string, input: PageInput): Read<ProjectRow> {
-  const params = { search, search_namespaces: true, order_by: 'id', sort: 'desc', pagination: 'legacy' } as const
+  const params = {
+    search,
+    search_namespaces: true,
+    order_by: 'id',
+    sort: 'desc',
+    pagination: 'legacy',
+  } as const
   return where === 'instance'
     ? visibleProjects(params, input)
     : projectsWhere(sql`n.traversal_ids @> array[subject.id]`, params, input)

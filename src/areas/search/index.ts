@@ -1,8 +1,10 @@
+import type { FastifyInstance } from 'fastify'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { ContextServices } from '../projects/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
-import type { WikiSearch } from '../wikis/index.ts'
 import type { Settings } from '../../settings/index.ts'
+import type { WikiSearch } from '../wikis/index.ts'
+import { mountAutocomplete, type AutocompleteServices } from './autocomplete.ts'
 import { searchEndpoints } from './routes.ts'
 
 export interface SearchServices extends ContextServices {
@@ -12,6 +14,12 @@ export interface SearchServices extends ContextServices {
 }
 
 /** Finds things of all kinds by words: everywhere, in a group, in a project. */
-export function search(services: SearchServices): { endpoints: Endpoint[] } {
-  return { endpoints: searchEndpoints(services) }
+export function search(services: SearchServices & AutocompleteServices): {
+  endpoints: Endpoint[]
+  mount: (server: FastifyInstance) => void
+} {
+  return {
+    endpoints: searchEndpoints(services),
+    mount: (server) => mountAutocomplete(server, services),
+  }
 }

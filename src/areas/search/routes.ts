@@ -31,7 +31,7 @@ const wanted = {
   sort: OneOf(['asc', 'desc'], { default: 'desc' }),
 }
 const about = { method: 'GET', paged: true, answers: ListOf(Found) } as const
-const refuses = { 400: 'There are too many words' }
+const refuses = { 400: 'There are too many words, or they are too long' }
 
 const inGroups = ['projects', 'issues', 'merge_requests', 'milestones', 'users'] as const
 const everywhere = [...inGroups, 'snippet_titles'] as const
@@ -42,7 +42,8 @@ type RepositoryScope = (typeof inRepositories)[number]
 const isInRepository = (scope: string): scope is RepositoryScope =>
   (inRepositories as readonly string[]).includes(scope)
 
-function checkTerms(text: string): void {
+function checkText(text: string): void {
+  if (text.length > longest) throw badRequest(`The search must have at most ${longest} characters`)
   if (text.trim().split(/\s+/).length > mostTerms)
     throw badRequest(`The search must have at most ${mostTerms} words`)
 }
@@ -70,7 +71,7 @@ export function searchEndpoints(services: SearchServices): Endpoint[] {
       refuses,
       read: ({ params, page }) => scopes[params.scope].read('instance', params, page),
       async handle({ actor, params, rows: found }) {
-        checkTerms(params.search)
+        checkText(params.search)
         return scopes[params.scope].show(services, actor, found, undefined)
       },
     }),
@@ -85,7 +86,7 @@ export function searchEndpoints(services: SearchServices): Endpoint[] {
       refuses,
       read: ({ params, page }) => scopes[params.scope].read('group', params, page),
       async handle({ actor, params, rows: found, group: { fullPath } }) {
-        checkTerms(params.search)
+        checkText(params.search)
         return scopes[params.scope].show(services, actor, found, fullPath)
       },
     }),
@@ -107,7 +108,7 @@ export function searchEndpoints(services: SearchServices): Endpoint[] {
         isInRepository(scope) ? nothing : scopes[scope].read('project', params, page),
       async handle({ actor, params, rows: found, project: place, page, request: { signal } }) {
         const { scope, search, ref } = params
-        checkTerms(search)
+        checkText(search)
         if (!isInRepository(scope)) return scopes[scope].show(services, actor, found, place.fullPath)
         return searchCode(scope, { actor, project: place, page, signal }, { search, ref })
       },

@@ -1,7 +1,12 @@
 import type { Actor } from '../../access/index.ts'
 import type { PageInput, Read } from '../../kernel/endpoint/index.ts'
-import { issue, listIssues, type IssueRow } from '../issues/index.ts'
-import { listedMergeRequest, searchMergeRequests, type MergeRequestRow } from '../merge-requests/index.ts'
+import { issue, issueView, listIssues, type IssueRow } from '../issues/index.ts'
+import {
+  listedMergeRequest,
+  mergeRequestView,
+  searchMergeRequests,
+  type MergeRequestRow,
+} from '../merge-requests/index.ts'
 import { milestone, searchMilestones, type MilestoneRow } from '../milestones/index.ts'
 import { contextOf, projectEntity, searchProjects, type ProjectRow } from '../projects/index.ts'
 import { searchSnippets, snippet, snippetView, type SnippetRow } from '../snippets/index.ts'
@@ -67,15 +72,15 @@ export const scopes = {
         page,
       ),
     (services, _, from) => {
-      const externalUrl = services.externalUrl()
-      return (row) => issue(row, { externalUrl, from })
+      const view = issueView(services, from)
+      return (row) => issue(row, view)
     },
   ),
   merge_requests: scope<MergeRequestRow>(
     (where, { search, state, sort }, page) => searchMergeRequests(where, { search, state, sort }, page),
-    ({ externalUrl, plan }) => {
-      const about = { externalUrl: externalUrl(), paid: plan !== 'free', now: new Date() }
-      return (row) => listedMergeRequest(row, about)
+    (services) => {
+      const view = mergeRequestView(services)
+      return (row) => listedMergeRequest(row, view)
     },
   ),
   milestones: scope<MilestoneRow>(

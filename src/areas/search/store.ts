@@ -17,11 +17,7 @@ const among: Readonly<Record<Where, RawBuilder<unknown>>> = {
 }
 
 /** People whose name or username has these words; of a group and a project those who are members in any way. */
-export function people(
-  where: Where,
-  text: string,
-  input: PageInput,
-): Read<{ readonly user: BasicUserRow }> {
+export function people(where: Where, text: string, input: PageInput): Read<{ readonly user: BasicUserRow }> {
   const named = matching([sql`u.name`, sql`u.username`], text.replace(/^@/, ''))
   return page(
     {
@@ -36,7 +32,12 @@ export function people(
 }
 
 const about = (kind: Readable['kind']): RawBuilder<unknown> =>
-  readsNoteable({ kind, id: sql`b.target_id`, projectId: sql`b.project_id`, namespaceId: sql`b.namespace_id` })
+  readsNoteable({
+    kind,
+    id: sql`b.target_id`,
+    projectId: sql`b.project_id`,
+    namespaceId: sql`b.namespace_id`,
+  })
 
 /** What people said in the project that is the subject, about what the caller reads. */
 export function notes(text: string, sort: 'asc' | 'desc', input: PageInput): Read<NoteRow> {

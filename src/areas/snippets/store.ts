@@ -1,5 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
-import { personalSnippetVisible, projectSnippetVisible, projectVisible, snippetVisibleAnywhere } from '../../access/index.ts'
+import {
+  personalSnippetVisible,
+  projectSnippetVisible,
+  projectVisible,
+  snippetVisibleAnywhere,
+} from '../../access/index.ts'
 import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { matching } from '../noteables/index.ts'

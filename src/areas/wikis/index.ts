@@ -19,9 +19,10 @@ export type { WikiPageEvent } from './events.ts'
 export type { WikiHosting } from './hosting.ts'
 
 /** Whose wiki is searched for what, and which page of the answer is wanted. */
-export type WikiSearch = Parameters<typeof searchWiki> extends [unknown, ...infer Wanted]
-  ? (...wanted: Wanted) => ReturnType<typeof searchWiki>
-  : never
+export type WikiSearch =
+  Parameters<typeof searchWiki> extends [unknown, ...infer Wanted]
+    ? (...wanted: Wanted) => ReturnType<typeof searchWiki>
+    : never
 
 /** Wikis of projects and groups: repositories of pages. */
 export function wikis(services: WikiServices): {

@@ -60,7 +60,11 @@ export function picked(condition: Condition, input: PageInput): Read<ListedRow> 
 /** Those that a search finds: everywhere, in the group or in the project that is the subject. */
 export function searched(
   where: 'instance' | 'group' | 'project',
-  wanted: { readonly search: string; readonly state: MergeRequestFilter['state']; readonly sort: 'asc' | 'desc' },
+  wanted: {
+    readonly search: string
+    readonly state: MergeRequestFilter['state']
+    readonly sort: 'asc' | 'desc'
+  },
   input: PageInput,
 ): Read<ListedRow> {
   const params: Wanted = { ...defaults, ...wanted }

@@ -13,7 +13,7 @@ import {
 import { MergeRequest, timeStats, TimeStats } from '../entities.ts'
 import { readableDetail, readableOne } from '../reading/one.ts'
 import type { MergeRequestServices } from '../services.ts'
-import { showAgain } from '../show.ts'
+import { showAgain, surroundings } from '../show.ts'
 import * as store from '../store.ts'
 import { tellOf } from '../system-notes.ts'
 import { iid, readingOne, requestPath, requireUpdateOf, writingOne } from './reading.ts'
@@ -76,7 +76,7 @@ export function attendingEndpoints(services: MergeRequestServices): Endpoint[] {
         return db.transaction(async (tx) => {
           const on = { type: 'MergeRequest', id: row.id, user } as const
           await tellOf(tx, row, user, [await change(tx, on, given)])
-          return timeStats((await store.find(tx, row.id)) ?? row)
+          return timeStats((await store.find(tx, row.id)) ?? row, surroundings(services))
         })
       },
     })
@@ -92,7 +92,7 @@ export function attendingEndpoints(services: MergeRequestServices): Endpoint[] {
       params: Fields(iid),
       answers: TimeStats,
       read: ({ params }) => readableOne(params.merge_request_iid),
-      handle: async ({ rows }) => timeStats(rows[0]!),
+      handle: async ({ rows }) => timeStats(rows[0]!, surroundings(services)),
     }),
     time('time_estimate', 'Set the time that is planned for a merge request', async (tx, on, { seconds }) => {
       await setTimeEstimate(tx, on, seconds)

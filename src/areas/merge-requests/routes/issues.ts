@@ -5,6 +5,7 @@ import {
   findReferenced,
   Issue,
   issue,
+  issueView,
   mentionedIn,
   type IssueReference,
 } from '../../issues/index.ts'
@@ -15,7 +16,7 @@ import type { MergeRequestServices } from '../services.ts'
 import { iid, readingOne, requestPath } from './reading.ts'
 
 export function issueEndpoints(services: MergeRequestServices): Endpoint[] {
-  const { db, externalUrl } = services
+  const { db } = services
   const list = (
     path: string,
     summary: string,
@@ -35,7 +36,7 @@ export function issueEndpoints(services: MergeRequestServices): Endpoint[] {
         const found = await findReferenced(db.reader, actor, project, referencesOf(text, row, project))
         const shown = found
           .slice(offset, offset + limit)
-          .map((one) => issue(one, { externalUrl: externalUrl(), from: project.fullPath }))
+          .map((one) => issue(one, issueView(services, project.fullPath)))
         return new Page(shown, { total: found.length })
       },
     })

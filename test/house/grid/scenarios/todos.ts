@@ -20,9 +20,17 @@ const settings = Object.fromEntries(
   ]),
 ) as Scenarios
 
+const searches = Object.fromEntries(
+  ['', '/groups/:id', '/projects/:id'].map((place) => [
+    `GET ${place}/search`,
+    { '': () => ({ query: 'scope=issues&search=x' }) },
+  ]),
+) as Scenarios
+
 export const todoScenarios: Scenarios = {
   ...settings,
   'GET /todos': { '': plain },
+  ...searches,
   'GET /events': { '': plain },
   'GET /projects/:id/events': { '': plain },
   'GET /users/:id/events': { '': ({ world }) => ({ path: { id: world.root.id } }) },
