@@ -54,6 +54,10 @@ test('a label is made, shown, changed and removed', async () => {
   expect(answer(await reporter.get(`${path}/first`))).toEqual([404, { message: '404 Label Not Found' }])
   expect((await reporter.delete(`${path}/second`)).status).toBe(204)
   expect(answer(await reporter.delete(`${path}/second`))).toEqual([404, { message: '404 Label Not Found' }])
+  expect((await reporter.delete(path, { name: 'second' })).status).toBe(404)
+  expect((await reporter.delete(path)).status).toBe(400)
+  expectStatus(await reporter.post(path, { name: 'by name', color: '#111111' }), 201)
+  expect((await reporter.delete(path, { name: 'by name' })).status).toBe(204)
 })
 
 test('a label of a group is known in its projects', async () => {

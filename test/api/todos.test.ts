@@ -53,11 +53,15 @@ describe('what makes them', () => {
       author: { username: ida.username },
       action_name: 'assigned',
       target_type: 'Issue',
-      target: { iid: issue['iid'], title: 'Look at this', web_url: issue['web_url'] },
+      target: { iid: issue['iid'], title: 'Look at this', created_at: issue['created_at'] },
       target_url: issue['web_url'],
       body: 'Look at this',
       state: 'pending',
     })
+    // As its own endpoint shows it, but for what that tells of a single one alone.
+    expect(Object.keys(todo!['target'] as Json)).toEqual(
+      Object.keys(issue).filter((key) => key !== 'subscribed'),
+    )
     // Once more assigned there is still one.
     expectStatus(await ida.put(at(issue), { assignee_ids: [ida.id] }), 200)
     expectStatus(await ida.put(at(issue), { assignee_ids: [otto.id] }), 200)

@@ -61,6 +61,16 @@ export function labelEndpoints<Kind extends SubjectKind>(
       return label(await store.find(tx, to, userOf(call.actor).id, row.id))
     })
   }
+  const removed = async ({
+    rows,
+    request,
+  }: {
+    readonly rows: readonly LabelRow[]
+    readonly request: Parameters<typeof requireUnmodified>[0]
+  }): Promise<void> => {
+    requireUnmodified(request, new Date(rows[0]!.updated_at))
+    await db.transaction((tx) => store.remove(tx, rows[0]!.id))
+  }
   const own = { include_ancestor_groups: false } as const
 
   return [
@@ -163,10 +173,22 @@ export function labelEndpoints<Kind extends SubjectKind>(
       answers: null,
       refuses,
       read: ({ params }) => store.one(kind, params.label_id, own),
-      async handle({ rows, request }) {
-        requireUnmodified(request, new Date(rows[0]!.updated_at))
-        await db.transaction((tx) => store.remove(tx, rows[0]!.id))
-      },
+      handle: removed,
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path,
+      summary: `Delete a label of ${called} that a parameter names`,
+      on,
+      may: writing,
+      record: 'Label',
+      params: Fields({ label_id: Optional(Text()), name: Optional(Text()) }),
+      rules: { exactlyOneOf: [['label_id', 'name']] },
+      answers: null,
+      refuses,
+      read: ({ params }) => store.one(kind, params.label_id ?? params.name ?? '', own),
+      handle: removed,
     }),
 
     ...(['subscribe', 'unsubscribe'] as const).map((verb) =>

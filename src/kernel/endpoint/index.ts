@@ -16,6 +16,7 @@ export { mergedPage, mergedRows, type MergedSource } from './merged-page.ts'
 export { countedRows, page, rows, windowOf } from './read.ts'
 export { InnerApi, type InnerReply } from './inner-api.ts'
 export { Registry, type Route } from './registry.ts'
+export { compileEntity } from './serialize.ts'
 export { apiPrefix, createServer, mountEndpoints, requestFacts, send } from './server.ts'
 export {
   countLimit,

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { timestampText } from './time-text.ts'
 
 /**
@@ -12,6 +12,11 @@ import { timestampText } from './time-text.ts'
 export function compileAnswer(schema: TSchema): (value: unknown) => string {
   const shape = compile(schema)
   return (value) => JSON.stringify(shape(value))
+}
+
+/** The same as a value: for what an answer holds whose schema does not tell of it. */
+export function compileEntity<T extends TSchema>(schema: T): (value: unknown) => Static<T> {
+  return compile(schema) as (value: unknown) => Static<T>
 }
 
 interface Schema {

@@ -42,6 +42,9 @@ const labelsOf = (of: 'projects' | 'groups', where: Where): Scenarios => ({
     '': async (stage) => ({ body: { name: (await label(stage, where))['name'] as string, color: 'navy' } }),
   },
   [`DELETE /${of}/:id/labels/:label_id`]: { '': ofLabel(where) },
+  [`DELETE /${of}/:id/labels`]: {
+    '': async (stage) => ({ query: `label_id=${idOf(await label(stage, where))}` }),
+  },
   [`POST /${of}/:id/labels/:label_id/subscribe`]: { '': subscribing(where) },
   [`POST /${of}/:id/labels/:label_id/unsubscribe`]: { '': unsubscribing(where) },
 })
