@@ -69,7 +69,7 @@ export function searched(
 ): Read<ListedRow> {
   const params: Wanted = { ...defaults, ...wanted }
   if (where === 'instance') return everywhere(params, input)
-  if (where === 'group') return ofGroup(params, input)
+  if (where === 'group') return ofGroup({ ...params, non_archived: true }, input)
   const { given, parts } = visibleRequestParts()
   const inProject = sql`m.project_id = subject.id and (${sql.join(parts, sql` or `)})`
   return read({ given, parts: [inProject] }, params, input)
