@@ -50,7 +50,12 @@ export function followEvents(services: ActivityServices & { readonly events: Eve
   events.subscribe<MilestoneEvent>('milestone', 'activities:milestone', async (event) => {
     const { action, milestone } = event.payload
     const { id: targetId, iid, title } = milestone
-    await list(event, { action: doneToMilestones[action], kind: 'Milestone', targetId, details: { iid, title } })
+    await list(event, {
+      action: doneToMilestones[action],
+      kind: 'Milestone',
+      targetId,
+      details: { iid, title },
+    })
   })
   events.subscribe<NoteEvent>('note', 'activities:note', async (event) => {
     const { noteId, action } = event.payload
