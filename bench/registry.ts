@@ -19,16 +19,22 @@ import { freePort, Service } from './service.ts'
 
 /*
  * The registry of images against bare files over HTTP in the same run:
- *   npm run bench:registry -- [--size <MiB of a layer>] [--blobs <number to collect>] [--seconds <of each window>]
+ *   npm run bench:registry -- [--size <MiB of a layer>] [--attempts <times of each transfer>]
+ *     [--blobs <number to collect>] [--seconds <of each window>]
  */
 const { values } = parseArgs({
-  options: { size: { type: 'string' }, blobs: { type: 'string' }, seconds: { type: 'string' } },
+  options: {
+    size: { type: 'string' },
+    attempts: { type: 'string' },
+    blobs: { type: 'string' },
+    seconds: { type: 'string' },
+  },
 })
 const size = Number(values.size ?? 256) * 1024 * 1024
 const blobs = Number(values.blobs ?? 100_000)
 const seconds = Number(values.seconds ?? 3)
 /** Times that each transfer is made; the best counts, since this machine may have other work. */
-const attempts = 7
+const attempts = Number(values.attempts ?? 7)
 const token = 'root-token-of-the-registry-bench'
 const name = 'root/images/bench'
 
