@@ -91,6 +91,7 @@ export {
 } from './subjects.ts'
 export { discussionVisible, openDiscussion, readsInternalNotes } from './notes.ts'
 export { activityVisible } from './activities.ts'
+export { admittingRole, todoReadable } from './todos.ts'
 export { placeVisible, readsInternalNotesOf, readsNoteable, type Readable } from './readers.ts'
 export { audienceOf, type Attendant, type Listener } from './audience.ts'
 export { visiblePlaces } from './places.ts'

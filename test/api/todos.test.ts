@@ -150,6 +150,68 @@ describe('only those who may read', () => {
   })
 })
 
+test('a request to be let in waits for who may decide upon it, until it is decided', async () => {
+  const group = await world.group({ visibility: 'public' })
+  const place = await world.project({ visibility: 'public' })
+  const mia = await world.member({ project: place }, 'maintainer')
+  const dora = await world.member({ project: place }, 'developer')
+  const olga = await world.member({ group }, 'owner')
+  const seeker = await world.user()
+  const asking = `/projects/${place.id}/access_requests`
+  const ask = async (where: string) => expectStatus(await seeker.post(`${where}/access_requests`), 201)
+
+  await ask(`/projects/${place.id}`)
+  const [todo] = await about(mia, place)
+  expect(todo).toMatchObject({
+    action_name: 'member_access_requested',
+    target_type: 'Project',
+    author: { id: seeker.id },
+    project: { id: place.id },
+    target: { path_with_namespace: place.path_with_namespace },
+    body: place.path_with_namespace,
+  })
+  expect(todo!['target_url']).toMatch(/\/-\/project_members\?tab=access_requests$/)
+  expect(await waiting(dora)).toEqual([])
+  // Who may not decide any more is told no more of it.
+  const membership = `/projects/${place.id}/members/${mia.id}`
+  expectStatus(await world.root.put(membership, { access_level: 30 }), 200)
+  expect(await waiting(mia)).toEqual([])
+  expectStatus(await world.root.put(membership, { access_level: 40 }), 200)
+  await about(mia, place)
+
+  expect((await seeker.delete(`${asking}/${seeker.id}`)).status).toBe(204)
+  await about(mia, place, 0)
+  expect(await waiting(mia, '?state=done&action=member_access_requested')).toHaveLength(1)
+  await ask(`/projects/${place.id}`)
+  await about(mia, place)
+  expectStatus(await mia.put(`${asking}/${seeker.id}/approve`), 201)
+  await about(mia, place, 0)
+
+  await ask(`/groups/${group.id}`)
+  const [ofGroup] = await about(olga, group)
+  expect(ofGroup).toMatchObject({ target_type: 'Namespace', group: { id: group.id }, body: group.full_path })
+  expectStatus(
+    await world.root.post(`/groups/${group.id}/members`, { user_id: seeker.id, access_level: 30 }),
+    201,
+  )
+  await about(olga, group, 0)
+})
+
+test('who is lowered to Guest is told of confidential issues no more', async () => {
+  const rita = await world.member({ project }, 'reporter')
+  const secret = await issueBy(ida, { confidential: true, description: `@${rita.username}` })
+  const [todo] = await about(rita, secret)
+  await noteOn(ida, secret, `@${rita.username} psst`)
+  await about(rita, secret, 2)
+  const membership = `/projects/${project.id}/members/${rita.id}`
+  expectStatus(await world.root.put(membership, { access_level: 10 }), 200)
+  expect(await waiting(rita)).toEqual([])
+  expect(await waiting(rita, '?state=done')).toEqual([])
+  expect((await rita.post(`/todos/${todo!['id'] as number}/mark_as_done`)).status).toBe(404)
+  const counts = bodyOf(await rita.get('/user_counts'))
+  expect(counts['todos']).toBe(0)
+})
+
 describe('done', () => {
   test('is what was acted upon: commented on, reacted to, closed', async () => {
     const acts: ((issue: Json) => Promise<unknown>)[] = [

@@ -14,6 +14,7 @@ import { upkeep } from './upkeep.ts'
 
 export { addOne, addSeveral, type AdditionServices } from './add.ts'
 export { memberEntity, Member } from './entities.ts'
+export { keepersOf } from './keepers.ts'
 export { refuseLocked } from './lock.ts'
 export { announceMemberships, newsPlace, type MembershipEvent } from './news.ts'
 export { accessLevel, membershipOptions, wishOf } from './params.ts'

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import { roleName, Role } from '../../access/index.ts'
+import { roleName } from '../../access/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import { letter, type Letter, type Mailer } from '../../mail/index.ts'
 import type { DomainEvent, Events } from '../../tasks/index.ts'
+import { keepersOf, type Person } from './keepers.ts'
 import type { MembershipEvent } from './news.ts'
 
 interface MailServices {
@@ -10,16 +11,6 @@ interface MailServices {
   readonly events: Events
   readonly mail: Mailer
   readonly externalUrl: () => string
-}
-
-/** People whom a request to be let in is told to. */
-const mostAsked = 10
-
-interface Person {
-  readonly id: number
-  readonly name: string
-  readonly username: string
-  readonly email: string
 }
 
 interface Scene {
@@ -73,7 +64,7 @@ async function tell(services: MailServices, tx: Tx, event: DomainEvent<Membershi
       })
       return
     case 'request':
-      for (const person of await keepers(tx, payload)) {
+      for (const person of await keepersOf(tx, payload)) {
         await send(person, `${member.name} asks for access to ${place}`, {
           paragraphs: [`${member.name} (@${member.username}) asks for access to ${path}.`],
           link,
@@ -109,19 +100,4 @@ async function find(tx: Tx, { payload, userId }: DomainEvent<MembershipEvent>): 
     left join namespaces n on n.id = ${payload.namespaceId}::bigint
     where u.id = ${payload.memberId} and u.kind = 'human' and coalesce(p.id, n.id) is not null`.execute(tx)
   return rows[0]
-}
-
-/** Of those who may let somebody in, the ones who were active last. */
-async function keepers(tx: Tx, { namespaceId, projectId }: MembershipEvent): Promise<Person[]> {
-  const line =
-    projectId === null
-      ? sql`(select n.traversal_ids from namespaces n where n.id = ${namespaceId}::bigint)`
-      : sql`(select n.traversal_ids from projects p join namespaces n on n.id = p.namespace_id where p.id = ${projectId}::bigint)`
-  const least = projectId === null ? Role.owner : Role.maintainer
-  const { rows } = await sql<Person>`
-    select u.id, u.name, u.username, u.email from users u
-    where u.kind = 'human' and u.state = 'active' and u.id in (
-      select m.user_id from effective_memberships(${line}, ${projectId}::bigint) m where m.access_level >= ${least})
-    order by u.last_activity_on desc nulls last, u.id limit ${mostAsked}`.execute(tx)
-  return rows
 }

@@ -37,7 +37,9 @@ export const Todo = Fields({
   author: Nullable(BasicUser),
   action_name: Text(),
   target_type: Text(),
-  target: Json({ description: 'The issue, merge request, epic or commit' }),
+  target: Json({
+    description: 'The issue, merge request, epic or commit, or where somebody asks to be let in',
+  }),
   target_url: Text(),
   body: Text({ description: 'The text of the note that made it, else the title of the target' }),
   state: Text({ description: 'pending or done' }),

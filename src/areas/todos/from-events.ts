@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import type { DomainEvent, Events } from '../../tasks/index.ts'
 import { mentionsIn } from '../noteables/index.ts'
+import { keepersOf, type MembershipEvent } from '../members/index.ts'
 import { peopleMentioned, type Subject } from './people.ts'
-import { addTodos, finishTodos } from './store.ts'
+import { addTodos, askToAdmit, finishTodos } from './store.ts'
 
 interface Change {
   readonly from: unknown
@@ -68,6 +69,17 @@ export function followEvents({ db, events }: { readonly db: Database; readonly e
   events.subscribe<{ mergeRequestId: number }>('review', 'todos:review', ({ payload, userId }) =>
     onReview(db, payload.mergeRequestId, userId),
   )
+  events.subscribe<MembershipEvent>('membership', 'todos:membership', async ({ payload }) => {
+    if (payload.action !== 'request') return
+    await db.transaction(async (tx) => {
+      const keepers = await keepersOf(tx, payload)
+      await askToAdmit(
+        tx,
+        payload,
+        keepers.map(({ id }) => id),
+      )
+    })
+  })
   events.subscribe<{ pipelineId: number; status: string }>('pipeline', 'todos:pipeline', ({ payload }) =>
     onPipeline(db, payload),
   )

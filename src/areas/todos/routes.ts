@@ -60,7 +60,7 @@ export function todoEndpoints(services: TodoServices): Endpoint[] {
         project_id: Optional(Id()),
         group_id: Optional(Id({ description: 'Of the group and those below it' })),
         state: OneOf(['pending', 'done'], { default: 'pending' }),
-        type: Optional(Text({ description: 'Issue, MergeRequest, Epic or Commit' })),
+        type: Optional(Text({ description: 'Issue, MergeRequest, Epic, Commit, Project or Namespace' })),
       }),
       answers: ListOf(Todo),
       async handle({ actor, params, page }) {
@@ -166,7 +166,7 @@ export function todoEndpoints(services: TodoServices): Endpoint[] {
 }
 
 interface Markable {
-  readonly kind: store.TodoKind
+  readonly kind: 'Issue' | 'MergeRequest' | 'Epic'
   readonly called: string
   readonly about: object
   readonly path: string

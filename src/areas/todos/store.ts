@@ -1,13 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
-import {
-  actorRow,
-  readsInternalNotesOf,
-  readsNoteable,
-  type Actor,
-  type Readable,
-} from '../../access/index.ts'
+import { actorRow, todoReadable, type Actor } from '../../access/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { countedRows, type PageInput } from '../../kernel/endpoint/index.ts'
+import type { MembershipEvent } from '../members/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 import { reads, type Subject } from './people.ts'
 
@@ -26,9 +21,8 @@ export const actions = [
 ] as const
 export type TodoAction = (typeof actions)[number]
 
-/** What to-dos are about. */
-export const kinds = ['Issue', 'MergeRequest', 'Epic', 'Commit'] as const
-export type TodoKind = (typeof kinds)[number]
+/** What to-dos are about. A project or a group: somebody asks to be let in. */
+export type TodoKind = 'Issue' | 'MergeRequest' | 'Epic' | 'Commit' | 'Project' | 'Namespace'
 
 export interface NewTodos {
   readonly on: Subject
@@ -67,6 +61,29 @@ export async function addTodos(tx: Tx, todos: NewTodos): Promise<{ id: number; u
     on conflict (note_id, user_id) where note_id is not null do nothing
     returning id, user_id as "userId"`.execute(tx)
   return rows
+}
+
+/** To-dos of a request to be let in, for those who may answer it; none of one that is decided. */
+export async function askToAdmit(
+  tx: Tx,
+  request: Pick<MembershipEvent, 'memberId' | 'projectId' | 'namespaceId'>,
+  userIds: readonly number[],
+): Promise<void> {
+  const { memberId, projectId, namespaceId } = request
+  await sql`
+    with asked as (
+      select r.* from access_requests r
+      where r.user_id = ${memberId} and (r.project_id = ${projectId}::bigint or r.namespace_id = ${namespaceId}::bigint)
+      for key share)
+    insert into todos (user_id, author_id, project_id, namespace_id, action, target_kind, target_id)
+    select u.id, r.user_id, r.project_id, r.namespace_id, 'member_access_requested',
+      case when r.project_id is null then 'Namespace' else 'Project' end, coalesce(r.project_id, r.namespace_id)
+    from asked r cross join users u
+    where u.id = any (${[...userIds]}::bigint[]) and not exists (
+      select from todos t
+      where t.user_id = u.id and t.author_id = r.user_id and t.action = 'member_access_requested'
+        and t.target_id = coalesce(r.project_id, r.namespace_id) and t.state = 'pending'
+        and t.target_kind = case when r.project_id is null then 'Namespace' else 'Project' end)`.execute(tx)
 }
 
 /** The to-dos of somebody about a thing are done: he has acted upon it. */
@@ -132,20 +149,6 @@ const joins = sql`
   left join users u on u.id = t.author_id left join projects place on place.id = t.project_id
   left join namespaces home on home.id = place.namespace_id left join namespaces g on g.id = t.namespace_id`
 
-/** Of what somebody may no longer read nothing is told him. */
-const stillReadable = ((): RawBuilder<unknown> => {
-  const readable = (kind: TodoKind): Readable => ({
-    kind,
-    id: sql`t.target_id`,
-    projectId: sql`t.project_id`,
-    namespaceId: sql`t.namespace_id`,
-  })
-  const cases = kinds.map((kind) => sql`when ${sql.lit(kind)} then ${readsNoteable(readable(kind))}`)
-  return sql`(
-    case t.target_kind ${sql.join(cases, sql` `)} else false end
-    and (said.internal is not true or ${readsInternalNotesOf(readable('Issue'))}))`
-})()
-
 function conditions(filter: TodoFilter): RawBuilder<unknown> {
   const all = [sql`t.user_id = actor.id`, sql`t.state = ${filter.state}`]
   if (filter.action !== undefined) all.push(sql`t.action = ${filter.action}`)
@@ -167,7 +170,7 @@ export async function list(
   { limit, offset }: PageInput,
 ): Promise<{ rows: TodoRow[]; total: number }> {
   const from = sql`
-    from ${actorRow(actor)} cross join todos t ${joins} where ${conditions(filter)} and ${stillReadable}`
+    from ${actorRow(actor)} cross join todos t ${joins} where ${conditions(filter)} and ${todoReadable}`
   const { rows } = await sql<{ rows: TodoRow[] | null; total: number }>`
     select
       (select json_agg(r) from (select ${columns} ${from} order by t.id desc limit ${limit} offset ${offset}) r) as rows,
@@ -180,7 +183,7 @@ export async function findTodo(db: Reader | Tx, actor: Actor, id: number): Promi
   const { rows } = await sql<{ row: TodoRow }>`
     select to_json(r) as row from (
       select ${columns} from ${actorRow(actor)} cross join todos t ${joins}
-      where t.id = ${id} and t.user_id = actor.id and ${stillReadable}) r`.execute(db)
+      where t.id = ${id} and t.user_id = actor.id and ${todoReadable}) r`.execute(db)
   return rows[0]?.row
 }
 

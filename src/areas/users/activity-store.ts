@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
+import { actorRow, todoReadable, userOf, type Actor } from '../../access/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
-import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { countedRows, page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 
 export interface Waiting {
   readonly assigned_issues: number
@@ -10,7 +11,8 @@ export interface Waiting {
 }
 
 /** What is open and waits for somebody. */
-export async function waiting(db: Reader, userId: number): Promise<Waiting> {
+export async function waiting(db: Reader, actor: Actor): Promise<Waiting> {
+  const { id: userId } = userOf(actor)
   const { rows } = await sql<Waiting>`
     select
       (select count(*)::int from issue_assignees a join issues i on i.id = a.issue_id
@@ -19,7 +21,10 @@ export async function waiting(db: Reader, userId: number): Promise<Waiting> {
         where a.user_id = ${userId} and m.state = 'opened') as assigned_merge_requests,
       (select count(*)::int from merge_request_reviewers r join merge_requests m on m.id = r.merge_request_id
         where r.user_id = ${userId} and m.state = 'opened') as review_requested_merge_requests,
-      (select count(*)::int from todos t where t.user_id = ${userId} and t.state = 'pending') as todos`.execute(
+      (select count(*)::int from (
+        select from ${actorRow(actor)} cross join todos t left join notes w on w.id = t.note_id
+          left join discussions said on said.id = w.discussion_id
+        where t.user_id = ${userId} and t.state = 'pending' and ${todoReadable} ${countedRows}) t) as todos`.execute(
     db,
   )
   return rows[0]!

@@ -42,7 +42,7 @@ export function activityEndpoints({ db }: UserServices): Endpoint[] {
         todos: Int(),
       }),
       async handle({ actor }) {
-        const counts = await activity.waiting(db.reader, userOf(actor).id)
+        const counts = await activity.waiting(db.reader, actor)
         return { merge_requests: counts.assigned_merge_requests, ...counts }
       },
     }),
