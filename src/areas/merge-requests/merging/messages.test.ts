@@ -46,6 +46,7 @@ test.each([
   ['co_authored_by', 'Co-authored-by: Otto <otto@example.com>', ''],
   ['all_commits', '* First\n\n* Second\n\nIts body\nof two lines', ''],
   ['unknown', '%{unknown}', '%{unknown}'],
+  ['toString', '%{toString}', '%{toString}'],
 ])('%%{%s}', (name, filled, empty) => {
   expect(commitMessage(`%{${name}}`, facts)).toBe(filled)
   expect(commitMessage(`%{${name}}`, nothing)).toBe(empty)
