@@ -203,3 +203,70 @@ test('require_email_verification_on_account_locked: a locked account is opened b
     expect((await new Browser(world).signIn(other.username, password)).status).toBe(200)
   })
 })
+
+/** The path of the newest link to choose a password that was mailed. */
+async function passwordLink(email: string, count = 1): Promise<string> {
+  const mails = await mailbox.to(email, count)
+  return new URL(/http\S+reset_password_token=\S+/.exec(mails.at(-1)!.text)![0]).href.replace(world.url, '')
+}
+
+test('a user made with reset_password chooses the password by a link, once, which confirms the address', async () => {
+  const username = world.unique('linked')
+  const email = `${username}@example.com`
+  const user = expectStatus(
+    await world.root.post('/users', { username, email, name: 'Some Body', reset_password: true }),
+    201,
+  )
+  expect(user['confirmed_at']).toBeNull()
+  const link = await passwordLink(email)
+  const browser = new Browser(world)
+  expect((await browser.get(`${link}x`)).status).toBe(422)
+  const { status, text } = await browser.get(link)
+  expect(status).toBe(200)
+  const token = /reset_password_token\]" type="hidden" value="([^"]+)"/.exec(text)![1]!
+  const choose = (chosen: string, headers: Record<string, string> = {}) =>
+    browser.post('/users/password/edit', { reset_password_token: token, password: chosen }, headers)
+
+  const short = await choose('short')
+  expect([short.status, short.text]).toEqual([422, expect.stringContaining('is too short')])
+  expect((await choose(password, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+  const done = await choose(password)
+  expect((await browser.get(done.location!)).text).toContain('Your password is set')
+  expect((await browser.signIn(username, password)).status).toBe(200)
+  const shown = expectStatus(await world.root.get(`/users/${user['id'] as number}`), 200)
+  expect(shown['confirmed_at']).not.toBeNull()
+  // Used up.
+  expect((await choose('another horse battery staple')).status).toBe(422)
+  expect((await browser.get(link)).status).toBe(422)
+})
+
+test('a link is asked for by whoever forgot the password; nobody learns who is here', async () => {
+  const username = world.unique('forgets')
+  const email = `${username}@example.com`
+  const user = expectStatus(
+    await world.root.post('/users', {
+      username,
+      email,
+      name: 'For Getful',
+      password,
+      skip_confirmation: true,
+    }),
+    201,
+  )
+  expect(user['confirmed_at']).not.toBeNull()
+  const browser = new Browser(world)
+  const answers = [email, 'nobody@example.com'].map((one) => browser.post('/users/password', { email: one }))
+  const [known, stranger] = await Promise.all(answers)
+  expect(known).toEqual(stranger)
+  const link = await passwordLink(email)
+  expect((await browser.get(link)).status).toBe(200)
+  // A link to an address that is the user's no more is of no use.
+  expectStatus(
+    await world.root.put(`/users/${user['id'] as number}`, {
+      email: `other-${email}`,
+      skip_reconfirmation: true,
+    }),
+    200,
+  )
+  expect((await browser.get(link)).status).toBe(422)
+})

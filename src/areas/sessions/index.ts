@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import { mountSignIn } from './page-routes.ts'
+import { mountPasswordPages } from './password-pages.ts'
 import type { SignInServices } from './sign-in.ts'
 import { sessionEndpoints } from './routes.ts'
 import { removeEnded } from './store.ts'
@@ -26,7 +27,10 @@ export function sessions(services: SignInServices): {
 } {
   return {
     endpoints: sessionEndpoints(services),
-    mount: (server) => mountSignIn(server, services),
+    mount: (server) => {
+      mountSignIn(server, services)
+      mountPasswordPages(server, services)
+    },
     // An ended session opens nothing; this only tidies up.
     tasks: [{ name: forgetting, run: () => services.db.transaction(removeEnded) }],
     schedules: [{ task: forgetting, pattern: '35 0 * * *' }],

@@ -1,7 +1,14 @@
 import type { Tx } from '../../kernel/db/index.ts'
-import { createUser, digestPassword, faultsOf, passwordRules, startsExternal, taken } from '../users/index.ts'
+import {
+  createUser,
+  digestPassword,
+  faultsOf,
+  passwordRules,
+  sendConfirmation,
+  startsExternal,
+  taken,
+} from '../users/index.ts'
 import { isAdmitted, notAdmitted } from './addresses.ts'
-import { sendConfirmation } from './confirmation.ts'
 import { askForApproval } from './approval.ts'
 import type { SignUpServices } from './services.ts'
 

@@ -1,17 +1,10 @@
 import { sql } from 'kysely'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import type { Terms } from '../../settings/index.ts'
-import type { Addressee } from './confirmation.ts'
+import type { Addressee } from '../users/index.ts'
 
 /** Hours within which what was sent confirms. */
 const confirmationHours = 24
-
-export async function expectConfirmation(tx: Tx, userId: number, digest: string): Promise<void> {
-  await sql`
-    update users set confirmation_digest = ${digest}, confirmation_sent_at = now() where id = ${userId}`.execute(
-    tx,
-  )
-}
 
 export async function confirm(tx: Tx, digest: string): Promise<{ id: number; email: string } | undefined> {
   const { rows } = await sql<{ id: number; email: string }>`

@@ -15,10 +15,12 @@ import { upkeep } from './upkeep.ts'
 export { basicUser, BasicUser, basicUserJson, type BasicUserEntity, type BasicUserRow } from './basic.ts'
 export { acceptInvitations, createBot, createUser, type NewUser } from './create.ts'
 export { digestPassword, matchesPassword } from './password.ts'
+export { findPasswordOwner, openPasswordLink, sendPasswordLink } from './password-links.ts'
+export { sendConfirmation, type Addressee } from './email-confirmation.ts'
 export { confirmFurtherEmail } from './email-store.ts'
 export { removeUserById, type RemovalServices } from './remove.ts'
 export { faultsOf, passwordFaults, passwordRules, startsExternal } from './rules.ts'
-export { lock as lockUser, taken } from './store.ts'
+export { endSessions, lock as lockUser, taken } from './store.ts'
 export { reservedTopLevel } from './reserved.ts'
 
 /** People and their accounts. */

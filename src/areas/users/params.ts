@@ -9,7 +9,7 @@ const optionalText = (description?: string) =>
 export const userOptions = {
   ...avatarParam,
   password: Optional(Text({ description: 'At least as long as the setting minimum_password_length' })),
-  reset_password: Optional(Flag({ description: 'Leave the password open, to be chosen by the user' })),
+  reset_password: Optional(Flag({ description: 'The user chooses the password by a link that is mailed' })),
   force_random_password: Optional(Flag({ description: 'A password that nobody knows' })),
   admin: Optional(Flag()),
   can_create_group: Optional(Flag({ description: 'May create top-level groups' })),

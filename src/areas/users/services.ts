@@ -1,4 +1,5 @@
 import type { Database, Tx } from '../../kernel/db/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Mailer } from '../../mail/index.ts'
 import type { Settings } from '../../settings/index.ts'
 
@@ -7,6 +8,7 @@ export interface UserServices {
   readonly db: Database
   readonly settings: Settings
   readonly mail: Mailer
+  readonly cipher: Cipher
   readonly externalUrl: () => string
   /** What others must do, in the same transaction, before a personal namespace goes with all that is in it. */
   readonly beforeRemoval: (tx: Tx, namespaceId: number) => Promise<void>

@@ -5,20 +5,20 @@ import { notFound } from '../../../kernel/errors/index.ts'
 import { setAvatar, takeAvatar } from '../../avatars/index.ts'
 import { renameNamespace } from '../../namespaces/index.ts'
 import { createUser, whenTaken } from '../create.ts'
+import { sendConfirmation } from '../email-confirmation.ts'
 import { ownedEmails } from '../email-store.ts'
 import { adminUserDetail, AdminUserDetail } from '../entities.ts'
 import { identify } from '../identities.ts'
 import { changedProfile, emptyAsNull, userOptions } from '../params.ts'
 import { digestPassword } from '../password.ts'
+import { sendPasswordLink } from '../password-links.ts'
 import { removeUser } from '../remove.ts'
 import * as rules from '../rules.ts'
 import type { UserServices } from '../services.ts'
 import * as store from '../store.ts'
 
-const unconfirmed = 'Addresses count as confirmed, since no mail is sent'
-
 export function writingEndpoints(services: UserServices): Endpoint[] {
-  const { db, settings, externalUrl } = services
+  const { db, settings, mail, externalUrl } = services
   const passwords = () => rules.passwordRules(settings.values)
   const shown = async (tx: Tx, id: number) =>
     adminUserDetail((await store.find(tx, id))!, externalUrl(), privateHost(services))
@@ -36,13 +36,19 @@ export function writingEndpoints(services: UserServices): Endpoint[] {
         name: Text(),
         username: Text({ description: 'Also the path of the personal namespace' }),
         ...userOptions,
-        skip_confirmation: Optional(Flag({ description: unconfirmed })),
+        skip_confirmation: Optional(Flag({ description: 'The address counts as confirmed' })),
       }),
       rules: { atLeastOneOf: [['password', 'reset_password', 'force_random_password']] },
       answers: AdminUserDetail,
       refuses: { 409: 'The username or address is taken' },
       async handle({ actor, params }) {
         const { values } = settings
+        const linked = params.reset_password === true && params.force_random_password !== true
+        // Without a way to send mail nobody could ever confirm. A link to choose a password does so, too.
+        const unconfirmed =
+          params.skip_confirmation !== true &&
+          mail.enabled &&
+          (linked || values.email_confirmation_setting !== 'off')
         const email = params.email.trim()
         const state = {
           username: params.username.trim(),
@@ -74,10 +80,14 @@ export function writingEndpoints(services: UserServices): Endpoint[] {
             canCreateGroup: params.can_create_group ?? values.can_create_group,
             createdById: userOf(actor).id,
             note: emptyAsNull(params.note, null),
+            unconfirmed,
             ...(passwordDigest !== undefined && { passwordDigest }),
           })
           await setAvatar(tx, 'user', id, params.avatar)
           await known(tx, id, params)
+          const addressee = { ...state, id, password_digest: passwordDigest ?? null }
+          if (linked) await sendPasswordLink(tx, services, addressee)
+          else if (unconfirmed) await sendConfirmation(tx, services, addressee)
           return shown(tx, id)
         })
       },
@@ -98,7 +108,9 @@ export function writingEndpoints(services: UserServices): Endpoint[] {
           Text({ description: 'The old paths of the user’s projects keep leading to them' }),
         ),
         ...userOptions,
-        skip_reconfirmation: Optional(Flag({ description: unconfirmed })),
+        skip_reconfirmation: Optional(
+          Flag({ description: 'Addresses that an administrator gives count as confirmed' }),
+        ),
       }),
       answers: AdminUserDetail,
       refuses: { 404: 'No such user', 409: 'The username or address is taken' },
