@@ -62,7 +62,8 @@ interface Prepared {
   readonly pushOptions: readonly string[]
 }
 
-const moving = 'The repository is temporarily read-only. Please try again later.'
+/** What is told while a repository is brought to another storage. */
+export const moving = 'The repository is temporarily read-only. Please try again later.'
 
 /** Every move of a project's refs, whoever makes it, goes through here: rules, journal, news. */
 export class RefDoor<Project extends DoorProject = DoorProject> {

@@ -23,7 +23,14 @@ export { chooseStorage } from './choose-storage.ts'
 export { Commit, commitEntity } from './commit-entity.ts'
 export { commitChange, committerOf, openTarget, requirePush, signatures, type Writer } from './committing.ts'
 export { Diff, diffEntity, diffLimits } from './diff-entity.ts'
-export { RefDoor, type DoorProject, type DoorRules, type Mover, type PushEvent } from './door.ts'
+export {
+  moving as beingMoved,
+  RefDoor,
+  type DoorProject,
+  type DoorRules,
+  type Mover,
+  type PushEvent,
+} from './door.ts'
 export { readFileAt } from './file-at.ts'
 export { byteRange } from './byte-range.ts'
 export { contentDisposition } from './header-text.ts'

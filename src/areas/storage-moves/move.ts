@@ -11,6 +11,7 @@ import type { Database, Writer } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import { enqueue, type Schedule, type Task } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
+import { placeOfWiki } from '../wikis/index.ts'
 import * as store from './store.ts'
 
 export interface MoveServices {
@@ -49,13 +50,13 @@ export function moveTasks(services: MoveServices): { tasks: Task[]; schedules: S
       {
         name: cleaning,
         async run(payload) {
-          const { id, ...place } = payload as { id: number; projectId: number; source: string }
+          const { id, places: old } = payload as { id: number; places: OldPlace[] }
           const move = await store.load(db.writer, id)
           // Without the project nobody needs either place.
           if (move !== undefined && move.state !== 'replicated') return
           let state = 'finished'
           try {
-            await deleteRepository(places.of({ id: place.projectId, storage: place.source }))
+            for (const place of old) await deleteRepository(places.of(place))
           } catch (error) {
             log.warn({ err: error, move: id }, 'the old place of a repository could not be removed')
             state = 'cleanup failed'
@@ -66,7 +67,9 @@ export function moveTasks(services: MoveServices): { tasks: Task[]; schedules: S
       {
         name: minding,
         async run() {
-          for (const move of await store.stranded(db.reader)) await giveUp(services, move)
+          for (const move of await store.stranded(db.reader)) {
+            await giveUp(services, move, await store.wikiOf(db.writer, move.projectId))
+          }
         },
       },
     ],
@@ -74,21 +77,34 @@ export function moveTasks(services: MoveServices): { tasks: Task[]; schedules: S
   }
 }
 
-/** First the objects, while people push; then, with pushes kept out for a moment, what came meanwhile and the refs. */
+/** What a move has left behind. */
+interface OldPlace {
+  readonly id: number | string
+  readonly storage: string
+}
+
+/**
+ * First the objects, while people push; then, with pushes kept out for a moment, what came meanwhile and the refs. The
+ * wiki goes along: either both are at the new place in the end, or both at the old one.
+ */
 async function runMove(services: MoveServices, move: store.Move): Promise<void> {
   const { db, log, places } = services
   const source = places.of({ id: move.projectId, storage: move.source })
   const target = places.of({ id: move.projectId, storage: move.destination })
   await store.setState(db.writer, move.id, 'started')
+  let wiki = await store.wikiOf(db.writer, move.projectId)
   try {
     await deleteRepository(target)
     const exists = await repositoryExists(source)
     if (exists) await copyObjects(source, target)
+    if (wiki !== null) await copyWiki(services, move, wiki)
     await using held = await Hold.begin(db, move)
     if (exists) {
       await copyObjects(source, target)
       await copyRefs(source, target, held.facts.refsVersion)
     }
+    wiki = held.facts.wiki
+    if (wiki !== null) await copyWiki(services, move, wiki, { refs: true })
     const settled = await store.settle(db, move, async (branch) => {
       if (exists) await setDefaultBranch(target, branchRef(branch)!)
     })
@@ -96,20 +112,53 @@ async function runMove(services: MoveServices, move: store.Move): Promise<void> 
   } catch (error) {
     log.warn({ err: error, move: move.id, project: move.projectId }, 'a repository could not be moved')
     // What went wrong may have gone wrong after the move was settled.
-    if (await giveUp(services, move)) return
+    if (await giveUp(services, move, wiki)) return
   }
-  const { id, projectId, source: old } = move
+  const { id, projectId } = move
+  const old: OldPlace[] = [{ id: projectId, storage: move.source }]
+  if (wiki !== null && wiki.storage !== move.destination) {
+    old.push({ id: placeOfWiki(wiki.id), storage: wiki.storage })
+  }
   await enqueue(
     db.writer,
     cleaning,
-    { id, projectId, source: old },
+    { id, places: old },
     { runAt: new Date(Date.now() + grace), key: `${cleaning}:${id}` },
   )
 }
 
-async function giveUp({ db, places }: MoveServices, move: store.Move): Promise<boolean> {
-  if (!(await store.fail(db.writer, move.id))) return false
-  await deleteRepository(places.of({ id: move.projectId, storage: move.destination }))
+/** The objects of a wiki that lies elsewhere, or, with pushes kept out, all that it still lacks. */
+async function copyWiki(
+  { places }: MoveServices,
+  { destination }: store.Move,
+  { id, storage, refsVersion, defaultBranch }: store.MovedWiki,
+  { refs = false } = {},
+): Promise<void> {
+  if (storage === destination) return
+  const source = places.of({ id: placeOfWiki(id), storage })
+  const target = places.of({ id: placeOfWiki(id), storage: destination })
+  if (!refs) await deleteRepository(target)
+  if (!(await repositoryExists(source))) return
+  await copyObjects(source, target)
+  if (!refs) return
+  await copyRefs(source, target, refsVersion)
+  await setDefaultBranch(target, branchRef(defaultBranch)!)
+}
+
+/** False where the move was settled: then the copies are in use. A project that is gone needs none. */
+async function giveUp(
+  { db, log, places }: MoveServices,
+  { id, projectId, destination }: store.Move,
+  wiki: store.MovedWiki | null,
+): Promise<boolean> {
+  if (!(await store.fail(db.writer, id)) && (await store.load(db.writer, id)) !== undefined) return false
+  const copies = [projectId, ...(wiki === null || wiki.storage === destination ? [] : [placeOfWiki(wiki.id)])]
+  for (const copy of copies) {
+    // It may be the storage itself that is out of order.
+    await deleteRepository(places.of({ id: copy, storage: destination })).catch((error: unknown) => {
+      log.warn({ err: error, move: id }, 'the copy of a move that failed could not be removed')
+    })
+  }
   return true
 }
 

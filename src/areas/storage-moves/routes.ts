@@ -113,7 +113,7 @@ export function storageMoveEndpoints(services: StorageMoveServices): Endpoint[] 
       method: 'POST',
       path: '/projects/:id/repository_storage_moves',
       summary: 'Move a repository to another storage',
-      description: 'For a moment at the end of the move, pushes are told to come again.',
+      description: 'Its wiki goes along. For a moment at the end of the move, pushes are told to come again.',
       on: projectKind,
       may: 'move_repository',
       params: Fields(destination),

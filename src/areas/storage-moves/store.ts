@@ -109,10 +109,28 @@ export async function setState(db: Writer, id: number, state: string): Promise<v
     .execute()
 }
 
+/** The wiki of a project that is moved. */
+export interface MovedWiki {
+  readonly id: number
+  readonly storage: string
+  readonly refsVersion: number
+  readonly defaultBranch: string
+}
+
 export interface Held {
   readonly refsVersion: number
-  readonly defaultBranch: string | null
-  readonly repositoryEmpty: boolean
+  readonly wiki: MovedWiki | null
+}
+
+const wikiColumn = sql`(
+  select json_build_object('id', w.id, 'storage', w.storage, 'refsVersion', w.refs_version,
+    'defaultBranch', w.default_branch)
+  from wikis w where w.project_id = p.id)`
+
+export async function wikiOf(db: Reader, projectId: number): Promise<MovedWiki | null> {
+  const { rows: found } = await sql<{ wiki: MovedWiki | null }>`
+    select ${wikiColumn} as wiki from projects p where p.id = ${projectId}`.execute(db)
+  return found[0]?.wiki ?? null
 }
 
 /** Keeps pushes out for so many seconds from now; undefined when the project is not on this storage any more. */
@@ -122,10 +140,9 @@ export async function hold(
   seconds: number,
 ): Promise<Held | undefined> {
   const { rows: found } = await sql<Held>`
-    update projects set moving_until = now() + make_interval(secs => ${seconds})
-    where id = ${projectId} and storage = ${source}
-    returning refs_version as "refsVersion", default_branch as "defaultBranch",
-      repository_empty as "repositoryEmpty"`.execute(db)
+    update projects p set moving_until = now() + make_interval(secs => ${seconds})
+    where p.id = ${projectId} and p.storage = ${source}
+    returning p.refs_version as "refsVersion", ${wikiColumn} as wiki`.execute(db)
   return found[0]
 }
 
@@ -136,13 +153,16 @@ export async function release(db: Writer, projectId: number): Promise<void> {
 /** Whether somebody moves refs at this moment, who came before pushes were kept out. */
 export async function isBusy(db: Reader, projectId: number): Promise<boolean> {
   const { rows: found } = await sql`
-    select from ref_updates r where r.project_id = ${projectId} and r.state = 'prepared' limit 1`.execute(db)
+    select from ref_updates r where r.project_id = ${projectId} and r.state = 'prepared'
+    union all
+    select from wikis w join wiki_ref_updates u on u.wiki_id = w.id
+    where w.project_id = ${projectId} and u.state = 'prepared' limit 1`.execute(db)
   return found.length > 0
 }
 
 /**
- * From now on the project lives on its new storage, unless pushes were let in again meanwhile. `point` has the head of
- * the copy put where the default branch is now.
+ * From now on the project and its wiki live on the new storage, unless pushes were let in again meanwhile. `point` has
+ * the head of the project's copy put where the default branch is now.
  */
 export async function settle(
   db: Database,
@@ -158,6 +178,9 @@ export async function settle(
     const [project] = moved
     if (project === undefined) return false
     if (project.default_branch !== null) await point(project.default_branch)
+    await sql`
+      update wikis set storage = ${destination}, refs_version = refs_version + 1
+      where project_id = ${projectId} and storage <> ${destination}`.execute(tx)
     await setState(tx, id, 'replicated')
     return true
   })

@@ -102,9 +102,9 @@ export class WikiCommits {
   ): Promise<boolean> {
     const { applied, rejected } = await this.#door.update(wiki, actor, update, quarantine)
     if (applied.length > 0) return true
-    const reason = rejected[0]?.reason
-    if (reason === 'stale' || reason === 'failed') return false
-    throw unprocessable(failed)
+    const [rejection] = rejected
+    if (rejection?.reason === 'stale' || rejection?.reason === 'failed') return false
+    throw unprocessable(rejection?.reason === 'refused' ? rejection.message : failed)
   }
 }
 

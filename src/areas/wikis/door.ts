@@ -9,6 +9,7 @@ import {
   receivePack,
   reconcile,
   recoverRepository,
+  RefRefusal,
   setDefaultBranch,
   updateRefs,
   type PushResult,
@@ -19,7 +20,7 @@ import {
   type UpdateOutcome,
 } from '../../git/index.ts'
 import type { Events } from '../../tasks/index.ts'
-import type { Receiving, RepositoryPlaces } from '../repository/index.ts'
+import { beingMoved, type Receiving, type RepositoryPlaces } from '../repository/index.ts'
 import * as store from './store.ts'
 import type { Wiki } from './store.ts'
 
@@ -27,6 +28,11 @@ import type { Wiki } from './store.ts'
 export interface WikiPushEvent {
   readonly wikiId: number
   readonly updateId: number
+}
+
+/** Under which id the repository of a wiki lies among those of projects. */
+export function placeOf(wikiId: number): string {
+  return `wiki-${wikiId}`
 }
 
 /** Where the wikis lie, and the one door through which their refs move, whoever moves them: rules, journal, news. */
@@ -43,13 +49,13 @@ export class WikiDoor {
 
   /** The repository of a wiki, whether or not there is one yet. */
   of({ id, storage }: Pick<Wiki, 'id' | 'storage'>): Repository {
-    return this.#places.of({ id: `wiki-${id}`, storage })
+    return this.#places.of({ id: placeOf(id), storage })
   }
 
   /** The repository of a wiki, made when there is none. */
   open({ id, storage, default_branch, empty }: Wiki): Promise<Repository> {
     return this.#places.open({
-      id: `wiki-${id}`,
+      id: placeOf(id),
       storage,
       defaultBranch: default_branch,
       repositoryEmpty: empty,
@@ -84,7 +90,11 @@ export class WikiDoor {
 
   #journal(wiki: Wiki, userId: number | null): RefJournal<number> {
     return {
-      prepare: (updates) => store.prepareUpdates(this.#db.writer, wiki.id, userId, updates),
+      prepare: async (updates) => {
+        const id = await this.#db.transaction((tx) => store.prepareUpdates(tx, wiki, userId, updates))
+        if (id === undefined) throw new RefRefusal(beingMoved)
+        return id
+      },
       applied: (id, updates) => this.#settle(wiki, userId, id, updates),
       abandoned: (id) => store.abandonUpdates(this.#db.writer, id),
     }

@@ -13,7 +13,7 @@ import { pageEndpoints } from './routes/pages.ts'
 import { searchWiki } from './search.ts'
 import type { WikiRoom, WikiServices } from './services.ts'
 
-export type { WikiPushEvent } from './door.ts'
+export { placeOf as placeOfWiki, type WikiPushEvent } from './door.ts'
 export { FoundBlob } from './entities.ts'
 export type { WikiPageEvent } from './events.ts'
 export type { WikiHosting } from './hosting.ts'

@@ -30,12 +30,13 @@ export async function ofOwner(db: Reader, { kind, id }: Owner): Promise<Wiki | u
   return found.rows[0]
 }
 
-/** The wiki, made if there is none. Its first branch is called as the nearest group says, or the instance. */
+/** The wiki, made if there is none, where its project lies. Its first branch is called as the nearest group says, or the instance. */
 export async function ensure(db: Writer, owner: Owner, instanceBranch: string): Promise<Wiki> {
   const { kind, id, line } = owner
   await sql`
-    insert into wikis (project_id, namespace_id, default_branch)
+    insert into wikis (project_id, namespace_id, storage, default_branch)
     select ${kind === 'project' ? id : null}::bigint, ${kind === 'group' ? id : null}::bigint, coalesce((
+      select p.storage from projects p where ${kind === 'project'} and p.id = ${id}), 'default'), coalesce((
       select n.settings ->> 'default_branch' from namespaces n
       where n.id = any (${[...line]}::bigint[]) and n.settings ->> 'default_branch' is not null
       order by cardinality(n.traversal_ids) desc limit 1), ${instanceBranch})
@@ -51,18 +52,25 @@ export interface Journalled {
   readonly updates: readonly RefUpdate[]
 }
 
+/**
+ * Undefined: the wiki is being moved to another storage with its project, or was. The rows are held for the moment of
+ * this transaction, so that who moves them waits for it or is seen by it.
+ */
 export async function prepareUpdates(
-  db: Writer,
-  wikiId: number,
+  tx: Tx,
+  { id, storage }: Pick<Wiki, 'id' | 'storage'>,
   userId: number | null,
   updates: readonly RefUpdate[],
-): Promise<number> {
-  const row = await db
-    .insertInto('wiki_ref_updates')
-    .values({ wiki_id: wikiId, user_id: userId, updates: JSON.stringify(updates) })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return row.id
+): Promise<number | undefined> {
+  const { rows: owners } = await sql<{ moving: boolean }>`
+    select coalesce(p.moving_until > now(), false) as moving
+    from wikis w join projects p on p.id = w.project_id where w.id = ${id} for share of p`.execute(tx)
+  if (owners[0]?.moving === true) return undefined
+  const { rows: made } = await sql<{ id: number }>`
+    insert into wiki_ref_updates (wiki_id, user_id, updates)
+    select w.id, ${userId}, ${JSON.stringify(updates)}::jsonb from wikis w
+    where w.id = ${id} and w.storage = ${storage} for share of w returning id`.execute(tx)
+  return made[0]?.id
 }
 
 export async function abandonUpdates(db: Writer, id: number): Promise<void> {
