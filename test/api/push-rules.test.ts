@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Copies, git } from '../git/copies.ts'
+import { sshAddress, sshLogin } from '../git/ssh-login.ts'
 import { during } from '../settings/effects.ts'
 import { answerOf, bodyOf } from '../world/bodies.ts'
 import type { Person, Reply } from '../world/client.ts'
-import { startWorld, type Json, type Made, type World } from '../world/world.ts'
+import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 
 let world: World
 let copies: Copies
@@ -13,7 +14,7 @@ let maintainer: Person
 let copy: string
 
 beforeAll(async () => {
-  world = await startWorld({ PLAN: 'ultimate' })
+  world = await startWorld({ PLAN: 'ultimate', SSH_PORT: '0' })
   copies = await Copies.open(world)
   project = await world.project()
   path = `/projects/${project.id}/push_rule`
@@ -94,6 +95,45 @@ describe('the rule of a project', () => {
     })
     expect((await world.root.delete(rule)).status).toBe(204)
   })
+
+  test('of a fork is its own: that of the group it comes into, not that of its source', async () => {
+    const source = await world.project()
+    await copies.filled(source)
+    const rule = `/projects/${source.id}/push_rule`
+    expectStatus(await world.root.post(rule, { commit_message_regex: '^source' }), 201)
+    const home = await world.group()
+    const strict = { commit_message_regex: '^fork', file_name_regex: '\\.exe$' }
+    expectStatus(await world.root.post(`/groups/${home.id}/push_rule`, strict), 201)
+    const forkInto = async (namespace_id: number) =>
+      expectStatus(
+        await world.root.post(`/projects/${source.id}/fork`, {
+          ...{ namespace_id, path: world.unique('fork'), name: world.unique('fork') },
+        }),
+        201,
+      ) as Made
+    const plain = await forkInto((await world.group()).id)
+    expect((await world.root.get(`/projects/${plain.id}/push_rule`)).status).toBe(404)
+    const fork = await forkInto(home.id)
+    const ofFork = `/projects/${fork.id}/push_rule`
+    expect((await world.root.get(ofFork)).body).toMatchObject({ ...strict, project_id: fork.id })
+
+    const folder = await copies.clone(fork, world.root)
+    await copies.commit(folder, 'a', 'source: a')
+    expect((await copies.try(folder, ['push', 'origin', 'HEAD:one'])).stderr).toContain(
+      "Commit message does not follow the pattern '^fork'",
+    )
+    expect((await copies.try(folder, ['push', copies.url(source, world.root), 'HEAD:one'])).code).toBe(0)
+    await git(folder, 'commit', '--quiet', '--amend', '-m', 'fork: a')
+    expect((await copies.try(folder, ['push', 'origin', 'HEAD:one'])).code).toBe(0)
+    expect((await copies.try(folder, ['push', copies.url(source, world.root), 'HEAD:two'])).stderr).toContain(
+      "Commit message does not follow the pattern '^source'",
+    )
+    // What the fork makes of it is its own affair.
+    expectStatus(await world.root.put(ofFork, { commit_message_regex: null }), 200)
+    expect((await world.root.get(rule)).body).toMatchObject({ commit_message_regex: '^source' })
+    expect((await world.root.delete(ofFork)).status).toBe(204)
+    expect((await world.root.get(rule)).status).toBe(200)
+  })
 })
 
 describe('holds', () => {
@@ -128,6 +168,86 @@ describe('holds', () => {
       await git(copy, 'commit', '--quiet', '--amend', '-m', 'T-1 Add a')
       expect((await push(branch)).code).toBe(0)
       expect((await commitFile('b', { commit_message: 'T-2', start_branch: undefined })).status).toBe(201)
+    })
+  })
+
+  test('over SSH, of users and of deploy keys', async () => {
+    const user = await sshLogin(world, copies, async (key) =>
+      expectStatus(await maintainer.post('/user/keys', { title: branch, key }), 201),
+    )
+    const deployKey = await sshLogin(world, copies, async (key) =>
+      expectStatus(
+        await world.root.post(`/projects/${project.id}/deploy_keys`, { title: branch, key, can_push: true }),
+        201,
+      ),
+    )
+    const address = sshAddress(world, project.path_with_namespace)
+    await under({ commit_message_regex: '^T-', file_name_regex: '\\.exe$', max_file_size: 1 }, async () => {
+      for (const [at, login] of [user, deployKey].entries()) {
+        const over = (target: string) =>
+          copies.try(copy, ['push', address, `HEAD:refs/heads/${target}`], { GIT_SSH_COMMAND: login })
+        await git(copy, 'reset', '--quiet', '--hard', 'origin/main')
+        const refused = async (files: Record<string, string>, message: string, words: string) => {
+          await copies.commit(copy, files, message)
+          const told = await over(branch)
+          expect(told.code).not.toBe(0)
+          expect(told.stderr).toContain(`remote: Guildhall: ${words}`)
+          expect(told.stderr).toContain('(pre-receive hook declined)')
+          await git(copy, 'reset', '--quiet', '--hard', 'origin/main')
+        }
+        await refused({ a: 'a' }, 'No ticket', "Commit message does not follow the pattern '^T-'")
+        await refused({ 'a.exe': 'a' }, 'T-1', 'File name a.exe was prohibited by the pattern')
+        const large = Buffer.alloc(1024 * 1024 + 1, 'a').toString()
+        await refused({ large }, 'T-1', 'File large is larger than the allowed size of 1 MiB.')
+        await copies.commit(copy, `fine-${at}`, 'T-1 Fine')
+        expect((await over(`${branch}-${at}`)).code).toBe(0)
+      }
+    })
+  })
+
+  test('for commits of the API: each action, moves too, and nothing is done by half', async () => {
+    const commits = `/projects/${project.id}/repository/commits`
+    const commit = (actions: Json[], fields: Json = {}): Promise<Reply> =>
+      maintainer.post(commits, { branch, start_branch: 'main', commit_message: 'T-1', actions, ...fields })
+    const create = (file_path: string, content = 'x'): Json => ({ action: 'create', file_path, content })
+    const rule = { commit_message_regex: '^T-', branch_name_regex: '^branch', prevent_secrets: true }
+    await under({ ...rule, file_name_regex: '\\.exe$', max_file_size: 1 }, async () => {
+      const refused = async (reply: Promise<Reply>, message: string) =>
+        expect(await reply).toMatchObject({ status: 400, body: { message } })
+      await refused(
+        commit([create('a')], { commit_message: 'No ticket' }),
+        "Commit message does not follow the pattern '^T-'",
+      )
+      await refused(
+        commit([create('a')], { branch: `other-${branch}` }),
+        `Branch name 'other-${branch}' does not follow the pattern '^branch'`,
+      )
+      const noPrograms = (name: string) => `File name ${name} was prohibited by the pattern "\\.exe$".`
+      await refused(commit([create('a'), create('b.exe')]), noPrograms('b.exe'))
+      await refused(
+        commit([{ action: 'move', previous_path: 'README.md', file_path: 'README.exe' }]),
+        noPrograms('README.exe'),
+      )
+      const large = 'a'.repeat(1024 * 1024 + 1)
+      await refused(
+        commit([create('large', large)]),
+        'File large is larger than the allowed size of 1 MiB. Use Git LFS to manage this file.',
+      )
+      await refused(
+        commit([{ action: 'update', file_path: 'README.md', content: large }]),
+        'File README.md is larger than the allowed size of 1 MiB. Use Git LFS to manage this file.',
+      )
+      expect((await commit([create('.ssh/id_rsa')])).body).toMatchObject({
+        message: expect.stringContaining('File name .ssh/id_rsa was prohibited') as string,
+      })
+      expect((await maintainer.get(`${commits}/${branch}`)).status).toBe(404)
+      expect((await commit([create('a')])).status).toBe(201)
+      // A revert and a cherry-pick bring messages of their own.
+      const head = bodyOf(await maintainer.get(`${commits}/${branch}`))['id'] as string
+      await refused(
+        maintainer.post(`${commits}/${head}/revert`, { branch }),
+        "Commit message does not follow the pattern '^T-'",
+      )
     })
   })
 

@@ -15,6 +15,7 @@ import type { Database, Tx } from '../../kernel/db/index.ts'
 import { invalid, notFound, refused } from '../../kernel/errors/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import { claimPath, lockTree, PathTaken } from '../namespaces/index.ts'
+import { inheritPushRule } from '../push-rules/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { checkRunners, tellPathFault } from './create.ts'
 import * as forks from './fork-store.ts'
@@ -73,6 +74,7 @@ export async function forkProject(
     const taken = await store.findTaken(tx, { namespaceId: home.id, name: project.name, fullPath })
     if (taken.name || taken.path) throw alreadyTaken(taken)
     const id = await store.insert(tx, project)
+    await inheritPushRule(tx, id)
     await claimPath(tx, fullPath, { projectId: id }).catch((error: unknown) => {
       if (error instanceof PathTaken) throw alreadyTaken({ name: false, path: true })
       return tellPathFault(error)

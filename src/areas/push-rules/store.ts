@@ -62,7 +62,7 @@ export async function remove(db: Writer, id: number): Promise<void> {
   await db.deleteFrom('push_rules as r').where('r.id', '=', id).execute()
 }
 
-/** A new project begins with the rule of the nearest group that has one. */
+/** A new project, a fork too, begins with the rule of the nearest group above it that has one. */
 export async function inherit(tx: Tx, projectId: number): Promise<void> {
   await sql`
     insert into push_rules (project_id, commit_message_regex, commit_message_negative_regex, branch_name_regex,
