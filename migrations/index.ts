@@ -64,6 +64,7 @@ import * as membershipMails from './0184-membership-mails.ts'
 import * as serviceAccounts from './0185-service-accounts.ts'
 import * as customAttributes from './0186-custom-attributes.ts'
 import * as todosOfRequests from './0187-to-dos-of-requests.ts'
+import * as customAttributesByValue from './0188-custom-attributes-by-value.ts'
 import * as ldap from './0092-ldap.ts'
 import * as languages from './0093-languages.ts'
 import * as mails from './0160-mails.ts'
@@ -163,6 +164,7 @@ export const migrations: MigrationList = {
   '0185-service-accounts': serviceAccounts,
   '0186-custom-attributes': customAttributes,
   '0187-to-dos-of-requests': todosOfRequests,
+  '0188-custom-attributes-by-value': customAttributesByValue,
   '0092-ldap': ldap,
   '0093-languages': languages,
   '0160-mails': mails,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
+import type { Person } from '../world/client.ts'
 import { startWorld, type World } from '../world/world.ts'
 
 let world: World
@@ -36,4 +37,35 @@ test.each(['users', 'groups', 'projects'] as const)('custom attributes of %s', a
   const nobody = `/${kind}/999999/custom_attributes`
   expect((await root.get(nobody)).status).toBe(404)
   expect((await root.put(`${nobody}/team`, { value: 'x' })).status).toBe(404)
+})
+
+test('administrators list users with their custom attributes, and those that have some', async () => {
+  const { root } = world
+  const [blue, red] = [await world.user(), await world.user()]
+  const [key, team] = [world.unique('site'), 'team.name']
+  const note = (id: number, name: string, value: string) =>
+    root.put(`/users/${id}/custom_attributes/${name}`, { value })
+  await note(blue.id, key, 'north')
+  await note(red.id, key, 'north')
+  await note(blue.id, team, 'blue')
+  const idsOf = async (caller: Person, query: string): Promise<unknown[]> =>
+    rowsOf(await caller.get(`/users?sort=asc&${query}`)).map(({ id }) => id)
+  expect(await idsOf(root, `custom_attributes[${key}]=north`)).toEqual([blue.id, red.id])
+  expect(await idsOf(root, `custom_attributes[${key}]=north&custom_attributes[${team}]=blue`)).toEqual([
+    blue.id,
+  ])
+  expect(await idsOf(root, `custom_attributes[${key}]=south`)).toEqual([])
+  expect((await root.get('/users?custom_attributes=north')).status).toBe(400)
+  const listed = rowsOf(await root.get(`/users?username=${blue.username}&with_custom_attributes=true`))
+  expect(listed[0]!['custom_attributes']).toEqual([
+    { key, value: 'north' },
+    { key: team, value: 'blue' },
+  ])
+  const plain = rowsOf(await root.get(`/users?username=${blue.username}`))
+  expect(plain[0]).not.toHaveProperty('custom_attributes')
+  // Others are told nothing by it.
+  const others = `username=${red.username}&custom_attributes[${key}]=south&with_custom_attributes=true`
+  const [shown] = rowsOf(await blue.get(`/users?${others}`))
+  expect(shown).toMatchObject({ id: red.id })
+  expect(shown).not.toHaveProperty('custom_attributes')
 })

@@ -37,6 +37,10 @@ test('owners see who members are at the sign-in of the group', async () => {
     const listed = rowsOf(await owner.get(`${path}/members/all`))
     expect(listed.find(({ id }) => id === owner.id)).toMatchObject({ group_saml_identity: null })
   }
+  // Owners may ask for those alone; of others it is ignored.
+  const known = `/groups/${group.id}/members?with_saml_identity=true`
+  expect(rowsOf(await owner.get(known)).map(({ id }) => id)).toEqual([member.id])
+  expect(rowsOf(await member.get(known)).length).toBeGreaterThan(1)
 
   expect(bodyOf(await owner.get(identities))).toEqual([mira])
   expect(await owner.post(identities, { user_id: owner.id, extern_uid: 'mira' })).toMatchObject({

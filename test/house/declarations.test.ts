@@ -178,7 +178,10 @@ describe('every endpoint', () => {
 })
 
 /** Names that real clients send; `*` is the rest of an address. */
-const toldByClients = new Set<string>(['*'])
+const toldByClients = new Set<string>([
+  '*',
+  ...['ID', 'Operation', 'Info', 'Who', 'Version', 'Created', 'Path'],
+])
 
 /** Ids that are text by nature (1.0), or may be a name. */
 const textIds = new Set(['discussion_id', 'commit_id', 'cluster_agent_id', 'label_id'])

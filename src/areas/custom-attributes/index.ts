@@ -6,7 +6,9 @@ import { notFound } from '../../kernel/errors/index.ts'
 import * as store from './store.ts'
 import type { Owner } from './store.ts'
 
-const Attribute = Fields({ key: Text(), value: Text() })
+export { attributesJson, hasAttributes, type Attribute } from './store.ts'
+
+export const CustomAttribute = Fields({ key: Text(), value: Text() })
 const key = Text({ maxLength: 255 })
 const value = Text({ maxLength: 255, description: 'Anything that another system wants to find here' })
 
@@ -49,7 +51,7 @@ function ofUsers(db: Database): Endpoint[] {
       summary: says.list,
       paged: true,
       params: Fields({ id: Id() }),
-      answers: ListOf(Attribute),
+      answers: ListOf(CustomAttribute),
       refuses: { 404: 'No such user' },
       read: ({ params, page }) => store.list(whose(params.id), page),
       async handle({ params, rows }) {
@@ -65,7 +67,7 @@ function ofUsers(db: Database): Endpoint[] {
       summary: says.get,
       params: Fields({ id: Id(), key }),
       record,
-      answers: Attribute,
+      answers: CustomAttribute,
       refuses,
       read: ({ params }) => store.one(whose(params.id), params.key),
       handle: async ({ rows }) => rows[0],
@@ -76,7 +78,7 @@ function ofUsers(db: Database): Endpoint[] {
       path: `${path}/:key`,
       summary: says.put,
       params: Fields({ id: Id(), key, value }),
-      answers: Attribute,
+      answers: CustomAttribute,
       refuses: { 404: 'No such user' },
       handle: ({ params }) => set(db, { kind: 'user', id: params.id }, params),
     }),
@@ -105,7 +107,7 @@ function ofPlaces(db: Database, kind: 'group' | 'project'): Endpoint[] {
       path,
       summary: says.list,
       paged: true,
-      answers: ListOf(Attribute),
+      answers: ListOf(CustomAttribute),
       read: ({ page }) => store.list(whose, page),
       handle: async ({ rows }) => rows,
     }),
@@ -116,7 +118,7 @@ function ofPlaces(db: Database, kind: 'group' | 'project'): Endpoint[] {
       summary: says.get,
       params: Fields({ key }),
       record,
-      answers: Attribute,
+      answers: CustomAttribute,
       refuses,
       read: ({ params }) => store.one(whose, params.key),
       handle: async ({ rows }) => rows[0],
@@ -127,7 +129,7 @@ function ofPlaces(db: Database, kind: 'group' | 'project'): Endpoint[] {
       path: `${path}/:key`,
       summary: says.put,
       params: Fields({ key, value }),
-      answers: Attribute,
+      answers: CustomAttribute,
       handle(call) {
         const { id } = kind === 'group' ? call.group : call.project
         return set(db, { kind, id }, call.params)

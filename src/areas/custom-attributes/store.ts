@@ -20,6 +20,26 @@ const names = { user: 'User', group: 'Group', project: 'Project' } as const
 const of = ({ kind }: Pick<Owner, 'kind'>, id: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`${sql.ref(`a.${columns[kind]}`)} = ${id}`
 
+/** All attributes of what has this id, as JSON. */
+export function attributesJson(kind: Owner['kind'], id: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    select coalesce(json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id), '[]'::json)
+    from custom_attributes a where ${of({ kind }, id)})`
+}
+
+/** Whether what has this id has all these attributes. */
+export function hasAttributes(
+  kind: Owner['kind'],
+  id: RawBuilder<unknown>,
+  wanted: Readonly<Record<string, string>>,
+): RawBuilder<unknown> {
+  const owner = sql.ref(`a.${columns[kind]}`)
+  return sql`${id} in (
+    select ${owner} from jsonb_each_text(${JSON.stringify(wanted)}) w
+    join custom_attributes a on a.key = w.key and a.value = w.value
+    where ${owner} is not null group by ${owner} having count(*) = ${Object.keys(wanted).length})`
+}
+
 /** Of the subject, or of the user with this id. */
 export type Whose = Pick<Owner, 'kind'> & { readonly id: RawBuilder<unknown> }
 

@@ -25,6 +25,13 @@ const toOwners = sql`
     from saml_providers p join saml_identities i on i.saml_provider_id = p.id and i.user_id = u.id
     where p.namespace_id = subject.line[1]) as saml_identity`
 
+/** Everybody for others than owners, who are not told of it, and in groups that have no sign-in of their own. */
+const knownBySaml = sql`(
+  not ${ownsTop} or not exists (select from saml_providers p where p.namespace_id = subject.line[1])
+  or exists (
+    select from saml_providers p join saml_identities i on i.saml_provider_id = p.id and i.user_id = u.id
+    where p.namespace_id = subject.line[1]))`
+
 const shown = sql`${toOwners}, u.id, u.username, u.public_email, u.name, u.state, ${userAvatar('u')} as avatar`
 
 const creator = (id: RawBuilder<unknown>): RawBuilder<unknown> =>
@@ -50,6 +57,8 @@ export interface Filters {
   readonly state?: 'active' | 'awaiting' | undefined
   /** Members of the place see those of groups that were let in. */
   readonly invitedToMembers: boolean
+  /** Only who is known at the sign-in of the group. */
+  readonly with_saml_identity?: boolean | undefined
   /** Tell who takes a seat: all above this level. */
   readonly seatsAbove?: number | undefined
 }
@@ -60,14 +69,20 @@ function isWhole({
   user_ids: only,
   skip_users: without,
   state,
+  with_saml_identity: saml,
 }: Omit<Filters, 'invitedToMembers'>): boolean {
-  return searched(query ?? '') === '' && [only, without, state].every((filter) => filter === undefined)
+  return (
+    searched(query ?? '') === '' &&
+    saml !== true &&
+    [only, without, state].every((filter) => filter === undefined)
+  )
 }
 
 function userConditions({
   query,
   user_ids: only,
   skip_users: without,
+  with_saml_identity: saml,
 }: Omit<Filters, 'invitedToMembers'>): RawBuilder<unknown> {
   const text = searched(query ?? '')
   return sql.join(
@@ -75,6 +90,7 @@ function userConditions({
       sql`true`,
       ...(text === '' ? [] : [matches(text)]),
       ...(only === undefined ? [] : [sql`u.id = any (${only}::bigint[])`]),
+      ...(saml === true ? [knownBySaml] : []),
       ...(without === undefined ? [] : [sql`u.id <> all (${without}::bigint[])`]),
     ],
     sql` and `,

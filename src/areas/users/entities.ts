@@ -12,6 +12,7 @@ import {
   Text,
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
+import { CustomAttribute, type Attribute } from '../custom-attributes/index.ts'
 import { basicUser, BasicUser, type BasicUserEntity, type BasicUserRow } from './basic.ts'
 
 /** What a user tells of himself; the keys of `users.profile` and of the parameters that set them. */
@@ -93,7 +94,7 @@ const toAdministrators = {
 }
 
 /** What administrators see in lists, and of themselves. */
-export const AdminUser = Fields(toAdministrators)
+export const AdminUser = Fields({ ...toAdministrators, custom_attributes: Optional(ListOf(CustomAttribute)) })
 
 /** What administrators see of one user. */
 export const AdminUserDetail = Fields({
@@ -133,6 +134,8 @@ export interface UserRow extends BasicUserRow {
   readonly followers: number
   readonly following: number
   readonly is_followed: boolean
+  /** Where they are asked for. */
+  readonly custom_attributes?: readonly Attribute[]
 }
 
 export interface UserDetailRow extends UserRow {
@@ -189,6 +192,7 @@ export function adminUser(row: UserRow, externalUrl: string, noReply: string) {
     note: row.note,
     namespace_id: row.namespace_id,
     created_by: row.created_by && basicUser(row.created_by, externalUrl),
+    ...(row.custom_attributes !== undefined && { custom_attributes: row.custom_attributes }),
   }
 }
 

@@ -20,6 +20,10 @@ const filters = {
   show_seat_info: Flag({ default: false, description: 'Paid plans: with `is_using_seat`' }),
 }
 
+const with_saml_identity = Optional(
+  Flag({ description: 'Only who is known at the sign-in of the group; for its owners' }),
+)
+
 export function readingEndpoints(
   kind: Place['kind'],
   services: {
@@ -47,6 +51,9 @@ export function readingEndpoints(
       params: Fields({
         ...filters,
         skip_users: Optional(ListOf(Id(), { commaSeparated: true, description: 'All but these users' })),
+        ...((kind === 'group' ? { with_saml_identity } : {}) as {
+          with_saml_identity: typeof with_saml_identity
+        }),
       }),
       answers: ListOf(Member),
       read: ({ params, page }) => lists.direct(kind, { ...params, ...seats(params) }, page),

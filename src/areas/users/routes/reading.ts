@@ -4,6 +4,7 @@ import {
   Either,
   Fields,
   Flag,
+  Hash,
   Id,
   Int,
   ListOf,
@@ -40,6 +41,12 @@ const filters = {
   without_projects: Optional(Flag({ description: forAdministrators })),
   extern_uid: Optional(Text({ description: `Name elsewhere, with \`provider\`. ${forAdministrators}` })),
   provider: Optional(Text({ description: forAdministrators })),
+  with_custom_attributes: Optional(Flag({ description: `With \`custom_attributes\`. ${forAdministrators}` })),
+  custom_attributes: Optional(
+    Hash(Text({ maxLength: 255 }), {
+      description: `Who has these: \`custom_attributes[key]=value\`. ${forAdministrators}`,
+    }),
+  ),
   created_after: Optional(DateTime({ description: forAdministrators })),
   created_before: Optional(DateTime({ description: forAdministrators })),
   order_by: OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], { default: 'id' }),
