@@ -34,6 +34,7 @@ export function hasAttributes(
   wanted: Readonly<Record<string, string>>,
 ): RawBuilder<unknown> {
   const owner = sql.ref(`a.${columns[kind]}`)
+  if (Object.keys(wanted).length === 0) return sql`true`
   return sql`${id} in (
     select ${owner} from jsonb_each_text(${JSON.stringify(wanted)}) w
     join custom_attributes a on a.key = w.key and a.value = w.value
