@@ -281,6 +281,33 @@ describe('blobs', () => {
     expect((await client.request('GET', other, `blobs/${digest}`)).bytes.toString()).toBe(content)
   })
 
+  test('end-11: are taken over with the token that the registry sends for', async () => {
+    const content = 'to be mounted by the challenge'
+    const digest = digestOf(content)
+    await client.pushBlob(name, content)
+    const other = `${project.path_with_namespace}/third`
+    const mount = (from: string, token?: string) =>
+      fetch(
+        `${world.url}/v2/${other}/blobs/uploads/?${new URLSearchParams({ mount: digest, from }).toString()}`,
+        {
+          method: 'POST',
+          headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+        },
+      )
+    const scopeOf = (response: Response) =>
+      /,scope="([^"]*)"/.exec(response.headers.get('www-authenticate')!)![1]!
+    const sent = await mount(name)
+    expect(sent.status).toBe(401)
+    expect(scopeOf(sent)).toBe(`repository:${other}:pull,push repository:${name}:pull`)
+    expect(scopeOf(await mount(name, await client.token(`repository:${other}:pull`)))).toBe(scopeOf(sent))
+    const mounted = await mount(name, await client.token(scopeOf(sent)))
+    expect([mounted.status, mounted.headers.get('location')]).toEqual([201, `/v2/${other}/blobs/${digest}`])
+    // What is no other repository is not asked for.
+    for (const from of ['', other, `${name}",error="x`, `${name}:pull repository:x`]) {
+      expect(scopeOf(await mount(from))).toBe(`repository:${other}:pull,push`)
+    }
+  })
+
   test('end-10: are deleted from one repository', async () => {
     await client.pushBlob(name, 'to be deleted')
     const path = `blobs/${digestOf('to be deleted')}`

@@ -30,11 +30,15 @@ export class Caller {
 
   /** Refuses with 401, as clients expect it: they come back with a token that has more in it, if they are given one. */
   require(path: string, ...actions: Action[]): Permitted {
-    const access = this.#find('repository', path)
-    if (access?.meta === undefined || !actions.every((action) => allows(access, action))) {
-      throw this.#challenge(`repository:${path}:${actions.join(',')}`)
-    }
-    return { place: placeOf(path, access.meta), meta: access.meta }
+    return this.#demand(path, actions, [])
+  }
+
+  /**
+   * As `require`, to push what another repository may have already. It goes without reading that one, so that nobody is
+   * refused for it; but who is sent for a token is told of both, since many clients ask for nothing else.
+   */
+  requirePush(path: string, source: string | undefined): Permitted {
+    return this.#demand(path, ['pull', 'push'], source === undefined ? [] : [pullScope(source)])
   }
 
   requireCatalog(): void {
@@ -54,6 +58,14 @@ export class Caller {
     return access !== undefined && allows(access, 'push')
   }
 
+  #demand(path: string, actions: readonly Action[], more: readonly string[]): Permitted {
+    const access = this.#find('repository', path)
+    if (access?.meta === undefined || !actions.every((action) => allows(access, action))) {
+      throw this.#challenge([`repository:${path}:${actions.join(',')}`, ...more].join(' '))
+    }
+    return { place: placeOf(path, access.meta), meta: access.meta }
+  }
+
   #find(type: Access['type'], name: string): Access | undefined {
     return this.#claims?.access.find((access) => access.type === type && access.name === name)
   }
@@ -67,6 +79,11 @@ export class Caller {
       ...(scope !== undefined && { detail: scope }),
     })
   }
+}
+
+/** What a token must be for to take blobs over from a repository. */
+export function pullScope(path: string): string {
+  return `repository:${path}:pull`
 }
 
 type Meta = NonNullable<Access['meta']>

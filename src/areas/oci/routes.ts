@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requestContext } from '../../kernel/log/index.ts'
 import { drain } from '../git-http/index.ts'
 import { readAddress, type Address } from './address.ts'
-import { Caller } from './authorize.ts'
+import { Caller, pullScope } from './authorize.ts'
 import { blobCall } from './blob-calls.ts'
 import { sendJson, type RegistryCall, type RegistryServices } from './call.ts'
 import { RegistryError } from './errors.ts'
 import { catalogCall, referrersCall, tagsCall } from './list-calls.ts'
 import { manifestCall } from './manifest-calls.ts'
-import { beginUpload, uploadCall } from './upload-calls.ts'
+import { beginUpload, sourceOf, uploadCall } from './upload-calls.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -22,10 +22,10 @@ export function mountRegistry(server: FastifyInstance, services: RegistryService
       const context = requestContext()
       if (context !== undefined) context.endpoint = `registry ${address?.kind ?? 'unknown'}`
       const caller = await Caller.of(request, services.tokens, services.externalUrl())
-      caller.requireToken(address && scopeOf(address, request.method))
+      const params = new URLSearchParams(query)
+      caller.requireToken(address && scopeOf(address, request.method, params))
       if (address === undefined)
         throw new RegistryError(404, 'UNSUPPORTED', 'there is nothing at this address')
-      const params = new URLSearchParams(query)
       return await answer(
         { services, caller, query: params, request, reply, method: request.method },
         address,
@@ -41,12 +41,14 @@ export function mountRegistry(server: FastifyInstance, services: RegistryService
 }
 
 /** What a token must be for to make a call; the base wants any. */
-function scopeOf(address: Address, method: string): string | undefined {
+function scopeOf(address: Address, method: string, query: URLSearchParams): string | undefined {
   if (address.kind === 'catalog') return 'registry:catalog:*'
   if (!('name' in address)) return undefined
   const upload = address.kind === 'uploads' || address.kind === 'upload'
   const actions = upload || method === 'PUT' ? 'pull,push' : method === 'DELETE' ? 'delete' : 'pull'
-  return `repository:${address.name}:${actions}`
+  const scope = `repository:${address.name}:${actions}`
+  const source = address.kind === 'uploads' ? sourceOf(query, address.name) : undefined
+  return source === undefined ? scope : `${scope} ${pullScope(source)}`
 }
 
 async function answer(call: RegistryCall, address: Address): Promise<FastifyReply> {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { algorithmOf, type Digest } from '../../blobs/index.ts'
-import { readDigest } from './address.ts'
+import { isName, readDigest } from './address.ts'
 import { finishUpload, mountBlob } from './blob-store.ts'
 import type { RegistryCall } from './call.ts'
 import { digestInvalid, RegistryError, sizeInvalid, uploadUnknown } from './errors.ts'
@@ -8,11 +8,17 @@ import type { Place } from './place.ts'
 import { readContentRange } from './ranges.ts'
 import { dropUpload, hasUpload, openUpload, takeUpload, type Writing } from './upload-store.ts'
 
+/** The other repository that a blob is to be taken over from. */
+export function sourceOf(query: URLSearchParams, name: string): string | undefined {
+  const from = query.get('from') ?? ''
+  return query.has('mount') && isName(from) && from !== name ? from : undefined
+}
+
 /** POST: begins an upload, takes a blob over from another repository, or brings a whole blob at once. */
 export async function beginUpload(call: RegistryCall, name: string): Promise<FastifyReply> {
   const { services, caller, query, method, reply } = call
   if (method !== 'POST') throw unsupported()
-  const { place } = caller.require(name, 'pull', 'push')
+  const { place } = caller.requirePush(name, sourceOf(query, name))
   const mount = query.get('mount')
   if (mount !== null) {
     const digest = readDigest(mount)
