@@ -117,6 +117,7 @@ async function main(): Promise<void> {
       OCI_ROOT_URL: service.url,
       OCI_NAMESPACE: 'root/conformance/one',
       OCI_CROSSMOUNT_NAMESPACE: 'root/conformance/two',
+      OCI_AUTOMATIC_CROSSMOUNT: '0',
       OCI_USERNAME: 'root',
       OCI_PASSWORD: token,
       OCI_TEST_PULL: '1',
