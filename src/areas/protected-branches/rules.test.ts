@@ -107,6 +107,21 @@ describe('refusals, in their order', () => {
       'You cannot create a branch with a SHA-1 or SHA-256 branch name.',
     ],
     ['named like an id, deleted', { kind: 'delete', branch: sha1, ...free }, undefined],
+    [
+      'beginning like an id',
+      { kind: 'create', branch: `${sha1}/x`, ...free },
+      'You cannot create a branch with a SHA-1 or SHA-256 branch name.',
+    ],
+    ['beginning nearly like an id', { kind: 'create', branch: `${sha1}-x`, ...free }, undefined],
+    ...['HEAD', '-x', 'refs/heads/x', 'refs/remotes/origin/x'].map(
+      (branch): [string, Parameters<typeof update>[0], string] => [
+        `called ${branch}`,
+        { kind: 'create', branch, ...free },
+        'You cannot create a branch with an invalid name.',
+      ],
+    ),
+    ['called HEAD, deleted', { kind: 'delete', branch: 'HEAD', ...free }, undefined],
+    ['called HEADS', { kind: 'create', branch: 'HEADS', ...free }, undefined],
     ['nearly like an id', { kind: 'create', branch: `${sha1}a`, ...free }, undefined],
     ['not protected', { ...free, forced: true }, undefined],
     [

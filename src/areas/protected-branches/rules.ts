@@ -72,13 +72,19 @@ export interface BranchUpdate {
   }
 }
 
+/** Names that are an id of a commit, or begin with one: nobody could tell them apart. */
+const likeAnId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:-?\/|$)/i
+/** Names that git lets pass and then takes for something else. */
+const misleading = /^(?:HEAD$|-|refs\/(?:heads|remotes)\/)/
+
 /** Why an update is refused, in the words that the git client shows, or undefined (completions, 5.9, in its order). */
 export async function refusal(update: BranchUpdate): Promise<string | undefined> {
   const { branch, kind, protection, may } = update
   if (kind === 'delete' && update.isDefault) return 'The default branch of a project cannot be deleted.'
-  if (kind === 'create' && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(branch)) {
+  if (kind !== 'delete' && likeAnId.test(branch)) {
     return 'You cannot create a branch with a SHA-1 or SHA-256 branch name.'
   }
+  if (kind !== 'delete' && misleading.test(branch)) return 'You cannot create a branch with an invalid name.'
   if (protection === undefined) return undefined
   if (!protection.allowForcePush && (await update.isForced())) {
     return 'You are not allowed to force push code to a protected branch on this project.'

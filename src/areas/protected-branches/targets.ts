@@ -23,9 +23,12 @@ export async function checkTargets<Entry extends AccessEntry>(
   const users = await usersAmong(tx, place, named(entries, 'userId'))
   const keys = await keysAmong(tx, place, named(entries, 'deployKeyId'))
   const groups = await groupsAmong(tx, place, named(entries, 'groupId'))
-  return entries.map((entry) => {
+  const problems = entries.flatMap((entry) => {
     const problem = userProblem(users, entry) ?? keyProblem(keys, entry) ?? groupProblem(groups, entry)
-    if (problem !== undefined) throw unprocessable([`${kindOf(entry)} access levels ${problem}`])
+    return problem === undefined ? [] : [`${kindOf(entry)} access levels ${problem}`]
+  })
+  if (problems.length > 0) throw unprocessable([...new Set(problems)])
+  return entries.map((entry) => {
     if (entry.groupId === null) return entry
     return { ...entry, throughGroup: groups.get(entry.groupId)?.holds_caller === true }
   })
