@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Copies, git } from '../git/copies.ts'
+import { rowsOf } from '../world/bodies.ts'
 import type { Person } from '../world/client.ts'
 import { pushSigned } from '../world/push.ts'
-import { startWorld, type Json, type World } from '../world/world.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
 let copies: Copies
@@ -27,7 +28,9 @@ beforeAll(async () => {
   head = await copies.commit(copy, { 'a.txt': 'one\n2\nthree\n' })
   await git(copy, 'checkout', '--quiet', '-b', 'side', first)
   await copies.commit(copy, 'side.txt')
-  await git(copy, 'push', '--quiet', 'origin', 'main', 'side')
+  await git(copy, 'checkout', '--quiet', '--orphan', 'lone')
+  await copies.commit(copy, 'lone.txt')
+  await git(copy, 'push', '--quiet', 'origin', 'main', 'side', 'lone')
 })
 afterAll(async () => {
   await copies[Symbol.asyncDispose]()
@@ -106,7 +109,15 @@ describe('comparing', () => {
       body: { message: '404 Ref Not Found' },
     })
     const other = await world.project({ visibility: 'public' })
-    expect(await compare(`from=main&to=main&from_project_id=${other.id}`)).toMatchObject({ status: 400 })
+    expect(await compare(`from=main&to=main&from_project_id=${other.id}`)).toMatchObject({
+      status: 400,
+      body: {
+        message: `Target project id:${other.id} is not a fork of project id:${project['id'] as number}`,
+      },
+    })
+    for (const missing of ['from=main', 'to=main', 'from=&to=main']) {
+      expect((await compare(missing)).status).toBe(400)
+    }
   })
 
   test('finds the common ancestor', async () => {
@@ -120,12 +131,64 @@ describe('comparing', () => {
       status: 400,
       body: { message: 'Could not find ref: no' },
     })
+    expect(await mergeBase('refs[]=main&refs[]=side&refs[]=main')).toMatchObject(json({ id: first }))
+    expect(await mergeBase('refs[]=main&refs[]=lone')).toMatchObject({
+      status: 404,
+      body: { message: '404 Merge Base Not Found' },
+    })
+    expect((await mergeBase('')).status).toBe(400)
+  })
+
+  test('needs the right to read the code of the other project', async () => {
+    const source = await world.project({ visibility: 'public' })
+    await copies.filled(source)
+    const person = await world.user()
+    const fork = expectStatus(await person.post(`/projects/${source.id}/fork`), 201)
+    const across = () =>
+      person.get(
+        `/projects/${fork['id'] as number}/repository/compare?from=main&to=main&from_project_id=${source.id}`,
+      )
+    expect((await across()).status).toBe(200)
+    await world.root.put(`/projects/${source.id}`, { repository_access_level: 'private' })
+    expect(await across()).toMatchObject({
+      status: 403,
+      body: { message: "403 Forbidden - You don't have access to this fork's parent project" },
+    })
   })
 })
 
 test('contributors are counted', async () => {
   const { body } = await developer.get(`${base}/contributors`)
   expect(body).toEqual([{ name: 'Ada', email: 'ada@example.com', commits: 3, additions: 0, deletions: 0 }])
+})
+
+test('contributors are sorted, and those of a ref', async () => {
+  const own = await world.project()
+  await copies.filled(own)
+  const path = `/projects/${own.id}/repository`
+  const names = ['Bea', 'Cyd', 'Bea', 'Bea', 'Cyd']
+  for (const [at, author_name] of names.entries()) {
+    const author_email = author_name === 'Bea' ? 'z@example.com' : 'y@example.com'
+    expectStatus(
+      await world.root.post(`${path}/files/f${at}`, {
+        ...{ branch: 'team', start_branch: at === 0 ? 'main' : undefined, author_name, author_email },
+        ...{ commit_message: 'x', content: 'x' },
+      }),
+      201,
+    )
+  }
+  const order = async (query: string) =>
+    rowsOf(await world.root.get(`${path}/contributors?${query}`)).map(
+      (one) => `${one['name'] as string} ${one['commits'] as number}`,
+    )
+  expect(await order('')).toEqual(['Ada 1'])
+  expect(await order('ref=team')).toEqual(['Ada 1', 'Cyd 2', 'Bea 3'])
+  expect(await order('ref=team&sort=desc')).toEqual(['Bea 3', 'Cyd 2', 'Ada 1'])
+  expect(await order('ref=team&order_by=name')).toEqual(['Ada 1', 'Bea 3', 'Cyd 2'])
+  expect(await order('ref=team&order_by=email&sort=desc')).toEqual(['Bea 3', 'Cyd 2', 'Ada 1'])
+  expect(await order('ref=team&per_page=1&page=2')).toEqual(['Cyd 2'])
+  expect((await world.root.get(`${path}/contributors?ref=no`)).status).toBe(404)
+  expect((await world.root.get(`${path}/contributors?order_by=size`)).status).toBe(400)
 })
 
 test('blame names the commits of lines', async () => {
@@ -140,6 +203,10 @@ test('blame names the commits of lines', async () => {
     body: { error: 'range[start] must be less than or equal to range[end]' },
   })
   expect(await blame('ref=no')).toMatchObject({ status: 404, body: { message: '404 Commit Not Found' } })
+  const told = await developer.request('HEAD', `${base}/files/a.txt/blame?ref=main`)
+  expect(told).toMatchObject({ status: 200, text: '' })
+  expect(told.headers.get('x-gitlab-last-commit-id')).toBe(head)
+  expect(told.headers.get('x-gitlab-file-name')).toBe('a.txt')
 })
 
 test('a signature is told, not praised', async () => {

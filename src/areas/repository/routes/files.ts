@@ -120,6 +120,8 @@ interface FoundFile {
   readonly repository: Repository
   readonly oid: Oid
   readonly size: number
+  readonly path: TreePath
+  readonly commit: Oid
   readonly facts: Facts
 }
 
@@ -137,7 +139,8 @@ interface Facts {
   readonly execute_filemode: boolean
 }
 
-async function findFile(
+/** A file of a commit; 404 where there is none. */
+export async function findFile(
   { places }: RepositoryServices,
   project: ProjectSubject,
   text: string,
@@ -160,6 +163,8 @@ async function findFile(
     repository,
     oid: entry.oid,
     size,
+    path: filePath,
+    commit: commit.oid,
     facts: {
       file_name: entry.name,
       file_path: entry.path,
@@ -182,7 +187,8 @@ export function pathOf(text: string): TreePath {
   return filePath
 }
 
-function factHeaders(facts: Facts): Record<string, string> {
+/** What HEAD tells of a file. */
+export function factHeaders(facts: Facts): Record<string, string> {
   return {
     'x-gitlab-blob-id': facts.blob_id,
     'x-gitlab-commit-id': facts.commit_id,

@@ -1,6 +1,7 @@
 import { endpoint, project as projectKind } from '../../../access/index.ts'
-import { blame, contributors, findCommit, findEntry, lineCount, type Commit } from '../../../git/index.ts'
+import { blame, contributors, lineCount, type Commit } from '../../../git/index.ts'
 import {
+  Answer,
   Fields,
   Int,
   ListOf,
@@ -12,9 +13,9 @@ import {
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { invalidParameters, notFound } from '../../../kernel/errors/index.ts'
-import { readable, resolveName, revOf } from '../looking.ts'
+import { readable, resolveName } from '../looking.ts'
 import type { RepositoryServices } from '../services.ts'
-import { pathOf } from './files.ts'
+import { factHeaders, findFile } from './files.ts'
 
 const Contributor = Fields({
   name: Text(),
@@ -39,7 +40,8 @@ const BlamePart = Fields({
   lines: ListOf(Text()),
 })
 
-export function historyEndpoints({ places }: RepositoryServices): Endpoint[] {
+export function historyEndpoints(services: RepositoryServices): Endpoint[] {
+  const { places } = services
   return [
     endpoint({
       method: 'GET',
@@ -82,6 +84,7 @@ export function historyEndpoints({ places }: RepositoryServices): Endpoint[] {
       method: 'GET',
       path: '/projects/:id/repository/files/:file_path/blame',
       summary: 'Get the lines of a file with the commits that they come from',
+      description: 'HEAD answers what is known of the file in the headers `X-Gitlab-*`.',
       on: projectKind,
       may: 'read_code',
       anonymous: true,
@@ -97,21 +100,24 @@ export function historyEndpoints({ places }: RepositoryServices): Endpoint[] {
       }),
       answers: ListOf(BlamePart),
       refuses: { 404: 'No such commit or file' },
-      async handle({ project, params: { file_path, ref, range } }) {
-        const path = pathOf(file_path)
+      async handle({ project, params: { file_path, ref, range }, request }) {
         if (range !== undefined && range.start > range.end) {
           throw invalidParameters(['range[start] must be less than or equal to range[end]'])
         }
-        const repository = await readable(places, project)
-        const rev = revOf(ref)
-        const commit = repository && rev && (await findCommit(repository, rev))
-        if (repository === undefined || commit === undefined) throw notFound('Commit')
-        const entry = await findEntry(repository, commit.oid, path)
-        if (entry?.type !== 'blob') throw notFound('File')
+        const { repository, oid, facts, path, commit } = await findFile(
+          services,
+          project,
+          file_path,
+          ref,
+          request,
+        )
+        const headers = { ...factHeaders(facts), 'content-type': 'application/json' }
+        if (request.method === 'HEAD') return new Answer(200, headers)
         // Git refuses a range that begins after the end of the file.
-        if (range !== undefined && range.start > (await lineCount(repository, entry.oid))) return []
-        const parts = await blame(repository, commit.oid, path, range)
-        return parts.map((part) => ({ commit: blamedCommit(part.commit), lines: part.lines }))
+        const isBeyond = range !== undefined && range.start > (await lineCount(repository, oid))
+        const parts = isBeyond ? [] : await blame(repository, commit, path, range)
+        const shown = parts.map((part) => ({ commit: blamedCommit(part.commit), lines: part.lines }))
+        return new Answer(200, headers, JSON.stringify(shown))
       },
     }),
   ]
