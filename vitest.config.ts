@@ -6,6 +6,8 @@ export default defineConfig({
     globalSetup: ['test/world/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What is waited for comes soon, but not on a busy machine.
+    expect: { poll: { interval: 20, timeout: 10_000 } },
     pool: 'forks',
     // Each suite has a service and a database of its own; the program itself is loaded and warmed up once a worker.
     isolate: false,

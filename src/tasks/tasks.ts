@@ -59,10 +59,12 @@ export async function migrateTasks(connection: pg.ClientConfig): Promise<void> {
 export class TaskWorker implements AsyncDisposable {
   readonly #runner: Runner
   readonly #pool: pg.Pool
+  readonly #tasks: Map<string, Task>
 
-  private constructor(runner: Runner, pool: pg.Pool) {
+  private constructor(runner: Runner, pool: pg.Pool, tasks: Map<string, Task>) {
     this.#runner = runner
     this.#pool = pool
+    this.#tasks = tasks
   }
 
   static async start(
@@ -74,14 +76,15 @@ export class TaskWorker implements AsyncDisposable {
     const pool = openPool(connection, 4, (error) =>
       log.warn({ err: error }, 'a database connection of the tasks broke'),
     )
+    const byName = new Map(tasks.map((task) => [task.name, task]))
     const taskList: TaskList = Object.fromEntries(
-      tasks.map((task) => [
-        task.name,
+      tasks.map(({ name }) => [
+        name,
         async (payload: unknown) => {
           try {
-            await inChain(chainOfPayload(payload), () => task.run(payload))
+            await inChain(chainOfPayload(payload), () => byName.get(name)!.run(payload))
           } catch (error) {
-            log.error({ err: error, task: task.name }, 'a task failed')
+            log.error({ err: error, task: name }, 'a task failed')
             throw error
           }
         },
@@ -96,12 +99,14 @@ export class TaskWorker implements AsyncDisposable {
       crontab: schedules.map(({ pattern, task }) => `${pattern} ${task}`).join('\n'),
       logger: quiet,
     })
-    return new TaskWorker(runner, pool)
+    return new TaskWorker(runner, pool, byName)
   }
 
   /** Lets what runs end. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#runner.stop()
     await this.#pool.end()
+    // The library keeps the list of every worker that there ever was, and a task knows the whole service.
+    this.#tasks.clear()
   }
 }

@@ -40,7 +40,6 @@ export interface Made extends Json {
 
 /** A running service of a suite's own, and what makes people and things in it through the public doors. */
 export class World implements AsyncDisposable {
-  readonly service: Service
   readonly url: string
   readonly directory: string
   readonly databaseUrl: string
@@ -49,6 +48,8 @@ export class World implements AsyncDisposable {
   readonly anonymous: Client
   readonly #stack: AsyncDisposableStack
   readonly #failures: string[]
+  /** Let go with the world: a suite that is over is kept by its worker, and a service is 20 MB. */
+  #service: Service | undefined
   #next = 0
 
   constructor(
@@ -57,7 +58,7 @@ export class World implements AsyncDisposable {
     failures: string[],
     stack: AsyncDisposableStack,
   ) {
-    this.service = service
+    this.#service = service
     this.url = service.address
     this.directory = places.directory
     this.databaseUrl = places.databaseUrl
@@ -65,6 +66,11 @@ export class World implements AsyncDisposable {
     this.root = new Person(this.url, { id: 1, username: 'root', token: rootToken })
     this.anonymous = new Client(this.url)
     this.#stack = stack
+  }
+
+  get service(): Service {
+    if (this.#service === undefined) throw new Error('this world has ended')
+    return this.#service
   }
 
   /** A name that nothing in this world has yet. */
@@ -154,6 +160,7 @@ export class World implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync()
+    this.#service = undefined
     if (this.#failures.length > 0)
       throw new Error(`the service failed on requests:\n${this.#failures.join('\n')}`)
   }
