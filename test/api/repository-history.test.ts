@@ -218,6 +218,19 @@ test('a signature is told, not praised', async () => {
     status: 404,
     body: { message: '404 Signature Not Found' },
   })
+  const ofTag = (name: string) => developer.get(`${base}/tags/${name}/signature`)
+  expect((await ofTag('signed-tag')).body).toEqual({
+    ...{ signature_type: 'SSH', verification_status: 'unknown_key', key: null },
+  })
+  expect((await developer.get(`${base}/tags/signed-tag`)).body).toMatchObject({ message: 'Signed' })
+  for (const [tag_name, message] of [['light'], ['annotated', 'Not signed']]) {
+    expectStatus(await developer.post(`${base}/tags`, { tag_name, ref: 'main', message }), 201)
+    expect(await ofTag(tag_name!)).toMatchObject({
+      status: 404,
+      body: { message: '404 Signature Not Found' },
+    })
+  }
+  expect(await ofTag('none')).toMatchObject({ status: 404, body: { message: '404 Tag Not Found' } })
 })
 
 test('raw content is given in parts', async () => {

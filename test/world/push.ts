@@ -51,15 +51,23 @@ export async function pushFiles(
   })
 }
 
-/** Pushes a commit that carries a signature, which nobody made with any key, to a new branch. */
+/** Pushes a commit and a tag that carry a signature, which nobody made with any key, as a new branch and tag. */
 export async function pushSigned(world: World, project: Json, branch: string): Promise<void> {
   await inRepository(world, project, async (git, { folder, url }) => {
     await git('commit', '--quiet', '--allow-empty', '-m', 'Signed')
     const armour = (line: string): string => `-----${line} SSH SIGNATURE-----`
-    const signature = `gpgsig ${armour('BEGIN')}\n U1NIU0lH\n ${armour('END')}`
+    const lines = [armour('BEGIN'), 'U1NIU0lH', armour('END')]
+    const signature = `gpgsig ${lines.join('\n ')}`
     const plain = await git('cat-file', 'commit', 'HEAD')
     await writeFile(path.join(folder, 'commit'), `${plain.replace('\n\n', `\n${signature}\n\n`)}\n`)
     const signed = await git('hash-object', '-t', 'commit', '-w', path.join(folder, 'commit'))
-    await git('push', '--quiet', url, `${signed}:refs/heads/${branch}`)
+    const tagger = plain
+      .split('\n')
+      .find((line) => line.startsWith('committer '))!
+      .replace('committer', 'tagger')
+    const head = [`object ${signed}`, 'type commit', `tag ${branch}-tag`, tagger]
+    await writeFile(path.join(folder, 'tag'), `${[...head, '', 'Signed', ...lines].join('\n')}\n`)
+    const tag = await git('hash-object', '-t', 'tag', '-w', path.join(folder, 'tag'))
+    await git('push', '--quiet', url, `${signed}:refs/heads/${branch}`, `${tag}:refs/tags/${branch}-tag`)
   })
 }

@@ -111,6 +111,12 @@ export const repositoryScenarios: Scenarios = {
   'GET /projects/:id/repository/tags/:tag_name': {
     '': onCode((stage) => stage.once('tag', () => tag(stage))),
   },
+  'GET /projects/:id/repository/tags/:tag_name/signature': {
+    '': onCode(async (stage) => {
+      await stage.once('signed', () => pushSigned(stage.world, stage.project, 'signed'))
+      return { path: { tag_name: 'signed-tag' } }
+    }),
+  },
   'POST /projects/:id/repository/tags': {
     'unprotected tag name': onCode((stage) => ({ body: { tag_name: stage.unique('new'), ref: 'main' } })),
   },
