@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person, Reply } from '../world/client.ts'
 import { pushFiles } from '../world/push.ts'
-import { startWorld, type Json, type World } from '../world/world.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
 let base: string
@@ -113,6 +113,21 @@ describe('reports of another CI system', () => {
       status: 404,
       body: { message: '404 Pipeline Not Found' },
     })
+  })
+
+  test('of a commit that no branch has must say the ref', async () => {
+    const file = { branch: 'gone', start_branch: 'main', commit_message: 'x', content: 'x' }
+    expectStatus(await developer.post(`${base}/repository/files/gone`, file), 201)
+    const tag = { tag_name: 'kept', ref: 'gone' }
+    const { target } = expectStatus(await developer.post(`${base}/repository/tags`, tag), 201)
+    expect((await developer.delete(`${base}/repository/branches/gone`)).status).toBe(204)
+    const report = (fields: Json) =>
+      developer.post(`${base}/statuses/${target as string}`, { state: 'success', ...fields })
+    expect(await report({})).toMatchObject({
+      status: 404,
+      body: { message: '404 References for commit Not Found' },
+    })
+    expect(await report({ ref: 'kept' })).toMatchObject({ status: 201, body: { ref: 'kept' } })
   })
 })
 

@@ -3,6 +3,7 @@ import { chmod } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { canBzip2 } from '../../src/git/index.ts'
 import { Copies, git } from '../git/copies.ts'
 import type { Person } from '../world/client.ts'
 import { answerOf, rowsOf } from '../world/bodies.ts'
@@ -268,6 +269,21 @@ describe('blobs and archives', () => {
     expect(await planner.get(at('/archive?path=nothing'))).toMatchObject({ status: 404 })
     expect(await planner.get(at('/archive.rar'))).toMatchObject({ status: 400 })
     expect(await planner.get(at('/archive?path=..%2Fx'))).toMatchObject({ status: 400 })
+  })
+
+  test.each(['tar.bz2', 'tbz', 'tbz2', 'tb2', 'bz2'])('an archive.%s', async (format) => {
+    // Nobody else's: a user may ask for five a minute.
+    const reader = await world.member({ project }, 'reporter')
+    const response = await fetch(`${world.url}/api/v4${at(`/archive.${format}`)}`, {
+      headers: { 'private-token': reader.token },
+    })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    // A machine without that program tells so.
+    expect(response.status).toBe((await canBzip2()) ? 200 : 404)
+    if (response.status === 404) return
+    expect(response.headers.get('content-type')).toBe('application/x-bzip2')
+    expect(response.headers.get('content-disposition')).toContain(`.${format}"`)
+    expect(bytes.subarray(0, 3).toString()).toBe('BZh')
   })
 })
 
