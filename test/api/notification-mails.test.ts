@@ -14,6 +14,7 @@ beforeAll(async () => {
   project = await world.project()
   ida = await world.member({ project }, 'developer')
   otto = await world.member({ project }, 'developer')
+  await welcomed(ida, otto)
 })
 afterAll(async () => {
   await world[Symbol.asyncDispose]()
@@ -27,6 +28,11 @@ const issueOf = async (title: string, fields: Json = {}): Promise<{ issue: Json;
 }
 const note = async (at: string, body: string, fields: Json = {}): Promise<void> => {
   expectStatus(await ida.post(`${at}/notes`, { body, ...fields }), 201)
+}
+/** That somebody has become a member is told to him too, and is none of what is looked at here. */
+async function welcomed(...people: readonly Person[]): Promise<void> {
+  await Promise.all(people.map((person) => mailbox.to(addressOf(person))))
+  mailbox.received.length = 0
 }
 const readersOf = (title: string): string[] => mailbox.about(title).flatMap(({ to }) => to)
 
@@ -63,6 +69,7 @@ test('levels decide, and nobody hears of what he may not read', async () => {
     await world.member({ project }, 'reporter'),
     await world.user(),
   ]
+  await welcomed(guest, watcher, quiet)
   const settings = `/projects/${project.id}/notification_settings`
   for (const person of [guest, watcher]) expectStatus(await person.put(settings, { level: 'watch' }), 200)
   expectStatus(await quiet.put(settings, { level: 'disabled' }), 200)
