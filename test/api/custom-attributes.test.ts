@@ -57,6 +57,12 @@ test('administrators list users with their custom attributes, and those that hav
   expect(await idsOf(root, `custom_attributes[${key}]=south`)).toEqual([])
   expect(await idsOf(root, 'custom_attributes=')).toContain(red.id)
   expect((await root.get('/users?custom_attributes=north')).status).toBe(400)
+  const long = 'x'.repeat(10_000)
+  await note(red.id, 'long', long)
+  expect((await root.get(`/users/${red.id}/custom_attributes/long`)).body).toEqual({
+    key: 'long',
+    value: long,
+  })
   const listed = rowsOf(await root.get(`/users?username=${blue.username}&with_custom_attributes=true`))
   expect(listed[0]!['custom_attributes']).toEqual([
     { key, value: 'north' },

@@ -37,7 +37,7 @@ export function hasAttributes(
   if (Object.keys(wanted).length === 0) return sql`true`
   return sql`${id} in (
     select ${owner} from jsonb_each_text(${JSON.stringify(wanted)}) w
-    join custom_attributes a on a.key = w.key and a.value = w.value
+    join custom_attributes a on a.key = w.key and md5(a.value) = md5(w.value) and a.value = w.value
     where ${owner} is not null group by ${owner} having count(*) = ${Object.keys(wanted).length})`
 }
 
