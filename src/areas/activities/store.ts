@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { activityVisible, memberProjects } from '../../access/index.ts'
-import type { Writer } from '../../kernel/db/index.ts'
+import { isDatabaseError, type Writer } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { Action, ActivityRow } from './entities.ts'
@@ -93,6 +93,9 @@ export interface NewActivity {
   readonly createdAt: Date
 }
 
+/** Of PostgreSQL. */
+const foreignKeyViolation = '23503'
+
 /** Once for each key. Of who or what is gone meanwhile nothing is listed. */
 export async function add(db: Writer, activity: NewActivity): Promise<void> {
   const { key, authorId, projectId, action, kind, targetId = null, noteId, details, createdAt } = activity
@@ -103,5 +106,10 @@ export async function add(db: Writer, activity: NewActivity): Promise<void> {
     from users u join projects p on p.id = ${projectId}::bigint
       left join notes n on n.id = ${noteId ?? null}::bigint
     where u.id = ${authorId}::bigint and (${noteId === undefined} or n.id is not null)
-    on conflict (key) do nothing`.execute(db)
+    on conflict (key) do nothing`
+    .execute(db)
+    .catch((error: unknown) => {
+      // It went while this was written.
+      if (!isDatabaseError(error) || error.code !== foreignKeyViolation) throw error
+    })
 }

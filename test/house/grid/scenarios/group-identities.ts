@@ -5,7 +5,7 @@ async function known(stage: Stage): Promise<Request> {
   const { id } = await stage.world.member({ group: stage.group }, 'guest')
   const uid = stage.unique('known')
   await stage.make(`${stage.groupPath}/saml/identities`, { user_id: id, extern_uid: uid })
-  return { path: { uid }, body: { extern_uid: stage.unique('known') } }
+  return { path: { uid } }
 }
 
 export const groupIdentityScenarios: Scenarios = {
@@ -17,7 +17,12 @@ export const groupIdentityScenarios: Scenarios = {
     },
   },
   'GET /groups/:id/saml/:uid': { 'identity exists': known },
-  'PATCH /groups/:id/saml/:uid': { 'identity exists': known },
+  'PATCH /groups/:id/saml/:uid': {
+    'identity exists': async (stage) => ({
+      ...(await known(stage)),
+      body: { extern_uid: stage.unique('known') },
+    }),
+  },
   'DELETE /groups/:id/saml/:uid': { 'identity exists': known },
   'GET /groups/:id/verified_domains': { '': () => ({}) },
   'PUT /groups/:id/verified_domains': {
