@@ -66,7 +66,7 @@ beforeAll(async () => {
   await git(copy, 'remote', 'add', 'origin', address.href)
   await git(copy, 'commit', '--quiet', '--allow-empty', '-m', 'First')
   await git(copy, 'push', '--quiet', 'origin', 'HEAD:refs/heads/main', 'HEAD:refs/heads/work')
-}, 120_000)
+}, 300_000)
 afterAll(() => stack.disposeAsync())
 
 /** Does something and tells whether it was acknowledged, and whether the service died of it. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
+import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { during } from '../settings/effects.ts'
 import type { Person } from '../world/client.ts'
@@ -302,4 +303,18 @@ describe('a second factor', () => {
     }
     expect(await read()).toBe('')
   })
+})
+
+test('a host key that the library made and cannot read is replaced at the next start', async () => {
+  const { cipher, db } = world.service.services
+  let malformed: string
+  do malformed = ssh2.utils.generateKeyPairSync('ed25519').private
+  while (!(ssh2.utils.parseKey(malformed) instanceof Error))
+  await sql`
+    update ssh_host_keys set secret = ${cipher.seal(malformed, 'ssh_host_keys.secret')}
+    where type = 'ed25519'`.execute(db.writer)
+  const next = await world.sibling({ SSH_PORT: '0' })
+  const { ssh } = await keyOf(developer)
+  const { code } = await run(`${ssh} -o HostKeyAlgorithms=ssh-ed25519 -o Port=${next.sshPort!}`, 'true')
+  expect(code).not.toBe(255)
 })

@@ -7,7 +7,7 @@ import { expectStatus, rootToken } from '../world/world.ts'
 import { digestOf, RegistryClient } from './client.ts'
 
 /** An upload whose service is killed in its midst goes on where it was, once the service is there again. */
-test('an upload survives kill -9', { timeout: 180_000 }, async () => {
+test('an upload survives kill -9', { timeout: 300_000 }, async () => {
   await using database = await copyDatabase(inject('postgres'))
   await using folder = await temporaryFolder()
   const port = await freePort()

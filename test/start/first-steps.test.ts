@@ -16,7 +16,7 @@ async function commandsOf(section: string): Promise<string[]> {
 
 test(
   'the first steps of the README end with a pipeline in success and a masked log',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     await using folder = await temporaryFolder()
     const port = await freePort()

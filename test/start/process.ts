@@ -43,13 +43,17 @@ export class Program implements AsyncDisposable {
     this.#child.kill(signal)
   }
 
-  /** Waits until the service answers. Fails with what it printed when it ends before. */
+  /**
+   * Waits until the service answers: minutes, for a first start syncs a new database to a disk that other suites write
+   * to. Fails with what it printed when it ends before.
+   */
   async ready(url: string): Promise<void> {
     let ended: Ended | undefined
     void this.ended.then((result) => {
       ended = result
     })
-    for (let attempt = 0; attempt < 300; attempt += 1) {
+    const deadline = Date.now() + 180_000
+    while (Date.now() < deadline) {
       if (ended !== undefined) throw new Error(`it ended: ${JSON.stringify(ended)}`)
       const answer = await fetch(`${url}/-/readiness`).catch(() => undefined)
       if (answer?.status === 200) return

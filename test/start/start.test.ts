@@ -47,10 +47,10 @@ describe('serve', () => {
         expect((await api(port, secret).get('/user')).status).toBe(200)
       }
     },
-    90_000,
+    300_000,
   )
 
-  test('comes up again after kill -9 with all that it acknowledged', { timeout: 120_000 }, async () => {
+  test('comes up again after kill -9 with all that it acknowledged', { timeout: 300_000 }, async () => {
     await using folder = await temporaryFolder()
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
@@ -180,7 +180,7 @@ test.each([
 
 test(
   'doctor finds nothing wrong, and token and user work without the service',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async () => {
     await using folder = await temporaryFolder()
     const environment = { PORT: String(await freePort()), DATA_DIR: folder.path }

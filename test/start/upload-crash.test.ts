@@ -10,7 +10,7 @@ const token = 'root-token-of-this-test'
 
 test(
   'a service that is killed in the middle of an upload takes the whole of it afterwards',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     await using folder = await temporaryFolder()
     const port = await freePort()

@@ -12,6 +12,18 @@ const kinds = [
   { type: 'rsa', make: () => ssh2.utils.generateKeyPairSync('rsa', { bits: 3072 }).private },
 ] as const
 
+/** Of the library's Ed25519 keys every 256th cannot be read: it drops the first byte of a point when that is zero. */
+function isReadable(key: string): boolean {
+  return !(ssh2.utils.parseKey(key) instanceof Error)
+}
+
+function makeReadable(make: () => string): string {
+  for (;;) {
+    const key = make()
+    if (isReadable(key)) return key
+  }
+}
+
 /** The private keys by which clients know this service, made at its first start and the same on every node. */
 export async function hostKeys({ db, cipher }: { db: Database; cipher: Cipher }): Promise<string[]> {
   const stored = async (): Promise<Map<string, string>> => {
@@ -21,11 +33,14 @@ export async function hostKeys({ db, cipher }: { db: Database; cipher: Cipher })
   }
   const known = await stored()
   for (const { type, make } of kinds) {
-    if (known.has(type)) continue
-    // Of two nodes that start at once the first one's key stays.
+    const old = known.get(type)
+    if (old !== undefined && isReadable(cipher.open(old, context))) continue
+    // Of two nodes that start at once the first one's key stays. No client knows a key that could not be read.
     await sql`
-      insert into ssh_host_keys (type, secret) values (${type}, ${cipher.seal(make(), context)})
-      on conflict do nothing`.execute(db.writer)
+      insert into ssh_host_keys as k (type, secret) values (${type}, ${cipher.seal(makeReadable(make), context)})
+      on conflict (type) do update set secret = excluded.secret where k.secret = ${old ?? null}`.execute(
+      db.writer,
+    )
   }
   const all = await stored()
   return kinds.map(({ type }) => cipher.open(all.get(type)!, context))
