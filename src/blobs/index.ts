@@ -1,5 +1,6 @@
 export { Blobs, type Blob } from './blobs.ts'
 export { FolderContent, type ByteRange, type Content } from './content.ts'
 export { algorithmOf, digestOf, hexOf, parseDigest, type Algorithm, type Digest } from './digest.ts'
+export { holdContent, removeUnused, type ReferringTable } from './referred.ts'
 export { BucketContent, type BucketOptions } from './s3-content.ts'
 export { Uploads } from './uploads.ts'

@@ -1,8 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Blobs } from '../../blobs/index.ts'
+import { holdContent, removeUnused, type Blobs } from '../../blobs/index.ts'
 import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
-import { unavailable } from '../../kernel/errors/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import { isAvailable, isOfKeptSuccess } from './kept.ts'
 
@@ -90,8 +89,7 @@ export async function add(
   artifact: NewArtifact,
 ): Promise<'added' | 'there' | 'duplicate'> {
   return db.transaction(async (tx) => {
-    await lockDigest(tx, artifact.digest)
-    if (!(await blobs.has(artifact.digest))) throw unavailable()
+    await holdContent(tx, blobs, 'ci_job_artifacts', artifact.digest)
     const { rows: added } = await sql`
       insert into ci_job_artifacts (project_id, job_id, file_type, file_format, filename, size, digest, access,
         expire_at)
@@ -169,22 +167,6 @@ export async function removeExpired(
 }
 
 /** Removes content that no artifact refers to any more. */
-export async function removeUnused(db: Database, blobs: Blobs, digests: readonly string[]): Promise<void> {
-  for (const digest of new Set(digests)) {
-    await db.transaction(async (tx) => {
-      await lockDigest(tx, digest)
-      const used = await tx
-        .selectFrom('ci_job_artifacts as a')
-        .select('a.id')
-        .where('a.digest', '=', digest)
-        .limit(1)
-        .executeTakeFirst()
-      if (used === undefined) await blobs.remove(digest)
-    })
-  }
-}
-
-/** Whoever refers to content, or removes it, does so alone. */
-async function lockDigest(tx: Tx, digest: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${digest}, 11))`.execute(tx)
+export function removeContent(db: Database, blobs: Blobs, digests: readonly string[]): Promise<void> {
+  return removeUnused(db, blobs, 'ci_job_artifacts', digests)
 }

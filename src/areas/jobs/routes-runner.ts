@@ -198,7 +198,7 @@ export function runnerEndpoints(services: JobServices, traces: Traces, limits: R
           })
           if (outcome === 'duplicate') throw refused(400, 'another artifact of the same type already exists')
         } catch (error) {
-          if (error instanceof ApiError) await artifacts.removeUnused(db, blobs, [file.stored.digest])
+          if (error instanceof ApiError) await artifacts.removeContent(db, blobs, [file.stored.digest])
           throw error
         }
         return plain(201)

@@ -30,7 +30,7 @@ export function jobTasks(
     for (;;) {
       const { looked, digests } = await artifacts.removeExpired(db, settings.values.keep_latest_artifact)
       if (looked === 0) return
-      await artifacts.removeUnused(db, blobs, digests)
+      await artifacts.removeContent(db, blobs, digests)
     }
   }
   return [
@@ -49,7 +49,7 @@ export function jobTasks(
       async run(payload) {
         const { digests = [], jobs = [] } = payload as { digests?: string[]; jobs?: number[] }
         for (const id of jobs) await traces.remove(id)
-        await artifacts.removeUnused(db, blobs, digests)
+        await artifacts.removeContent(db, blobs, digests)
       },
     },
   ]

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Transform, type Readable } from 'node:stream'
-import { sql } from 'kysely'
 import type { Blobs } from '../../blobs/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
 import { badRequest } from '../../kernel/errors/index.ts'
 
 /** Content that is stored, by the digests that clients compare it with. */
@@ -40,20 +38,4 @@ export async function takeContent(
     refusal,
   )
   return { ...stored, md5: md5.digest('hex'), sha1: sha1.digest('hex') }
-}
-
-/** Whoever refers to content, or removes it, does so alone. */
-export async function lockContent(tx: Tx, digest: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${digest}, 13))`.execute(tx)
-}
-
-/** Removes content that no file has any more. */
-export async function removeUnused(db: Database, blobs: Blobs, digests: readonly string[]): Promise<void> {
-  for (const digest of new Set(digests)) {
-    await db.transaction(async (tx) => {
-      await lockContent(tx, digest)
-      const { rows } = await sql`select from package_files f where f.digest = ${digest} limit 1`.execute(tx)
-      if (rows.length === 0) await blobs.remove(digest)
-    })
-  }
 }

@@ -1,10 +1,9 @@
 import path from 'node:path'
-import { Blobs } from '../../blobs/index.ts'
+import { Blobs, removeUnused } from '../../blobs/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
-import { removeUnused } from './content.ts'
 import { genericEndpoints } from './routes-generic.ts'
 import { packageEndpoints } from './routes-packages.ts'
 
@@ -33,7 +32,8 @@ export function packages(services: PackageServices): {
     tasks: [
       {
         name: removal,
-        run: (payload) => removeUnused(db, blobs, (payload as { digests: string[] }).digests),
+        run: (payload) =>
+          removeUnused(db, blobs, 'package_files', (payload as { digests: string[] }).digests),
       },
       {
         name: tidying,

@@ -1,9 +1,9 @@
 import { endpoint, project } from '../../access/index.ts'
-import type { Blobs } from '../../blobs/index.ts'
+import { removeUnused, type Blobs } from '../../blobs/index.ts'
 import { Answer, Fields, Json, OneOf, Optional, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { matchesEtag } from '../../kernel/endpoint/headers.ts'
 import { byteRange, contentDisposition } from '../repository/index.ts'
-import { removeUnused, takeContent } from './content.ts'
+import { takeContent } from './content.ts'
 import { fileEntity } from './entities.ts'
 import type { PackageServices } from './index.ts'
 import { checkNames, tooLargeFile, type Published } from './rules.ts'
@@ -69,7 +69,7 @@ export function genericEndpoints({
           const url = `${externalUrl()}/api/v4/projects/${project.id}/packages/generic/${names.join('/')}`
           return { ...shown, updated_at: row.created_at, status: 'default', file: { url } }
         } catch (error) {
-          await removeUnused(db, blobs, [stored.digest])
+          await removeUnused(db, blobs, 'package_files', [stored.digest])
           throw error
         }
       },

@@ -1,11 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
 import { packagesOpen, projectColumns, projectLevels, projectVisible } from '../../access/index.ts'
-import type { Blobs } from '../../blobs/index.ts'
+import { holdContent, type Blobs } from '../../blobs/index.ts'
 import { onConstraint, type Database, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
-import { notFound, unavailable } from '../../kernel/errors/index.ts'
+import { notFound } from '../../kernel/errors/index.ts'
 import { pipelineSummaryColumns } from '../pipelines/index.ts'
-import { lockContent, type StoredFile } from './content.ts'
+import type { StoredFile } from './content.ts'
 import type { FileRow, PackageRow, VersionedRow } from './entities.ts'
 import type { Published } from './rules.ts'
 
@@ -147,9 +147,7 @@ export interface NewFile extends Published, StoredFile {
 /** Writes down a file whose content is stored, in its package, which is made where there is none. */
 export async function publish(db: Database, blobs: Blobs, file: NewFile): Promise<FileRow> {
   return db.transaction(async (tx) => {
-    await lockContent(tx, file.digest)
-    // Removed in this moment with the last file that had the same content.
-    if (!(await blobs.has(file.digest))) throw unavailable()
+    await holdContent(tx, blobs, 'package_files', file.digest)
     const { rows: made } = await sql<FileRow>`
       with package as (
         insert into packages as k (project_id, package_type, name, version, status, creator_id, pipeline_id)

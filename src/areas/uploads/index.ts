@@ -1,12 +1,11 @@
 import path from 'node:path'
-import { Blobs } from '../../blobs/index.ts'
+import { Blobs, removeUnused } from '../../blobs/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Settings } from '../../settings/index.ts'
-import type { Task } from '../../tasks/index.ts'
+import type { Schedule, Task } from '../../tasks/index.ts'
 import { groupPlace, projectPlace } from './places.ts'
 import { uploadEndpoints } from './routes.ts'
-import * as store from './store.ts'
 
 export interface UploadServices {
   readonly db: Database
@@ -17,9 +16,15 @@ export interface UploadServices {
 
 /** The database itself puts this one into the queue, when uploads go (migration 0072). */
 const removal = 'uploads:remove-content'
+const tidying = 'uploads:remove-leftovers'
+const day = 24 * 60 * 60 * 1000
 
 /** Files that texts of a project or group show or link to. */
-export function uploads(services: UploadServices): { endpoints: Endpoint[]; tasks: Task[] } {
+export function uploads(services: UploadServices): {
+  endpoints: Endpoint[]
+  tasks: Task[]
+  schedules: Schedule[]
+} {
   const blobs = new Blobs(path.join(services.dataDirectory, 'uploads'))
   const room = { ...services, blobs }
   return {
@@ -27,8 +32,16 @@ export function uploads(services: UploadServices): { endpoints: Endpoint[]; task
     tasks: [
       {
         name: removal,
-        run: (payload) => store.removeUnused(services.db, blobs, (payload as { digests: string[] }).digests),
+        run: (payload) =>
+          removeUnused(services.db, blobs, 'uploads', (payload as { digests: string[] }).digests),
+      },
+      {
+        name: tidying,
+        async run() {
+          await blobs.removeLeftovers(day)
+        },
       },
     ],
+    schedules: [{ task: tidying, pattern: '43 5 * * *' }],
   }
 }

@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Blobs } from '../../blobs/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
-import { unavailable } from '../../kernel/errors/index.ts'
+import { holdContent, type Blobs } from '../../blobs/index.ts'
+import type { Database } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 
@@ -52,9 +51,7 @@ export interface NewUpload {
 
 export async function add(db: Database, blobs: Blobs, upload: NewUpload): Promise<number> {
   return db.transaction(async (tx) => {
-    await lockDigest(tx, upload.digest)
-    // Removed in this moment with the last upload that had the same content.
-    if (!(await blobs.has(upload.digest))) throw unavailable()
+    await holdContent(tx, blobs, 'uploads', upload.digest)
     const made = await tx.insertInto('uploads').values(upload).returning('id').executeTakeFirstOrThrow()
     return made.id
   })
@@ -62,25 +59,4 @@ export async function add(db: Database, blobs: Blobs, upload: NewUpload): Promis
 
 export async function remove(db: Database, id: number): Promise<void> {
   await db.writer.deleteFrom('uploads').where('id', '=', id).execute()
-}
-
-/** Removes content that no upload has any more. */
-export async function removeUnused(db: Database, blobs: Blobs, digests: readonly string[]): Promise<void> {
-  for (const digest of new Set(digests)) {
-    await db.transaction(async (tx) => {
-      await lockDigest(tx, digest)
-      const used = await tx
-        .selectFrom('uploads as x')
-        .select('x.id')
-        .where('x.digest', '=', digest)
-        .limit(1)
-        .execute()
-      if (used.length === 0) await blobs.remove(digest)
-    })
-  }
-}
-
-/** Whoever refers to content, or removes it, does so alone. */
-async function lockDigest(tx: Tx, digest: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${digest}, 12))`.execute(tx)
 }
