@@ -155,6 +155,15 @@ export async function followed(tx: Tx, id: number): Promise<Followed | undefined
   return rows[0]
 }
 
+export async function statusOf(tx: Tx, id: number): Promise<string> {
+  const { status } = await tx
+    .selectFrom('ci_jobs as j')
+    .select('j.status')
+    .where('j.id', '=', id)
+    .executeTakeFirstOrThrow()
+  return status
+}
+
 /** A trigger job in another status, with the times that go with it. */
 export async function setBridge(
   tx: Tx,

@@ -10,7 +10,8 @@ import type { Events, Schedule, Task } from '../../tasks/index.ts'
 import type { PushEvent, RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { AddressServices } from './addresses.ts'
 import { PipelineCreator } from './create-pipeline.ts'
-import { Downstream, type JobResults } from './downstream.ts'
+import { Downstream } from './downstream.ts'
+import type { JobResults } from './downstream-scene.ts'
 import type { Deployments } from './deployments.ts'
 import { onPush } from './on-push.ts'
 import { PersistentRefs } from './persistent-refs.ts'
@@ -37,7 +38,7 @@ export {
   type PipelineRow,
   type PipelineSummaryRow,
 } from './entities.ts'
-export type { JobResults } from './downstream.ts'
+export type { JobResults } from './downstream-scene.ts'
 export type { Deployments } from './deployments.ts'
 export { PersistentRefs, pipelineRef } from './persistent-refs.ts'
 export { findRef, tagMessage, type FoundRef } from './find-ref.ts'
