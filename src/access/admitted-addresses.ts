@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import type { Plan } from '../kernel/config/index.ts'
+import { offers, type Plan } from '../kernel/config/index.ts'
 import { LruMap } from '../kernel/lib/lru.ts'
 import { entriesOf, type SettingValues } from '../settings/index.ts'
 import { isAdministrator, type Actor } from './actor.ts'
@@ -23,7 +23,7 @@ export function isShownTo(
   { values, plan }: AddressHouse,
 ): boolean {
   const { admittedAddresses: own } = subject
-  if (own === null || own === '' || plan === 'free') return true
+  if (own === null || own === '' || !offers(plan, 'admitted_addresses')) return true
   if (actor !== undefined && isAdministrator(actor)) return true
   if (subject.kind === 'group' && subject.role >= Role.owner) return true
   return includes(own, address) || includes(values.globally_allowed_ips, address)

@@ -96,6 +96,14 @@ export { placeVisible, readsInternalNotesOf, readsNoteable, type Readable } from
 export { audienceOf, type Attendant, type Listener } from './audience.ts'
 export { visiblePlaces } from './places.ts'
 export {
+  keptByGroup,
+  keptByInstance,
+  keptByProject,
+  type Keeper,
+  type KeeperKind,
+  type Owner,
+} from './keepers.ts'
+export {
   mayWriteSnippet,
   personalSnippetVisible,
   projectSnippetVisible,

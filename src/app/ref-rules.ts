@@ -13,7 +13,7 @@ import { tagGuard } from '../areas/protected-tags/index.ts'
 import { pushRuleGuard } from '../areas/push-rules/index.ts'
 import { secretGuard } from '../areas/secret-push-protection/index.ts'
 import { sizeGuard, type DoorRules } from '../areas/repository/index.ts'
-import type { Plan } from '../kernel/config/index.ts'
+import { offers, type Plan } from '../kernel/config/index.ts'
 
 /** Everything that may refuse the move of a ref. What costs most is asked last, and only when nobody else refuses. */
 export function refRules(services: GuardServices & { plan: Plan }): DoorRules<ProjectSubject> {
@@ -29,16 +29,12 @@ export function refRules(services: GuardServices & { plan: Plan }): DoorRules<Pr
         branchGuard(forBranches, mover),
         tagGuard({ db }, mover),
       ]
-      const contents =
-        plan === 'free'
-          ? [lfsGuard({ db }, mover)]
-          : [
-              sizeGuard(settings),
-              pushRuleGuard(services, mover),
-              codeOwnerGuard({ db }, mover),
-              lfsGuard({ db }, mover),
-              ...(plan === 'ultimate' ? [secretGuard({ db, settings }, mover)] : []),
-            ]
+      const contents = [
+        ...(offers(plan, 'push_rules') ? [sizeGuard(settings), pushRuleGuard(services, mover)] : []),
+        ...(offers(plan, 'code_owners') ? [codeOwnerGuard({ db }, mover)] : []),
+        lfsGuard({ db }, mover),
+        ...(offers(plan, 'secret_push_protection') ? [secretGuard({ db, settings }, mover)] : []),
+      ]
       return {
         async check(proposal) {
           const refusals = []

@@ -1,4 +1,4 @@
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Events } from '../../tasks/index.ts'
@@ -13,7 +13,7 @@ interface Services {
 
 /** Access requests: users who ask to be let into a group or project. Whoever adds them answers, too. */
 export function accessRequests(services: Services): { endpoints: Endpoint[] } {
-  const paid = services.plan !== 'free'
+  const paid = offers(services.plan, 'member_fields')
   return {
     endpoints: (['group', 'project'] as const).flatMap((kind) =>
       accessRequestEndpoints(kind, { ...services, paid }),

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { endpoint, group, instance, project } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import {
   DateTime,
   Fields,
@@ -71,7 +72,7 @@ const places = {
 
 function ofPlace(kind: keyof typeof places): Endpoint[] {
   const { on, may, path, type } = places[kind]
-  const about = { on, may, plan: 'premium' } as const
+  const about = { on, may, plan: planOf.audit_events } as const
   const here = sql`e.entity_type = ${type} and e.entity_id = subject.id`
   return [
     endpoint({
@@ -101,7 +102,7 @@ function ofPlace(kind: keyof typeof places): Endpoint[] {
 
 /** What was done that is of interest later: for now that projects and groups were written to files, and these fetched. */
 export function auditEvents(): { endpoints: Endpoint[] } {
-  const about = { on: instance, may: 'admin_instance', plan: 'premium' } as const
+  const about = { on: instance, may: 'admin_instance', plan: planOf.audit_events } as const
   return {
     endpoints: [
       endpoint({

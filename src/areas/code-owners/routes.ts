@@ -1,5 +1,6 @@
 import { endpoint, project as projectKind, type ProjectSubject } from '../../access/index.ts'
 import type { Oid, Repository } from '../../git/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
   Fields,
@@ -57,7 +58,7 @@ export function codeOwnerEndpoints(services: CodeOwnerServices): Endpoint[] {
       on: projectKind,
       may: 'read_code',
       anonymous: true,
-      plan: 'premium',
+      plan: planOf.code_owners,
       params: Fields(ref),
       answers: Fields({
         path: Text(),
@@ -87,7 +88,7 @@ export function codeOwnerEndpoints(services: CodeOwnerServices): Endpoint[] {
       summary: 'Tell who owns files, by the lines of the file of code owners that count for them',
       on: projectKind,
       may: 'push_code',
-      plan: 'premium',
+      plan: planOf.code_owners,
       paged: true,
       params: Fields({ ...ref, paths: ListOf(Text(), { commaSeparated: true }) }),
       answers: ListOf(OwnersOfLine),

@@ -1,5 +1,5 @@
 import { endpoint, project } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
   Fields,
@@ -27,7 +27,7 @@ const ChangedLevel = Nullable(OneOf([...levelWords, ''], { description: 'Empty: 
 const refuses = { 422: 'The rule is not valid, its pattern is taken, or there are five already' }
 
 export function tagRuleEndpoints({ db, plan }: { db: Database; plan: Plan }): Endpoint[] {
-  const paid = plan !== 'free'
+  const paid = offers(plan, 'immutable_tags')
   return [
     endpoint({
       method: 'GET',

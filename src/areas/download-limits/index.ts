@@ -1,5 +1,5 @@
 import type { Actor } from '../../access/index.ts'
-import { includesPlan, type Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { letter, type Mailer } from '../../mail/index.ts'
 import type { Settings } from '../../settings/index.ts'
@@ -40,7 +40,7 @@ async function note(services: DownloadServices, { user, job }: Actor, projectId:
     git_rate_limit_users_allowlist: exempt,
     auto_ban_user_on_excessive_projects_download: bans,
   } = settings.values
-  if (most === 0 || seconds === 0 || !includesPlan(plan, 'ultimate')) return false
+  if (most === 0 || seconds === 0 || !offers(plan, 'download_limits')) return false
   // Jobs fetch by themselves, whoever pushed.
   if (user === null || job !== null || user.kind !== 'human' || exempt.includes(user.username)) return false
   const projects = await store.note(db.writer, user.id, projectId, seconds)

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { endpoint, epicVisible, epicVisibleAnywhere, find, group, may, userOf } from '../../access/index.ts'
 import type { Actor } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import { onConstraint, type Reader } from '../../kernel/db/index.ts'
 import {
   Fields,
@@ -76,7 +77,7 @@ async function linkOf(db: Reader, epicId: number, id: number): Promise<LinkRow |
 export function epicLinkEndpoints({ db, events, externalUrl }: EpicServices): Endpoint[] {
   const path = '/groups/:id/epics/:epic_iid/related_epics'
   const epic_iid = Id()
-  const about = { on: group, plan: 'ultimate' } as const
+  const about = { on: group, plan: planOf.epics } as const
   const one = {
     ...about,
     record: true,

@@ -1,4 +1,5 @@
 import { endpoint, group, type Actor } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import {
   DateOnly,
   DateTime,
@@ -50,7 +51,7 @@ export function epicEndpoints(services: EpicServices): Endpoint[] {
   const { db, externalUrl } = services
   const path = '/groups/:id/epics'
   const epic_iid = Id()
-  const about = { on: group, plan: 'ultimate' } as const
+  const about = { on: group, plan: planOf.epics } as const
   const one = {
     ...about,
     record: true,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { endpoint, group } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import type { Reader } from '../../kernel/db/index.ts'
 import { Fields, Flag, Id, ListOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { conflict, notFound, recordNotFound } from '../../kernel/errors/index.ts'
@@ -14,7 +15,7 @@ export function childEpicEndpoints(services: EpicServices): Endpoint[] {
   const { db, externalUrl } = services
   const path = '/groups/:id/epics/:epic_iid'
   const epic_iid = Id()
-  const about = { on: group, plan: 'ultimate' } as const
+  const about = { on: group, plan: planOf.epics } as const
   const one = {
     ...about,
     record: true,

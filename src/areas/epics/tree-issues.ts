@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { endpoint, epicVisible, group, issueVisibleAnywhere, userOf } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { Fields, Id, Int, ListOf, page, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { notFound, recordNotFound } from '../../kernel/errors/index.ts'
@@ -31,7 +32,7 @@ export function epicIssueEndpoints(services: EpicServices): Endpoint[] {
   const { db } = services
   const path = '/groups/:id/epics/:epic_iid'
   const epic_iid = Id()
-  const about = { on: group, plan: 'ultimate' } as const
+  const about = { on: group, plan: planOf.epics } as const
   const one = {
     ...about,
     record: true,

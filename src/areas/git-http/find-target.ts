@@ -7,7 +7,7 @@ import {
   type ProjectSubject,
 } from '../../access/index.ts'
 import type { Service } from '../../git/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import { containerOfWiki, snippetNamed } from './address.ts'
 import { GitRefusal } from './refusal.ts'
 import { codeOf, snippetWanted, wikiOf, type Target, type TargetServices, type Wanted } from './target.ts'
@@ -36,7 +36,7 @@ export async function findWanted(
       return { ...inProject, wanted: wikiOf(services, inProject.subject, inProject.visible) }
     }
     const inGroup = await enterFor<GroupSubject>(group, container)
-    if (inGroup.subject !== undefined && services.plan !== 'free') {
+    if (inGroup.subject !== undefined && offers(services.plan, 'group_wikis')) {
       return { ...inGroup, wanted: wikiOf(services, inGroup.subject, inGroup.visible) }
     }
   }
@@ -66,7 +66,7 @@ export async function lookupOf(
   fullPath: string,
 ): Promise<string> {
   if (fullPath.includes('/')) return fullPath
-  const id = plan === 'free' ? undefined : await aliases(fullPath)
+  const id = offers(plan, 'project_aliases') ? await aliases(fullPath) : undefined
   // Nothing has the id 0: what looks like an id is none here.
   return String(id ?? 0)
 }

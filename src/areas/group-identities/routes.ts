@@ -1,4 +1,5 @@
 import { endpoint, group, isAdministrator, type GroupSubject } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { Fields, Id, ListOf, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { badRequest, forbidden, invalid, notFound } from '../../kernel/errors/index.ts'
@@ -7,7 +8,7 @@ import * as store from './store.ts'
 const Identity = Fields({ extern_uid: Text(), user_id: Id() })
 const Domains = Fields({ domains: ListOf(Text()) })
 
-const about = { on: group, may: 'admin_group', plan: 'premium' } as const
+const about = { on: group, may: 'admin_group', plan: planOf.group_identities } as const
 const topOnly = 'It is no top-level group'
 
 function requireTop({ parentId }: GroupSubject): void {

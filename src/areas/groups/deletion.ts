@@ -1,5 +1,5 @@
 import type { Actor, GroupSubject } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import { refused } from '../../kernel/errors/index.ts'
 import type { Settings } from '../../settings/index.ts'
@@ -24,7 +24,7 @@ export async function deleteGroup(
   group: GroupSubject,
   { permanently_remove: permanently, full_path: fullPath }: Permanently,
 ): Promise<void> {
-  const delayed = plan !== 'free'
+  const delayed = offers(plan, 'delayed_deletion')
   if (permanently === true && delayed) {
     const marked = await store.groupMark.isSet(db.reader, group.id)
     if (!marked) throw refused(400, 'Group must be marked for deletion first.')

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { endpoint, group, groupsWithCreation, project, type Actor } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import { Either, Fields, Id, ListOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { permanentlyParams, takeIntoGroup } from '../projects/index.ts'
 import { deleteGroup, restoreGroup } from './deletion.ts'
@@ -41,7 +42,7 @@ export function movingEndpoints(
       summary: 'Keep a group that is marked for deletion',
       on: group,
       may: 'remove_group',
-      plan: 'premium',
+      plan: planOf.delayed_deletion,
       answers: GroupDetail,
       refuses: { 400: 'It is not marked' },
       async handle({ actor, group }) {

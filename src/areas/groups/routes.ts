@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { endpoint, group, instance, visibilityNames, type Actor } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
   DateTime,
@@ -50,7 +50,7 @@ export function contextOf(
     externalUrl: externalUrl(),
     sshAddress,
     cloneRoot: cloneRoot(settings.values, externalUrl()),
-    paid: plan !== 'free',
+    paid: offers(plan, 'group_settings'),
     protection: settings.values.default_branch_protection_defaults,
   }
 }

@@ -1,4 +1,4 @@
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
@@ -22,7 +22,11 @@ export function invitations(
   const { tasks, schedules } = reminders(services)
   return {
     endpoints: (['group', 'project'] as const).flatMap((kind) =>
-      invitationEndpoints(kind, { ...services, paid: plan !== 'free', customRoles: plan === 'ultimate' }),
+      invitationEndpoints(kind, {
+        ...services,
+        paid: offers(plan, 'member_fields'),
+        customRoles: offers(plan, 'member_roles'),
+      }),
     ),
     tasks: [...tasks, { name: forgetting, run: () => removeOld(db.writer, daysKept) }],
     schedules: [...schedules, { task: forgetting, pattern: '20 0 * * *' }],

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { endpoint, issueVisible, issueVisibleAnywhere } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import {
   Fields,
   Id,
@@ -80,7 +81,7 @@ function endpointsOf<Kind extends SubjectKind>(
       ...about,
       path: `${path}/:milestone_id/burndown_events`,
       summary: `List when the issues of a milestone of ${called} were created, closed and opened again`,
-      plan: 'premium',
+      plan: planOf.burndown,
       answers: ListOf(BurndownEvent),
       read: ({ params, page: input }) =>
         page<BurndownRow>(

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { endpoint, group, instance, memberGroups, Role } from '../../access/index.ts'
+import { offers, planOf } from '../../kernel/config/index.ts'
 import { Fields, Flag, Id, ListOf, Optional, rows, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { forbidden, notFound, recordNotFound, refused } from '../../kernel/errors/index.ts'
 import { Member, memberEntity, memberRow, placeOf } from '../members/index.ts'
@@ -19,7 +20,7 @@ export function directoryEndpoints({ directory }: LdapServices): Endpoint[] {
   const about = {
     on: instance,
     may: 'read_instance',
-    plan: 'premium',
+    plan: planOf.ldap_groups,
     // For administrators, and for those who own a group that could be linked.
     read: () => rows(sql`select 1 as one where actor.admin or exists (${memberGroups(Role.owner)})`),
     answers: ListOf(Fields({ cn: Text() })),
@@ -64,11 +65,11 @@ const WithOverride = Fields({ ...Member.properties, override: Flag() })
 
 /** The word of a hand against the directory: the level of a membership that it keeps. */
 export function overrideEndpoints({ db, externalUrl, plan }: LdapServices): Endpoint[] {
-  const entity = memberEntity({ externalUrl, paid: plan !== 'free' })
+  const entity = memberEntity({ externalUrl, paid: offers(plan, 'member_fields') })
   const about = {
     on: group,
     may: 'override_group_member',
-    plan: 'premium',
+    plan: planOf.ldap_groups,
     params: Fields({ user_id: Id() }),
     answers: WithOverride,
     refuses: { 403: 'No directory keeps this membership', 404: 'No direct member' },

@@ -1,5 +1,5 @@
 import { endpoint, group, isAdministrator, type Actor } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan, planOf } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
   Fields,
@@ -57,7 +57,7 @@ const levels = [5, 10, 15, 20, 30, 40, 50] as const
 /** Links of groups to those of a directory, and their sync. */
 export function linkEndpoints(services: LdapServices): Endpoint[] {
   const { db, settings, directory, plan, log } = services
-  const about = { on: group, may: 'admin_ldap_group_links', plan: 'premium' } as const
+  const about = { on: group, may: 'admin_ldap_group_links', plan: planOf.ldap_groups } as const
   const refuses = { 403: 'Without directories, or where only administrators manage links' }
 
   /** What neither role nor plan say. */
@@ -113,7 +113,7 @@ export function linkEndpoints(services: LdapServices): Endpoint[] {
         rules.checkLevel(params.group_access, group.parentId === null)
         const link = { ...named, provider: params.provider }
         rules.checkLink(link)
-        const roleId = plan === 'ultimate' ? (params.member_role_id ?? null) : null
+        const roleId = offers(plan, 'member_roles') ? (params.member_role_id ?? null) : null
         const role = roleId === null ? undefined : await findRole(db.reader, roleId)
         if (
           roleId !== null &&

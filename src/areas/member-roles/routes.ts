@@ -1,4 +1,5 @@
 import { endpoint, flaggedPermission, permissions, type Permission } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
   Fields,
@@ -41,7 +42,7 @@ export function memberRoleEndpoints<Kind extends SubjectKind>(
   { db, settings }: Services,
   { kind, on, may, path, called, placeOf }: Place<Kind>,
 ): Endpoint[] {
-  const guarded = { on, may, plan: 'ultimate' } as const
+  const guarded = { on, may, plan: planOf.member_roles } as const
   const base = { description: 'The role that it adds to' }
 
   /** What a call wants of the permissions; what it says nothing of stays. */

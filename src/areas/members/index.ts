@@ -1,4 +1,4 @@
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Settings } from '../../settings/index.ts'
@@ -57,8 +57,8 @@ export function members(given: Services): {
   const { tasks, schedules } = upkeep(given)
   const services = {
     ...given,
-    paid: plan !== 'free',
-    customRoles: plan === 'ultimate',
+    paid: offers(plan, 'member_fields'),
+    customRoles: offers(plan, 'member_roles'),
     freeUpTo: levelsWithoutSeat(plan),
   }
   return {

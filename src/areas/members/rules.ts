@@ -9,7 +9,7 @@ import {
   roleName,
   type Actor,
 } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import { forbidden, invalid, refusedAsError } from '../../kernel/errors/index.ts'
 import type { MemberRoleRow } from '../member-roles/index.ts'
 import type { Place } from './place.ts'
@@ -50,7 +50,7 @@ export interface Circumstances {
 
 /** Whose highest level anywhere is no higher takes no seat: on the top plan guests are free. */
 export function levelsWithoutSeat(plan: Plan): number {
-  return plan === 'ultimate' ? Role.guest : Role.none
+  return offers(plan, 'free_guests') ? Role.guest : Role.none
 }
 
 export function circumstancesOf(place: Place, paid: boolean): Circumstances {

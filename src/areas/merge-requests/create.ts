@@ -6,6 +6,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../access/index.ts'
+import { offers } from '../../kernel/config/index.ts'
 import { forbidden, invalid, notFound, refused } from '../../kernel/errors/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import { bringCommits } from '../repository/index.ts'
@@ -96,7 +97,8 @@ export async function createMergeRequest(
   const version = await computeVersion(repository, { head, start }, settings.values.diff_max_files)
   await keepCommits(services, target, [version.head, version.base, version.start])
   // One person for each, where no plan pays for more.
-  const limited = (ids: readonly number[]): readonly number[] => (plan === 'free' ? ids.slice(0, 1) : ids)
+  const limited = (ids: readonly number[]): readonly number[] =>
+    offers(plan, 'several_assignees') ? ids : ids.slice(0, 1)
   const author = userOf(actor).id
   try {
     const made = await db.transaction(async (tx) => {

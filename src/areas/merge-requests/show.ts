@@ -1,5 +1,6 @@
 import type { Actor, ProjectSubject } from '../../access/index.ts'
 import { countCommits, type Oid } from '../../git/index.ts'
+import { offers } from '../../kernel/config/index.ts'
 import { pipelineDetail, pipelineSummary } from '../pipelines/index.ts'
 import { headOf } from './branches.ts'
 import { listedMergeRequest, type Surroundings } from './entities.ts'
@@ -26,7 +27,7 @@ export function surroundings(
 }
 
 export function circumstances({ plan }: Pick<MergeRequestServices, 'plan'>): Circumstances {
-  return { paid: plan !== 'free', now: new Date() }
+  return { paid: offers(plan, 'merge_request_fields'), now: new Date() }
 }
 
 /** A single request as the API answers it. Whether it can be merged is found out first, where that is not known. */

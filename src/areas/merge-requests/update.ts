@@ -1,5 +1,6 @@
 import type { Actor, ProjectSubject } from '../../access/index.ts'
 import { userOf } from '../../access/index.ts'
+import { offers } from '../../kernel/config/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import { invalid, refused } from '../../kernel/errors/index.ts'
 import { enqueue } from '../../tasks/index.ts'
@@ -122,7 +123,7 @@ async function write(
   ] as const) {
     if (wanted === undefined) continue
     const readers = await store.readersAmong(tx, before.project_id, wanted)
-    const limited = services.plan === 'free' ? readers.slice(0, 1) : readers
+    const limited = offers(services.plan, 'several_assignees') ? readers : readers.slice(0, 1)
     const { added, removed } = await store.setPeople(tx, table, before.id, limited)
     if (added.length + removed.length > 0) {
       const was = before[name].map(({ id }) => id)

@@ -1,5 +1,5 @@
 import { endpoint, instance } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import { Fields, Flag, Nullable, Text } from '../../kernel/endpoint/index.ts'
 
@@ -21,7 +21,7 @@ const Metadata = Fields({
 
 /** Which version this is: what clients ask first. */
 export function metadata({ plan }: { plan: Plan }): { endpoints: Endpoint[] } {
-  const enterprise = plan !== 'free'
+  const enterprise = offers(plan, 'enterprise_version')
   const answer = {
     version: enterprise ? `${apiVersion}-ee` : apiVersion,
     revision,

@@ -1,3 +1,4 @@
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import { Fields, Flag, Id, Int, Nullable, OneOf, Optional, Text } from '../../kernel/endpoint/index.ts'
 import { avatarUrl } from '../avatars/index.ts'
 
@@ -30,13 +31,13 @@ export interface NamespaceRow {
   readonly projects_count: number | null
 }
 
-export function namespace(row: NamespaceRow, externalUrl: string, plan: string): Record<string, unknown> {
+export function namespace(row: NamespaceRow, externalUrl: string, plan: Plan): Record<string, unknown> {
   return {
     ...row,
     avatar_url: avatarUrl(row.avatar, externalUrl),
     web_url: `${externalUrl}/${row.kind === 'group' ? 'groups/' : ''}${row.full_path}`,
     members_count_with_descendants: row.members_count_with_descendants ?? undefined,
     projects_count: row.projects_count ?? undefined,
-    ...(plan !== 'free' && { plan, trial: false, trial_ends_on: null }),
+    ...(offers(plan, 'plan_of_namespaces') && { plan, trial: false, trial_ends_on: null }),
   }
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Actor, ProjectSubject } from '../../access/index.ts'
 import type { CompiledPipeline } from '../../ci/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { requestContext, type Logger } from '../../kernel/log/index.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
@@ -98,6 +98,6 @@ async function question(
       script: steps.flatMap((step) => step.script),
     })),
     total_builds_count: made.jobs.length,
-    ...(plan !== 'free' && { namespace: { plan, trial: false } }),
+    ...(offers(plan, 'plan_of_namespaces') && { namespace: { plan, trial: false } }),
   }
 }

@@ -1,4 +1,5 @@
 import { endpoint, find, instance, project } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { Either, Fields, Id, ListOf, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
@@ -15,7 +16,7 @@ export function aliasEndpoints({ db }: AliasServices): Endpoint[] {
   const about = {
     on: instance,
     may: 'admin_instance',
-    plan: 'premium',
+    plan: planOf.project_aliases,
     // The plan is looked at before anybody is asked who he is (completions of part 2, 4).
     checks: ['subject', 'credentials', 'may', 'params', 'record'],
   } as const

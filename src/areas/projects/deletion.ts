@@ -1,5 +1,5 @@
 import { isAdministrator, type Actor, type ProjectSubject } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import { forbidden, refused } from '../../kernel/errors/index.ts'
 import { deleteRepository } from '../../git/index.ts'
@@ -44,7 +44,7 @@ export async function deleteProject(
   { permanently_remove: permanently, full_path: fullPath }: Permanently,
 ): Promise<void> {
   if (settings.values.default_project_deletion_protection && !isAdministrator(actor)) throw forbidden()
-  const delayed = plan !== 'free' && project.namespaceKind === 'group'
+  const delayed = offers(plan, 'delayed_deletion') && project.namespaceKind === 'group'
   if (permanently === true && delayed) {
     const marked = await projectMark.isSet(db.reader, project.id)
     if (!marked) throw refused(400, 'Project must be marked for deletion first.')

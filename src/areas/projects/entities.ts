@@ -10,7 +10,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Settings, SettingValues } from '../../settings/index.ts'
 import {
   Either,
@@ -181,7 +181,7 @@ export function contextOf(
     externalUrl: externalUrl(),
     sshAddress,
     cloneRoot: cloneRoot(settings.values, externalUrl()),
-    paid: plan !== 'free',
+    paid: offers(plan, 'project_settings'),
     registry,
   }
 }

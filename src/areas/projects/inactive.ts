@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { storedSize } from '../../git/index.ts'
 import type { Database, Reader } from '../../kernel/db/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import { letter, type Mailer } from '../../mail/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
@@ -103,7 +103,8 @@ async function warn({ db, settings, mail, externalUrl }: InactiveServices, proje
 /** As its owner would delete it: marked first, where there is such a time. */
 async function finish({ db, plan }: InactiveServices, project: Idle): Promise<void> {
   await db.transaction(async (tx) => {
-    if (plan !== 'free' && project.namespace_kind === 'group') await projectMark.set(tx, project.id, null)
+    if (offers(plan, 'delayed_deletion') && project.namespace_kind === 'group')
+      await projectMark.set(tx, project.id, null)
     else await endProject(tx, project.id)
   })
 }

@@ -1,4 +1,5 @@
 import { endpoint, project, type Actor } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import { Either, Fields, Id, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { refused } from '../../kernel/errors/index.ts'
 import { deleteProject, restoreProject } from './deletion.ts'
@@ -83,7 +84,7 @@ export function movingEndpoints(services: ProjectServices): Endpoint[] {
       summary: 'Keep a project that is marked for deletion',
       on: project,
       may: 'remove_project',
-      plan: 'premium',
+      plan: planOf.delayed_deletion,
       answers: Project,
       refuses: { 400: 'It is not marked' },
       async handle({ actor, project }) {

@@ -1,4 +1,5 @@
 import { admitsInGroup, endpoint, group, userOf, type Actor, type GroupSubject } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import {
   Fields,
@@ -18,7 +19,7 @@ import { isUnprotect } from './unprotecting.ts'
 
 const path = '/groups/:id/protected_branches'
 const record = 'ProtectedBranch'
-const common = { on: group, may: 'admin_protected_branch', plan: 'premium' } as const
+const common = { on: group, may: 'admin_protected_branch', plan: planOf.group_protections } as const
 const refuses = { 404: 'No such rule, or no top-level group' }
 
 /** Rules that a top-level group has for the branches of all its projects. They name levels only. */

@@ -1,5 +1,5 @@
 import { endpoint, project, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import {
   Either,
@@ -28,7 +28,7 @@ const changing: readonly Check[] = ['credentials', 'params', 'subject', 'record'
 
 export function protectedBranchEndpoints(services: GuardServices & { plan: Plan }): Endpoint[] {
   const { db, plan } = services
-  const paid = plan !== 'free'
+  const paid = offers(plan, 'named_in_protections')
   return [
     endpoint({
       method: 'GET',

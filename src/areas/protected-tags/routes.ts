@@ -1,5 +1,5 @@
 import { endpoint, entryFor, project as projectKind, userOf, type AccessEntry } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
   Fields,
@@ -69,7 +69,9 @@ export function protectedTagEndpoints({ db, plan }: { db: Database; plan: Plan }
       answers: ProtectedTag,
       refuses: { 422: 'The name is protected already, or an entry is not allowed' },
       async handle({ actor, project, params }) {
-        const listed = plan === 'free' ? [] : (params.allowed_to_create ?? []).map(entryOf)
+        const listed = !offers(plan, 'named_in_protections')
+          ? []
+          : (params.allowed_to_create ?? []).map(entryOf)
         const level = params.create_access_level ?? (listed.length === 0 ? usualLevel : undefined)
         const entries = level === undefined ? listed : [entryFor({ accessLevel: level }), ...listed]
         const callerId = userOf(actor).id

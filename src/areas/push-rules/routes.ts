@@ -1,4 +1,5 @@
 import { endpoint, group, project } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
   Fields,
@@ -77,7 +78,13 @@ export function pushRuleEndpoints({ db }: { db: Database }): Endpoint[] {
 
 function endpointsOf(db: Database, place: store.Place): Endpoint[] {
   const { on, path, called, answers } = places[place]
-  const common = { on, path, may: 'admin_push_rule', plan: 'premium', read: () => store.own(place) } as const
+  const common = {
+    on,
+    path,
+    may: 'admin_push_rule',
+    plan: planOf.push_rules,
+    read: () => store.own(place),
+  } as const
   const idOf = (call: object): number => (call as Record<store.Place, { readonly id: number }>)[place].id
   return [
     endpoint({

@@ -7,6 +7,7 @@ import {
   project,
   subjectRequestsReadable,
 } from '../../access/index.ts'
+import { planOf, type Plan } from '../../kernel/config/index.ts'
 import {
   Fields,
   Id,
@@ -112,7 +113,7 @@ interface Place {
   readonly path: string
   readonly param: string
   readonly called: string
-  readonly plan?: 'ultimate'
+  readonly plan?: Plan
   /** Its id by what the path names, where the caller may see it. */
   readonly find: (named: number) => RawBuilder<unknown>
 }
@@ -148,7 +149,7 @@ const places: readonly Place[] = [
     path: '/groups/:id/epics/:epic_id',
     param: 'epic_id',
     called: 'an epic',
-    plan: 'ultimate',
+    plan: planOf.epics,
     find: (id) => sql`
       select e.id from epics e where e.namespace_id = subject.id and e.id = ${id} and ${epicVisible}`,
   },

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { endpoint, project } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import { Fields, Flag, Id, rows, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { forbidden } from '../../kernel/errors/index.ts'
@@ -28,7 +29,11 @@ export function secretPushProtection({
   db: Database
   settings: Pick<Settings, 'values'>
 }): { endpoints: Endpoint[] } {
-  const about = { on: project, path: '/projects/:id/security_settings', plan: 'ultimate' } as const
+  const about = {
+    on: project,
+    path: '/projects/:id/security_settings',
+    plan: planOf.secret_push_protection,
+  } as const
   return {
     endpoints: [
       endpoint({

@@ -1,4 +1,5 @@
 import { endpoint, group, instance, userOf, type GroupSubject } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import {
   Fields,
   Flag,
@@ -30,7 +31,12 @@ const refuses = { 404: 'No such service account' }
 
 /** Those of the instance; their tokens are made as those of any user. */
 export function instanceEndpoints(services: ServiceAccountServices): Endpoint[] {
-  const about = { on: instance, may: 'admin_users', plan: 'premium', path: '/service_accounts' } as const
+  const about = {
+    on: instance,
+    may: 'admin_users',
+    plan: planOf.service_accounts,
+    path: '/service_accounts',
+  } as const
   return [
     endpoint({
       ...about,
@@ -75,7 +81,7 @@ export function groupEndpoints(services: ServiceAccountServices): Endpoint[] {
   const about = {
     on: group,
     may: 'admin_service_account',
-    plan: 'premium',
+    plan: planOf.service_accounts,
     path: '/groups/:id/service_accounts',
   } as const
   const single = {

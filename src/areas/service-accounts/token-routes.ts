@@ -1,4 +1,5 @@
 import { endpoint, group } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import { Fields, Id, ListOf, OneOf, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import {
@@ -20,7 +21,7 @@ import * as store from './store.ts'
 export function tokenEndpoints(services: ServiceAccountServices): Endpoint[] {
   const { db } = services
   const path = '/groups/:id/service_accounts/:user_id/personal_access_tokens'
-  const about = { on: group, may: 'admin_service_account', plan: 'premium' } as const
+  const about = { on: group, may: 'admin_service_account', plan: planOf.service_accounts } as const
   const ids = { user_id: Id(), token_id: Id() }
   const refuses = { 404: 'No such service account or token' }
   const account = {

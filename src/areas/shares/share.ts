@@ -1,5 +1,5 @@
 import { findGroup, type Actor } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database, Reader } from '../../kernel/db/index.ts'
 import { DateTime, Id, Nullable, OneOf, Optional } from '../../kernel/endpoint/index.ts'
 import { conflict, invalid, notFound, refused } from '../../kernel/errors/index.ts'
@@ -35,7 +35,7 @@ export async function share(
   shared: Shared,
   wish: ShareWish,
 ): Promise<ShareRow> {
-  const customRoles = plan === 'ultimate'
+  const customRoles = offers(plan, 'member_roles')
   const expiresAt = wish.expires_at?.toISOString().slice(0, 10) ?? null
   if (expiresAt !== null && expiresAt < new Date().toISOString().slice(0, 10)) {
     throw invalid({ expires_at: ['cannot be a date in the past'] })

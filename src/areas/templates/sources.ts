@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { findCommit, listTree, parsePath, parseRev, type Oid, type Repository } from '../../git/index.ts'
-import { includesPlan, type Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Reader } from '../../kernel/db/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { readFileAt, type RepositoryPlaces } from '../repository/index.ts'
@@ -39,7 +39,7 @@ export async function sourcesOf(
   { db, plan, settings }: TemplateServices,
   project: Pick<ProjectSubject, 'line'> | undefined,
 ): Promise<Source[]> {
-  if (!includesPlan(plan, 'premium')) return []
+  if (!offers(plan, 'own_templates')) return []
   const { rows } = await sql<Source>`
     select p.id, p.storage from (
       select (g.settings ->> 'file_template_project_id')::bigint as id, cardinality(g.traversal_ids) as depth, g.id as within

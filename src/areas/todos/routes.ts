@@ -10,6 +10,7 @@ import {
   userOf,
   type Actor,
 } from '../../access/index.ts'
+import { planOf } from '../../kernel/config/index.ts'
 import { recordNotFound } from '../../kernel/errors/index.ts'
 import {
   Answer,
@@ -116,7 +117,7 @@ export function todoEndpoints(services: TodoServices): Endpoint[] {
     ...marking({
       kind: 'Epic',
       called: 'an epic',
-      about: { on: group, may: 'read_epic', plan: 'ultimate' },
+      about: { on: group, may: 'read_epic', plan: planOf.epics },
       path: '/groups/:id/epics/:epic_iid',
       find: (iid) => sql`
         select e.id from epics e where e.namespace_id = subject.id and e.iid = ${iid} and ${epicVisible}`,

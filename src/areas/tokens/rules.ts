@@ -1,5 +1,5 @@
 import { invalid, refused } from '../../kernel/errors/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import { administratorScopes } from './scopes.ts'
 
@@ -54,7 +54,7 @@ export function lifeOf(values: LifeSettings, plan: Plan, kind: string): Life {
   if (kind === 'service_account' && !values.service_access_tokens_expiration_enforced) {
     return { required: false, longest: longestLife }
   }
-  const ownLimit = plan === 'ultimate' ? values.max_personal_access_token_lifetime : null
+  const ownLimit = offers(plan, 'own_token_lifetime') ? values.max_personal_access_token_lifetime : null
   return {
     required: values.require_personal_access_token_expiry || ownLimit !== null,
     longest: ownLimit ?? longestLife,

@@ -1,8 +1,7 @@
+import type { KeeperKind } from '../../access/index.ts'
 import { isMaskable } from '../../ci/index.ts'
 import { conflict, invalid, notFound } from '../../kernel/errors/index.ts'
 import type { VariableRow } from './entities.ts'
-
-export type PlaceKind = 'project' | 'group' | 'instance'
 
 /** What differs between the places that keep variables (completions, 2.9). */
 export interface PlaceRules {
@@ -20,7 +19,7 @@ export interface PlaceRules {
 const longestText = 255
 const longestValue = 10_000
 
-export const placeRules: Readonly<Record<PlaceKind, PlaceRules>> = {
+export const placeRules: Readonly<Record<KeeperKind, PlaceRules>> = {
   project: {
     maximum: 8000,
     plural: 'project ci variables',
@@ -56,7 +55,7 @@ export interface VariableState {
 }
 
 /** Refuses, with the texts of the completions (2.3), what breaks a rule; all faults of all attributes at once. */
-export function check(kind: PlaceKind, state: VariableState): void {
+export function check(kind: KeeperKind, state: VariableState): void {
   const { key, value, environmentScope, description, masked, raw } = state
   const faults: Record<string, string[]> = {}
   const fault = (attribute: string, text: string): void => {
@@ -93,7 +92,7 @@ function isLonger(text: string, limit: number): boolean {
  * single one, a filter that does not name it finds nothing.
  */
 export function only(
-  kind: PlaceKind,
+  kind: KeeperKind,
   candidates: readonly VariableRow[],
   scope: string | undefined,
 ): VariableRow {
@@ -125,6 +124,6 @@ export function taken(key: string): Error {
   return invalid({ key: [`${key} has already been taken`] })
 }
 
-export function limitReached(kind: PlaceKind, most: number): Error {
+export function limitReached(kind: KeeperKind, most: number): Error {
   return invalid({ base: [`Maximum number of ${placeRules[kind].plural} (${most}) exceeded`] })
 }

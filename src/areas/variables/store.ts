@@ -1,15 +1,15 @@
 import { sql, type RawBuilder } from 'kysely'
+import type { KeeperKind, Owner } from '../../access/index.ts'
 import { onConstraint, type Statements, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { VariableRow } from './entities.ts'
-import type { Owner } from './places.ts'
-import { limitReached, taken, type PlaceKind } from './rules.ts'
+import { limitReached, taken } from './rules.ts'
 
 const columns = sql`
   v.id, v.key, v.secret, v.variable_type, v.environment_scope, v.description, v.protected, v.masked, v.hidden, v.raw`
 
 /** The condition on the variables `v` of a place, by its id. */
-function within(kind: PlaceKind, id: RawBuilder<unknown>): RawBuilder<unknown> {
+function within(kind: KeeperKind, id: RawBuilder<unknown>): RawBuilder<unknown> {
   switch (kind) {
     case 'project':
       return sql`v.project_id = ${id} and v.namespace_id is null`
@@ -21,12 +21,12 @@ function within(kind: PlaceKind, id: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** Read together with the caller's access: `subject` is the project or group. */
-export function list(kind: PlaceKind, input: PageInput): Read<VariableRow> {
+export function list(kind: KeeperKind, input: PageInput): Read<VariableRow> {
   const from = sql`from ci_variables v where ${within(kind, sql`subject.id`)}`
   return page({ columns, from, order: sql`v.id` }, input)
 }
 
-export function ofKey(kind: PlaceKind, key: string): Read<VariableRow> {
+export function ofKey(kind: KeeperKind, key: string): Read<VariableRow> {
   return rows(sql`
     select ${columns} from ci_variables v where ${within(kind, sql`subject.id`)} and v.key = ${key} order by v.id`)
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { KeeperKind } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Got, Outbound } from '../../kernel/outbound/index.ts'
@@ -11,7 +12,7 @@ import { isResting, restAfter } from './rules.ts'
 import { stableUuid } from './stable-uuid.ts'
 import * as store from './store.ts'
 import { renderTemplate } from './template.ts'
-import { headerOf, type PlaceKind, type TriggerName } from './triggers.ts'
+import { headerOf, type TriggerName } from './triggers.ts'
 
 export interface DeliveryServices {
   readonly log: Logger
@@ -44,10 +45,13 @@ const timeout = 10_000
 const mostKept = 8192
 const redacted = '[REDACTED]'
 
-export const kindOf = ({ project_id, namespace_id }: Pick<Hook, 'project_id' | 'namespace_id'>): PlaceKind =>
+export const kindOf = ({
+  project_id,
+  namespace_id,
+}: Pick<Hook, 'project_id' | 'namespace_id'>): KeeperKind =>
   project_id !== null ? 'project' : namespace_id !== null ? 'group' : 'instance'
 
-export function outboundOf(services: DeliveryServices, kind: PlaceKind): Outbound {
+export function outboundOf(services: DeliveryServices, kind: KeeperKind): Outbound {
   return kind === 'instance' ? services.systemOutbound : services.outbound
 }
 

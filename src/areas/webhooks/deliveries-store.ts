@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
+import type { KeeperKind } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { within } from './places.ts'
-import type { PlaceKind, TriggerName } from './triggers.ts'
+import type { TriggerName } from './triggers.ts'
 
 const sealedFor = 'webhook_deliveries.content'
 
@@ -63,7 +64,7 @@ export function isStatus(status: string): boolean {
 }
 
 export function list(
-  kind: PlaceKind,
+  kind: KeeperKind,
   hookId: number,
   status: string | undefined,
   input: PageInput,
@@ -76,7 +77,7 @@ export function list(
   return page({ columns, from, order: sql`d.id desc` }, input)
 }
 
-export function one(kind: PlaceKind, hookId: number, id: number): Read<DeliveryRow> {
+export function one(kind: KeeperKind, hookId: number, id: number): Read<DeliveryRow> {
   return rows(sql`
     select ${columns} from webhook_deliveries d join webhooks w on w.id = d.webhook_id
     where ${within(kind)} and d.webhook_id = ${hookId} and d.id = ${id}`)

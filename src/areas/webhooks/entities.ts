@@ -9,18 +9,19 @@ import {
   Timestamp,
   type TSchema,
 } from '../../kernel/endpoint/index.ts'
+import type { KeeperKind } from '../../access/index.ts'
 import type { Hook } from './hook.ts'
 import { alertStatus } from './rules.ts'
-import { triggersOf, type PlaceKind } from './triggers.ts'
+import { triggersOf } from './triggers.ts'
 
 const Keys = ListOf(Fields({ key: Text() }))
 
 /** `<trigger>_events` of a place, each declared by `of`. */
-export function switches<T extends TSchema>(kind: PlaceKind, of: () => T): Record<string, T> {
+export function switches<T extends TSchema>(kind: KeeperKind, of: () => T): Record<string, T> {
   return Object.fromEntries(triggersOf(kind).map((name) => [`${name}_events`, of()]))
 }
 
-export function hookSchema(kind: PlaceKind) {
+export function hookSchema(kind: KeeperKind) {
   return Fields({
     id: Id(),
     url: Text(),
@@ -45,7 +46,7 @@ const keysOf = (pairs: Readonly<Record<string, string>>): { key: string }[] =>
   Object.keys(pairs).map((key) => ({ key }))
 
 /** Token, and values of headers and variables, are never shown again. */
-export function hookEntity(hook: Hook, kind: PlaceKind): Record<string, unknown> {
+export function hookEntity(hook: Hook, kind: KeeperKind): Record<string, unknown> {
   const on = new Set<string>(hook.triggers)
   return {
     id: hook.id,

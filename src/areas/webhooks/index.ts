@@ -1,4 +1,4 @@
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import { Outbound } from '../../kernel/outbound/index.ts'
 import { outboundRules } from '../../settings/index.ts'
@@ -60,9 +60,9 @@ export function webhooks(given: WebhookServices): {
     endpoints: [
       ...hookEndpoints(services, projectPlace),
       ...callingEndpoints(calling, projectPlace),
-      ...(given.plan === 'free'
-        ? []
-        : [...hookEndpoints(services, groupPlace), ...callingEndpoints(calling, groupPlace)]),
+      ...(offers(given.plan, 'group_web_hooks')
+        ? [...hookEndpoints(services, groupPlace), ...callingEndpoints(calling, groupPlace)]
+        : []),
       ...hookEndpoints(services, instancePlace),
       ...callingEndpoints(calling, instancePlace),
     ],

@@ -1,7 +1,8 @@
+import type { KeeperKind } from '../../access/index.ts'
 import { Fields, Flag, ListOf, Nullable, OneOf, Optional, Text } from '../../kernel/endpoint/index.ts'
 import { switches } from './entities.ts'
 import { filterStrategies, type FilterStrategy, type HookValues, type Pairs } from './hook.ts'
-import { isUsual, triggersOf, type PlaceKind, type TriggerName } from './triggers.ts'
+import { isUsual, triggersOf, type TriggerName } from './triggers.ts'
 
 const KeyValues = ListOf(Fields({ key: Text(), value: Text() }))
 
@@ -19,7 +20,7 @@ interface Sent {
 }
 
 /** All that can be said of a webhook but its address. */
-export function hookParams(kind: PlaceKind) {
+export function hookParams(kind: KeeperKind) {
   return {
     name: Optional(Nullable(Text())),
     description: Optional(Nullable(Text())),
@@ -42,7 +43,7 @@ const pairsOf = (entries: readonly { key: string; value: string }[]): Pairs =>
   Object.fromEntries(entries.map(({ key, value }) => [key, value]))
 
 /** A new webhook before anything is said of it. */
-export function blankHook(kind: PlaceKind): HookValues {
+export function blankHook(kind: KeeperKind): HookValues {
   return {
     name: null,
     description: null,
@@ -58,7 +59,7 @@ export function blankHook(kind: PlaceKind): HookValues {
   }
 }
 
-export function changed(kind: PlaceKind, before: HookValues, sent: Sent): HookValues {
+export function changed(kind: KeeperKind, before: HookValues, sent: Sent): HookValues {
   const said = sent as Readonly<Record<string, unknown>>
   const switched: TriggerName[] = triggersOf(kind).filter(
     (name) => (said[`${name}_events`] as boolean | undefined) ?? before.triggers.includes(name),

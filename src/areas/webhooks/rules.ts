@@ -1,11 +1,11 @@
 import { RE2JS } from 're2js'
+import type { KeeperKind } from '../../access/index.ts'
 import { ApiError, unprocessable } from '../../kernel/errors/index.ts'
 import { matchesWildcard } from '../../kernel/lib/wildcard.ts'
 import { addressOf, type FilterStrategy, type Hook, type HookValues, type Pairs } from './hook.ts'
-import type { PlaceKind } from './triggers.ts'
 
 /** How many webhooks a place may have; the instance as many as it likes. */
-export const mostHooks: Readonly<Record<PlaceKind, number>> = { project: 100, group: 50, instance: Infinity }
+export const mostHooks: Readonly<Record<KeeperKind, number>> = { project: 100, group: 50, instance: Infinity }
 
 const mostHeaders = 20
 const longestTemplate = 4096
@@ -17,7 +17,7 @@ function invalid(error: string): ApiError {
 
 export const invalidUrl = (): ApiError => invalid('Invalid url given')
 
-export function tooMany(kind: PlaceKind): ApiError {
+export function tooMany(kind: KeeperKind): ApiError {
   return unprocessable({ base: [`Maximum number of ${kind} hooks (${mostHooks[kind]}) exceeded`] })
 }
 

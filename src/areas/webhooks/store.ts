@@ -1,10 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
+import type { KeeperKind, Owner } from '../../access/index.ts'
 import type { Database, Reader, Tx, Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { StoredHook, StoredValues } from './hook.ts'
-import { within, type Owner } from './places.ts'
+import { within } from './places.ts'
 import { mostHooks, tooMany } from './rules.ts'
-import type { PlaceKind, TriggerName } from './triggers.ts'
+import type { TriggerName } from './triggers.ts'
 
 const columns = sql`
   w.id, w.project_id, w.namespace_id, w.uuid, w.name, w.description, w.url, w.token, w.triggers, w.branch_filter,
@@ -12,11 +13,11 @@ const columns = sql`
   w.disabled_until, w.created_at`
 
 /** Read together with the caller's access: `subject` is the project or group. */
-export function list(kind: PlaceKind, input: PageInput): Read<StoredHook> {
+export function list(kind: KeeperKind, input: PageInput): Read<StoredHook> {
   return page({ columns, from: sql`from webhooks w where ${within(kind)}`, order: sql`w.id` }, input)
 }
 
-export function one(kind: PlaceKind, id: number): Read<StoredHook> {
+export function one(kind: KeeperKind, id: number): Read<StoredHook> {
   return rows(sql`select ${columns} from webhooks w where ${within(kind)} and w.id = ${id}`)
 }
 
@@ -101,7 +102,7 @@ export function isCalledFor(names: readonly TriggerName[]): RawBuilder<unknown> 
 
 export interface Called {
   readonly id: number
-  readonly kind: PlaceKind
+  readonly kind: KeeperKind
   readonly triggers: readonly TriggerName[]
   readonly branch_filter: string | null
   readonly branch_filter_strategy: StoredHook['branch_filter_strategy']

@@ -1,16 +1,15 @@
-export type PlaceKind = 'project' | 'group' | 'instance'
-
+import type { KeeperKind } from '../../access/index.ts'
 interface Trigger {
   /** Value of the header `X-Gitlab-Event`. */
   readonly header: string
   /** Whose webhooks can be called for it. */
-  readonly of: readonly PlaceKind[]
+  readonly of: readonly KeeperKind[]
   /** Places whose new webhooks are called for it unless told otherwise. */
-  readonly usual?: readonly PlaceKind[]
+  readonly usual?: readonly KeeperKind[]
 }
 
-const everywhere: readonly PlaceKind[] = ['project', 'group', 'instance']
-const projectsAndGroups: readonly PlaceKind[] = ['project', 'group']
+const everywhere: readonly KeeperKind[] = ['project', 'group', 'instance']
+const projectsAndGroups: readonly KeeperKind[] = ['project', 'group']
 
 /** What webhooks are called for; the API switches each by `<name>_events` (supporting resources, 6.17). */
 export const triggers = {
@@ -43,18 +42,18 @@ export type TriggerName = SwitchedTrigger | 'system'
 
 export const systemHeader = 'System Hook'
 
-export function headerOf(name: TriggerName, kind: PlaceKind): string {
+export function headerOf(name: TriggerName, kind: KeeperKind): string {
   return kind === 'instance' || name === 'system' ? systemHeader : triggers[name].header
 }
 
 /** The triggers that webhooks of this place can be switched to, in the order of the API. */
-export function triggersOf(kind: PlaceKind): SwitchedTrigger[] {
+export function triggersOf(kind: KeeperKind): SwitchedTrigger[] {
   return (Object.entries(triggers) as [SwitchedTrigger, Trigger][])
     .filter(([, { of }]) => of.includes(kind))
     .map(([name]) => name)
 }
 
-export function isUsual(name: SwitchedTrigger, kind: PlaceKind): boolean {
+export function isUsual(name: SwitchedTrigger, kind: KeeperKind): boolean {
   return (triggers[name] as Trigger).usual?.includes(kind) ?? false
 }
 

@@ -1,6 +1,6 @@
 import { group, project, type GroupSubject, type ProjectSubject } from '../../access/index.ts'
 import type { AbilityOf, SubjectKind, SubjectOf } from '../../kernel/endpoint/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { type Plan, planOf } from '../../kernel/config/index.ts'
 
 /** Whose wiki it is, as storing needs it. */
 export interface Owner {
@@ -49,7 +49,7 @@ export const groupPlace: Place<typeof group> = {
   on: group,
   path: '/groups/:id',
   called: 'a group',
-  plan: { plan: 'premium' },
+  plan: { plan: planOf.group_wikis },
   reading: 'read_wiki',
   writing: 'create_wiki',
   keeping: 'admin_wiki',

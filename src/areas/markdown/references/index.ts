@@ -1,6 +1,6 @@
 import { isVisible, may, type Actor, type GroupSubject, type ProjectSubject } from '../../../access/index.ts'
 import type { Reader } from '../../../kernel/db/index.ts'
-import { includesPlan, type Plan } from '../../../kernel/config/index.ts'
+import { offers, type Plan } from '../../../kernel/config/index.ts'
 import { findCommit, parseRev } from '../../../git/index.ts'
 import {
   candidateKey,
@@ -64,7 +64,7 @@ export async function resolveReferences(
     const project = found.project === null ? undefined : projects.get(found.project)
     const group = found.group === null ? undefined : groups.get(found.group)
     if (project !== undefined && !(kind in abilities && mayRead(actor, kind as InProject, project))) continue
-    if (kind === 'epic' && !includesPlan(services.plan, 'ultimate')) continue
+    if (kind === 'epic' && !offers(services.plan, 'epics')) continue
     if (kind !== 'commit') {
       resolved[found.key] = shown(kind, found, project ?? group, place, services.externalUrl())
       continue
@@ -101,9 +101,7 @@ export async function namedThings(
   for (const found of named) {
     const kind = kinds.get(found.key)!
     const project = found.project === null ? undefined : projects.get(found.project)
-    if (
-      kind === 'epic' ? !includesPlan(services.plan, 'ultimate') : !project || !mayRead(actor, kind, project)
-    )
+    if (kind === 'epic' ? !offers(services.plan, 'epics') : !project || !mayRead(actor, kind, project))
       continue
     const thing = { kind, number: Number(found.name), placeId: (found.project ?? found.group)! }
     things.set(`${kind} ${thing.placeId} ${thing.number}`, thing)

@@ -1,4 +1,5 @@
 import { endpoint, group, may, userOf, type Actor, type GroupSubject } from '../../../access/index.ts'
+import { planOf } from '../../../kernel/config/index.ts'
 import type { Database } from '../../../kernel/db/index.ts'
 import {
   Either,
@@ -43,7 +44,7 @@ export function stateEndpoints({ db, externalUrl }: Services): Endpoint[] {
       description: 'Those in subgroups and projects too.',
       on: group,
       may: 'read_group_member',
-      plan: 'premium',
+      plan: planOf.waiting_members,
       params: Fields({ user_id: Id(), state: OneOf(['awaiting', 'active'], {}) }),
       answers: Either(Fields({ success: Flag() })),
       refuses: { 400: 'No top-level group, or no right to', 404: 'No such user', 422: 'It cannot be done' },
@@ -74,7 +75,7 @@ export function stateEndpoints({ db, externalUrl }: Services): Endpoint[] {
       summary: 'List who waits for a seat of a top-level group, or was invited',
       on: group,
       may: 'read_group_member',
-      plan: 'premium',
+      plan: planOf.waiting_members,
       paged: true,
       answers: ListOf(Pending),
       refuses: { 400: 'No top-level group, or no right to' },
@@ -95,7 +96,7 @@ export function stateEndpoints({ db, externalUrl }: Services): Endpoint[] {
       summary: 'Give a seat to a membership that waits',
       on: group,
       may: 'read_group_member',
-      plan: 'premium',
+      plan: planOf.waiting_members,
       status: 204,
       params: Fields({ member_id: Id({ description: 'Id of the membership' }) }),
       answers: null,
@@ -114,7 +115,7 @@ export function stateEndpoints({ db, externalUrl }: Services): Endpoint[] {
       summary: 'Give a seat to all memberships that wait',
       on: group,
       may: 'read_group_member',
-      plan: 'premium',
+      plan: planOf.waiting_members,
       status: 204,
       answers: null,
       refuses: { 400: 'No top-level group, or no right to' },

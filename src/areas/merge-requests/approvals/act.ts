@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { userOf, type Actor, type ProjectSubject } from '../../../access/index.ts'
 import { listCommits, type Oid } from '../../../git/index.ts'
+import { offers } from '../../../kernel/config/index.ts'
 import { conflict, recordNotFound, unauthorized } from '../../../kernel/errors/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
 import { confirmsPassword } from '../../sessions/index.ts'
@@ -20,7 +21,7 @@ export async function factsFor(
   row: RequestWithApprovals,
 ): Promise<ApprovalFacts> {
   const effective = effectiveSettings(project.settings, settings.values)
-  const paid = plan !== 'free'
+  const paid = offers(plan, 'approval_rules')
   if (!paid || !effective.merge_requests_disable_committers_approval) {
     return { settings: effective, paid, committers: [] }
   }

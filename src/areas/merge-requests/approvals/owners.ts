@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { changedPaths, type Oid, type Repository } from '../../../git/index.ts'
+import { offers } from '../../../kernel/config/index.ts'
 import { ownersOfPaths, type OwnedPaths } from '../../code-owners/index.ts'
 import type { RequestProject } from '../projects.ts'
 import type { MergeRequestRow } from '../rows.ts'
@@ -27,7 +28,7 @@ export async function syncCodeOwners(
   request: Pick<MergeRequestRow, 'id' | 'head_sha' | 'base_sha' | 'start_sha' | 'author_id'>,
   into: Oid,
 ): Promise<void> {
-  if (plan === 'free') return
+  if (!offers(plan, 'code_owners')) return
   const repository = places.of(target)
   const from = (request.base_sha ?? request.start_sha) as Oid
   const owned = await ownersOf({ db, repository }, target.id, into, [from, request.head_sha as Oid])

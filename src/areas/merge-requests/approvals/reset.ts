@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Oid } from '../../../git/index.ts'
+import { offers } from '../../../kernel/config/index.ts'
 import type { Reader, Tx } from '../../../kernel/db/index.ts'
 import { headOf } from '../branches.ts'
 import type { RequestProject } from '../projects.ts'
@@ -24,7 +25,7 @@ export async function lapsingApprovals(
 ): Promise<Lapsing> {
   const { db, places, plan } = services
   const settings = approvalSettings(target.settings)
-  if (plan === 'free') return []
+  if (!offers(plan, 'approval_rules')) return []
   // With another target all is asked anew.
   if (version.head === row.head_sha) return settings.reset_approvals_on_push ? 'all' : []
   if (!settings.reset_approvals_on_push && !settings.selective_code_owner_removals) return []

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { offers } from '../../../kernel/config/index.ts'
 import { enqueue, type DomainEvent } from '../../../tasks/index.ts'
 import type { ReviewEvent } from '../../notes/index.ts'
 import type { MergeRequestServices } from '../services.ts'
@@ -15,7 +16,7 @@ export async function noteReview(
 ): Promise<void> {
   const { mergeRequestId: id, state } = payload
   if (userId === null || projectId === null) return
-  const joins = state === 'requested_changes' && plan !== 'free'
+  const joins = state === 'requested_changes' && offers(plan, 'approval_rules')
   await db.transaction(async (tx) => {
     const { rows } = await sql<{ auto_merge: boolean }>`
       select m.auto_merge from merge_requests m where m.id = ${id} for no key update`.execute(tx)

@@ -1,4 +1,5 @@
 import { isAdministrator, may, userOf, type Actor, type ProjectSubject } from '../../../access/index.ts'
+import { offers } from '../../../kernel/config/index.ts'
 import type { SettingValues } from '../../../settings/index.ts'
 import type { MergeRequestServices } from '../services.ts'
 import type { RequestWithApprovals, RuleRow } from './rows.ts'
@@ -40,7 +41,7 @@ export function mayOverrideRules(
 ): boolean {
   const own = approvalSettings(project.settings)
   return (
-    services.plan !== 'free' &&
+    offers(services.plan, 'approval_rules') &&
     !own.disable_overriding_approvers_per_merge_request &&
     mayEditRules(actor, services)
   )

@@ -5,6 +5,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../../access/index.ts'
+import { planOf } from '../../../kernel/config/index.ts'
 import {
   Fields,
   Flag,
@@ -101,7 +102,7 @@ export function approvalSettingEndpoints({ db, settings }: MergeRequestServices)
       summary: 'Get how approvals of merge requests work in a project',
       on: projectKind,
       may: 'approve_as_named',
-      plan: 'premium',
+      plan: planOf.approval_rules,
       answers: shown,
       handle: async ({ project }) => show(project.settings),
     }),
@@ -113,7 +114,7 @@ export function approvalSettingEndpoints({ db, settings }: MergeRequestServices)
       description: 'What the instance keeps from being changed stays as it is.',
       on: projectKind,
       may: 'admin_merge_request_settings',
-      plan: 'premium',
+      plan: planOf.approval_rules,
       params: Fields({
         approvals_before_merge: Optional(Int({ minimum: 0, maximum: 100, deprecated: true })),
         reset_approvals_on_push: Optional(Flag()),
@@ -138,7 +139,7 @@ export function approvalSettingEndpoints({ db, settings }: MergeRequestServices)
         'Get how approvals of merge requests work in a project, and what the instance has decided of it',
       on: projectKind,
       may: 'admin_merge_request_settings',
-      plan: 'premium',
+      plan: planOf.approval_rules,
       answers: Fields(Object.fromEntries(choiceNames.map((name) => [name, Choice]))),
       handle: async ({ project }) => chosen(project.settings, settings.values),
     }),
@@ -149,7 +150,7 @@ export function approvalSettingEndpoints({ db, settings }: MergeRequestServices)
       summary: 'Change how approvals of merge requests work in a project, in other words',
       on: projectKind,
       may: 'admin_merge_request_settings',
-      plan: 'premium',
+      plan: planOf.approval_rules,
       params: Fields(Object.fromEntries(choiceNames.map((name) => [name, Optional(Flag())]))),
       rules: { atLeastOneOf: [choiceNames] },
       answers: Fields(Object.fromEntries(choiceNames.map((name) => [name, Choice]))),

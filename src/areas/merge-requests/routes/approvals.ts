@@ -5,6 +5,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../../access/index.ts'
+import { offers, planOf } from '../../../kernel/config/index.ts'
 import { Fields, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { unauthorized } from '../../../kernel/errors/index.ts'
 import { approve, factsFor, findWithApprovals, unapprove } from '../approvals/act.ts'
@@ -26,7 +27,7 @@ export function approvalEndpoints(services: MergeRequestServices): Endpoint[] {
     const facts = await factsFor(services, project, row)
     return approvals(row, {
       externalUrl: externalUrl(),
-      paid: plan !== 'free',
+      paid: offers(plan, 'approval_rules'),
       passwordNeeded: facts.settings.require_password_to_approve,
       userId: actor.user?.id,
       canApprove: mayApprove(actor, project, row, facts),
@@ -110,7 +111,7 @@ export function approvalEndpoints(services: MergeRequestServices): Endpoint[] {
       ...readingOne,
       path: `${requestPath}/approval_state`,
       summary: 'Get what each approval rule of a merge request says',
-      plan: 'premium',
+      plan: planOf.approval_rules,
       params: Fields(iid),
       answers: ApprovalState,
       read: ({ params }) => readableWithApprovals(params.merge_request_iid),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { endpoint, project as projectKind, subjectRequestsReadable } from '../../../access/index.ts'
+import { planOf } from '../../../kernel/config/index.ts'
 import { onConstraint } from '../../../kernel/db/index.ts'
 import {
   Fields,
@@ -35,7 +36,7 @@ const Block = Fields({
 })
 
 const path = `${requestPath}/blocks`
-const paid = { plan: 'premium' } as const
+const paid = { plan: planOf.merge_request_blocks } as const
 
 /** What a request waits for (`blocked`), or what waits for it. */
 function blocksOf(

@@ -1,4 +1,5 @@
 import { endpoint, project as projectKind } from '../../../access/index.ts'
+import { planOf } from '../../../kernel/config/index.ts'
 import {
   Fields,
   Flag,
@@ -18,7 +19,7 @@ import type { MergeRequestServices } from '../services.ts'
 import { branches, required, ruleId, targets, targetsOf, typeOf } from './approval-rule-params.ts'
 
 const path = '/projects/:id/approval_rules'
-const common = { on: projectKind, plan: 'premium' } as const
+const common = { on: projectKind, plan: planOf.approval_rules } as const
 
 /** Rules that hold for all requests into a project. */
 export function projectRuleEndpoints(services: MergeRequestServices): Endpoint[] {

@@ -1,4 +1,5 @@
 import { endpoint, project as projectKind, type Actor, type ProjectSubject } from '../../../access/index.ts'
+import { planOf } from '../../../kernel/config/index.ts'
 import {
   Fields,
   Flag,
@@ -22,7 +23,7 @@ import { iid, readingOne, requestPath, requireUpdateOf, writingOne } from './rea
 /** Rules of one request: of its own, and those that stand in for rules of its project. */
 export function requestRuleEndpoints(services: MergeRequestServices): Endpoint[] {
   const { db, externalUrl } = services
-  const paid = { plan: 'premium' } as const
+  const paid = { plan: planOf.approval_rules } as const
   const requireOverriding = (actor: Actor, project: ProjectSubject): void => {
     if (!mayOverrideRules(actor, project, services)) throw forbidden()
   }

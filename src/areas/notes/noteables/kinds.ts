@@ -9,6 +9,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../../access/index.ts'
+import { planOf } from '../../../kernel/config/index.ts'
 import { Id, Text } from '../../../kernel/endpoint/index.ts'
 import type { Noteable, Place } from './noteable.ts'
 
@@ -61,7 +62,7 @@ export const epicNoteable: Noteable = {
   param: 'epic_id',
   paramType: Id(),
   called: 'an epic',
-  plan: 'ultimate',
+  plan: planOf.epics,
   find: (id) => sql`
     select e.id as target_id, null::bigint as iid, null::text as sha, e.author_id, false as locked
     from epics e where e.id = ${id} and e.namespace_id = subject.id and ${epicVisible}`,
