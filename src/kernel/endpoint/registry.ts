@@ -25,11 +25,15 @@ export function compileRoute(endpoint: Endpoint): Route {
     ...declared,
     ...(endpoint.paged === true && pageParams),
   }) as TObject
+  // Compiled for the first request: most endpoints of a process are never asked.
+  let check: Route['check'] | undefined
+  let write: Route['write'] | undefined
   return {
     endpoint,
     params,
-    check: compileParams(params, endpoint.rules),
-    write: endpoint.answers === null ? () => '' : compileAnswer(endpoint.answers),
+    check: (bag) => (check ??= compileParams(params, endpoint.rules))(bag),
+    write: (value) =>
+      (write ??= endpoint.answers === null ? () => '' : compileAnswer(endpoint.answers))(value),
     status: endpoint.status ?? (endpoint.answers === null ? 204 : usualStatus[endpoint.method]),
   }
 }

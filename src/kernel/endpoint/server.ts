@@ -12,9 +12,9 @@ import { call, type Gatekeeper } from './call.ts'
 import { Answer, type Endpoint, type RequestFacts } from './endpoint.ts'
 import { commonHeaders, corsHeaders, preflightHeaders, requestId } from './headers.ts'
 import type { Registry, Route } from './registry.ts'
+import { mountedPath, routerOptions, ServedMethods } from './served-methods.ts'
 
 export const apiPrefix = '/api/v4'
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export interface ServerOptions {
   readonly log: Logger
@@ -45,7 +45,7 @@ export function createServer({
     loggerInstance,
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     logController: new LogController({ disableRequestLogging: true }),
-    routerOptions: { maxParamLength: 8192, ignoreTrailingSlash: false },
+    routerOptions,
     forceCloseConnections: 'idle',
     keepAliveTimeout: 75_000,
     requestTimeout: 0,
@@ -108,60 +108,33 @@ export function createServer({
     done()
   })
   server.setErrorHandler((error, request, reply) => sendError(error, request, reply, log))
-  server.setNotFoundHandler((request, reply) => {
-    if (/^\/api\/v3(\/|\?|$)/.test(request.url)) {
-      return sendJson(reply, 410, { error: 'API V3 is no longer supported. Use API V4 instead.' })
-    }
-    return sendJson(reply, 404, { error: '404 Not Found' })
-  })
   return server
 }
 
-/** Mounts every endpoint of the registry, and for each path the methods that it does not serve. */
+/** Mounts every endpoint of the registry. */
 export function mountEndpoints(
   server: FastifyInstance,
   { routes }: Registry,
   gate: Gatekeeper,
   externalUrl: () => string,
 ): void {
-  const served = new Map<string, Set<string>>()
   for (const route of routes) {
-    const { method } = route.endpoint
-    const path = mountedPath(route.endpoint)
-    served.set(path, (served.get(path) ?? new Set()).add(method))
     server.route({
-      method,
-      url: apiPrefix + path,
+      method: route.endpoint.method,
+      url: apiPrefix + mountedPath(route.endpoint),
       handler: (request, reply) => answer(route, gate, externalUrl(), request, reply),
     })
   }
-  // `/a/:id` and `/a/:name` are one path to a client.
-  const byShape = Map.groupBy(served.keys(), (path) => path.replaceAll(/:\w+/g, ':'))
-  for (const [shape, paths] of byShape) {
-    // What a `*` takes in is served there.
-    const around = [...byShape].filter(
-      ([other]) => other.endsWith('/*') && shape !== other && shape.startsWith(other.slice(0, -1)),
-    )
-    const serving = [...paths, ...around.flatMap(([, others]) => others)]
-    const allowed = new Set(serving.flatMap((path) => [...served.get(path)!]))
-    const allow = ['OPTIONS', ...(allowed.has('GET') ? ['HEAD'] : []), ...allowed].join(', ')
-    server.route({
-      method: methods.filter((method) => !allowed.has(method)),
-      url: apiPrefix + paths[0]!,
-      exposeHeadRoute: false,
-      handler: (_request, reply) => sendJson(reply.header('allow', allow), 405, { error: '405 Not Allowed' }),
-    })
-    server.route({
-      method: 'OPTIONS',
-      url: apiPrefix + paths[0]!,
-      handler: (_request, reply) => reply.code(204).header('allow', allow).send(),
-    })
-  }
-}
-
-/** Only a `*` takes slashes. */
-function mountedPath({ path, greedy }: Endpoint): string {
-  return greedy === true ? path.replace(/:\w+$/, '*') : path
+  const served = new ServedMethods(routes.map(({ endpoint }) => endpoint))
+  server.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0]!
+    const methods = path.startsWith(apiPrefix) ? served.at(path.slice(apiPrefix.length)) : []
+    if (methods.length === 0) return sendNotFound(request, reply)
+    void reply.header('allow', ['OPTIONS', ...methods].join(', '))
+    return request.method === 'OPTIONS'
+      ? reply.code(204).send()
+      : sendJson(reply, 405, { error: '405 Not Allowed' })
+  })
 }
 
 /** The values of the path's parameters, by their declared names. */
@@ -223,6 +196,13 @@ function sendJson(reply: FastifyReply, status: number, body: unknown): FastifyRe
     .code(status)
     .header('content-type', 'application/json')
     .send(Buffer.from(JSON.stringify(body)))
+}
+
+function sendNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (/^\/api\/v3(\/|\?|$)/.test(request.url)) {
+    return sendJson(reply, 410, { error: 'API V3 is no longer supported. Use API V4 instead.' })
+  }
+  return sendJson(reply, 404, { error: '404 Not Found' })
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): FastifyReply {

@@ -1,0 +1,34 @@
+import createRouter from 'find-my-way'
+import type { Endpoint } from './endpoint.ts'
+
+/** Of the HTTP server's router and of this one. */
+export const routerOptions = { maxParamLength: 8192, ignoreTrailingSlash: false } as const
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** The path of an endpoint as the router knows it, where only a `*` takes slashes. */
+export function mountedPath({ path, greedy }: Pick<Endpoint, 'path' | 'greedy'>): string {
+  return greedy === true ? path.replace(/:\w+$/, '*') : path
+}
+
+/** What is served at a path by any method. Only requests that nothing serves ask, so it is put together for the first. */
+export class ServedMethods {
+  readonly #endpoints: readonly Endpoint[]
+  #router: ReturnType<typeof createRouter> | undefined
+
+  constructor(endpoints: readonly Endpoint[]) {
+    this.#endpoints = endpoints
+  }
+
+  /** The methods that are served at a path, HEAD beside GET; none when nothing is there. */
+  at(path: string): string[] {
+    const router = (this.#router ??= this.#build())
+    return methods.filter((method) => router.find(method === 'HEAD' ? 'GET' : method, path) !== null)
+  }
+
+  #build(): ReturnType<typeof createRouter> {
+    const router = createRouter(routerOptions)
+    for (const endpoint of this.#endpoints) router.on(endpoint.method, mountedPath(endpoint), () => undefined)
+    return router
+  }
+}
