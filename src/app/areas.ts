@@ -38,7 +38,7 @@ import { groups } from '../areas/groups/index.ts'
 import { identityTokens } from '../areas/identity-tokens/index.ts'
 import { jobTokenScope } from '../areas/job-token-scope/index.ts'
 import { namespaces } from '../areas/namespaces/index.ts'
-import { projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
+import { fetchCounter, projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { projectArchives } from '../areas/project-archives/index.ts'
 import { projectAliases, projectOfAlias } from '../areas/project-aliases/index.ts'
 import { rawFiles, repository } from '../areas/repository/index.ts'
@@ -119,6 +119,7 @@ export function areas(services: Services): Area[] {
   const gitServices = {
     ...services,
     noteDownload: downloads.note,
+    noteFetch: fetchCounter(services),
     passwords,
     wikis: wikiArea.hosting,
     snippets: snippetArea.hosting,

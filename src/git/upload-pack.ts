@@ -23,6 +23,8 @@ export interface UploadPackOptions {
 const maxQuestion = 1024 * 1024
 
 export interface UploadOutcome {
+  /** It was a question for refs only, which needed no git. */
+  readonly refsOnly: boolean
   /** The client went away before it had everything. */
   readonly hungUp: boolean
   /** What git had to complain of, for the log; it has told the client in its own way. */
@@ -46,7 +48,7 @@ export async function uploadPack(
     const answer = Array.isArray(question) ? await lsRefs(question, options.refs) : question
     if (answer !== undefined) {
       output.write(answer)
-      return { hungUp: false, complaint: undefined }
+      return { refsOnly: true, hungUp: false, complaint: undefined }
     }
     before = question as Buffer[]
   }
@@ -69,7 +71,7 @@ export async function uploadPack(
   })
   // A client may stop reading our answer, or end its question early: then there is nothing more to wait for.
   if (!client.hungUp) await Promise.race([sending, git.exit])
-  return { ...client, complaint: exitCode === 0 ? undefined : git.stderr() }
+  return { refsOnly: false, ...client, complaint: exitCode === 0 ? undefined : git.stderr() }
 }
 
 function badLine(error: unknown): Buffer {

@@ -306,3 +306,42 @@ test('administrators make, show and revoke impersonation tokens', async () => {
   })
   expect((await person.get(path)).status).toBe(403)
 })
+
+test('a token tells of what its user is a member', async () => {
+  const person = await world.user()
+  const group = await world.group()
+  const below = await world.group({ parent_id: group.id })
+  const inGroup = await world.project({ namespace_id: below.id })
+  const alone = await world.project()
+  await world.project({ visibility: 'public' })
+  await world.root.post(`/groups/${group.id}/members`, { user_id: person.id, access_level: 20 })
+  await world.root.post(`/projects/${alone.id}/members`, { user_id: person.id, access_level: 40 })
+  const told = async (query = '') =>
+    bodyOf(await person.get(`/personal_access_tokens/self/associations${query}`))
+  const all = await told()
+  expect(all['groups']).toEqual(
+    [group, below].map((one) => ({
+      id: one.id,
+      web_url: one['web_url'],
+      name: one['name'],
+      parent_id: one['parent_id'],
+      organization_id: 1,
+      access_levels: 20,
+      visibility: 'private',
+    })),
+  )
+  expect(all['projects']).toMatchObject([
+    {
+      id: inGroup.id,
+      path_with_namespace: inGroup['path_with_namespace'],
+      access_levels: { project_access_level: null, group_access_level: 20 },
+      namespace: inGroup['namespace'],
+    },
+    { id: alone.id, access_levels: { project_access_level: 40, group_access_level: null } },
+  ])
+  expect(await told('?min_access_level=30')).toMatchObject({ groups: [], projects: [{ id: alone.id }] })
+  expect(await told('?page=2&per_page=1')).toMatchObject({
+    groups: [{ id: below.id }],
+    projects: [{ id: alone.id }],
+  })
+})

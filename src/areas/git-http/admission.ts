@@ -36,6 +36,8 @@ export interface AdmissionServices extends TargetServices {
   readonly passwords: Passwords
   /** Notes that somebody fetches code; true: it was too much, and he is shut out. */
   readonly noteDownload: (actor: Actor, projectId: number) => Promise<boolean>
+  /** Counts that code was fetched. */
+  readonly noteFetch: (projectId: number) => void
 }
 
 /** Scopes of a token that let it fetch, and push; `api` and its like are in both (completions, 1.10). */

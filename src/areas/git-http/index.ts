@@ -37,6 +37,7 @@ export function gitHttp(services: {
   aliases: (name: string) => Promise<number | undefined>
   afterPush: TargetServices['afterPush']
   noteDownload: AdmissionServices['noteDownload']
+  noteFetch: AdmissionServices['noteFetch']
   neighbours: readonly Neighbour[]
 }): { mount: (server: FastifyInstance) => void } {
   return { mount: (server) => mountGit(server, services) }

@@ -34,7 +34,7 @@ export async function advertise(target: Target, service: Service, version: Proto
 
 /** Answers a fetch; git's answer goes straight to the socket. */
 export async function fetch(
-  { log }: GitServices,
+  { log, noteFetch }: GitServices,
   target: Target,
   version: ProtocolVersion,
   request: FastifyRequest,
@@ -45,13 +45,14 @@ export async function fetch(
   const input = readBody(request.raw)
   const { signal } = requestFacts(request, reply)
   await streaming({ request, reply, headers, input, log }, async (output) => {
-    const { complaint } = await uploadPack(repository, input, output, {
+    const { complaint, refsOnly } = await uploadPack(repository, input, output, {
       version,
       statelessRpc: true,
       refs: () => listRefs(repository, target.refsVersion),
       signal,
     })
     if (complaint !== undefined) log.info({ ...target.label, complaint }, 'a fetch ended early')
+    else if (!refsOnly && target.project !== undefined) noteFetch(target.project.id)
   })
 }
 

@@ -5,6 +5,7 @@ import type { Settings } from '../../settings/index.ts'
 import type { Mailer } from '../../mail/index.ts'
 import type { Events, Schedule, Task } from '../../tasks/index.ts'
 import { followMemberships } from './mails.ts'
+import { importingEndpoint } from './routes/importing.ts'
 import { readingEndpoints } from './routes/reading.ts'
 import { stateEndpoints } from './routes/states.ts'
 import { writingEndpoints } from './routes/writing.ts'
@@ -64,7 +65,7 @@ export function members(given: Services): {
   return {
     endpoints: (['group', 'project'] as const)
       .flatMap((kind) => [...readingEndpoints(kind, services), ...writingEndpoints(kind, services)])
-      .concat(stateEndpoints(services)),
+      .concat(stateEndpoints(services), importingEndpoint(services)),
     tasks: [...tasks, unassigning(given.db)],
     schedules,
   }

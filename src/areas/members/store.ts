@@ -45,6 +45,23 @@ export async function candidates(db: Reader, place: Place, named: Named): Promis
   return result.rows
 }
 
+/** A direct membership that is to be had elsewhere, too. */
+export interface Newcomer extends Held {
+  readonly user_id: number
+  readonly expires_at: string | null
+}
+
+/** The direct members of another project who are none of this place. */
+export async function newcomersFrom(db: Reader, place: Place, projectId: number): Promise<Newcomer[]> {
+  const { rows } = await sql<Newcomer>`
+    select m.user_id, m.access_level, m.member_role_id, m.expires_at from members m
+    where m.project_id = ${projectId} and m.state = 'active' and ${unexpired('m')} and not exists (
+      select from members own
+      where own.user_id = m.user_id and ${placeColumn(place.kind, 'own')} = ${place.id} and ${unexpired('own')})
+    order by m.id`.execute(db)
+  return rows
+}
+
 const shown = sql`
   u.id, u.username, u.public_email, u.name, u.state, ${userAvatar('u')} as avatar, m.access_level, m.created_at, m.expires_at,
   m.state as membership_state, ${overrideOf('m')},

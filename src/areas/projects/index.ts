@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import { deletionTasks } from './deletion.ts'
+import { fetchStatistics } from './fetches.ts'
 import { forkEndpoints } from './fork-routes.ts'
 import { inactiveTasks, type InactiveServices } from './inactive.ts'
 import { listEndpoints } from './list-routes.ts'
@@ -15,6 +16,7 @@ export { contextOf, BasicProject, type ContextServices } from './entities.ts'
 export { searched as searchProjects } from './listing.ts'
 export { createProject } from './create.ts'
 export { removeRepositoriesBelow, type Permanently } from './deletion.ts'
+export { fetchCounter } from './fetches.ts'
 export { cloneRoot, Project, project as projectEntity } from './entities.ts'
 export { unlinkOpenForks } from './forking.ts'
 export { markedOn } from './marked.ts'
@@ -34,6 +36,7 @@ export function projects(services: ProjectServices & Pick<InactiveServices, 'mai
   const deletion = deletionTasks(services)
   const inactive = inactiveTasks(services)
   const statistics = statisticsTasks(services)
+  const fetches = fetchStatistics(services)
   return {
     endpoints: [
       ...projectEndpoints(services),
@@ -43,8 +46,13 @@ export function projects(services: ProjectServices & Pick<InactiveServices, 'mai
       ...starEndpoints(services),
       ...peopleEndpoints(services),
       ...sharingEndpoints(services),
+      ...statistics.endpoints,
+      ...fetches.endpoints,
     ],
-    tasks: [...deletion.tasks, ...(inactive.tasks as Task<never>[]), ...(statistics.tasks as Task<never>[])],
-    schedules: [...deletion.schedules, ...inactive.schedules, ...statistics.schedules],
+    tasks: [
+      ...deletion.tasks,
+      ...([...inactive.tasks, ...statistics.tasks, ...fetches.tasks] as Task<never>[]),
+    ],
+    schedules: [...deletion.schedules, ...inactive.schedules, ...statistics.schedules, ...fetches.schedules],
   }
 }

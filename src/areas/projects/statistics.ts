@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
+import { endpoint, project } from '../../access/index.ts'
 import { countCommits, findCommit, parseRev, storedSize } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { Fields, Int } from '../../kernel/endpoint/index.ts'
+import { Fields, Int, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { notFound } from '../../kernel/errors/index.ts'
 import { enqueue, type Events, type Schedule, type Task } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 
@@ -55,7 +57,11 @@ export function statisticsEntity(row: StatisticsRow): Record<string, number> {
 }
 
 /** Projects are measured when something was pushed to them, and every night for what else came in. */
-export function statisticsTasks(services: StatisticsServices): { tasks: Task[]; schedules: Schedule[] } {
+export function statisticsTasks(services: StatisticsServices): {
+  endpoints: Endpoint[]
+  tasks: Task[]
+  schedules: Schedule[]
+} {
   const { db, events } = services
   events.subscribe('push', 'projects:measure-pushed', async ({ projectId }) => {
     if (projectId === null) return
@@ -63,6 +69,24 @@ export function statisticsTasks(services: StatisticsServices): { tasks: Task[]; 
     await enqueue(db.writer, measureTask, { id: projectId }, { key: `${measureTask} ${projectId}` })
   })
   return {
+    endpoints: [
+      endpoint({
+        method: 'POST',
+        path: '/projects/:id/repository_size',
+        summary: 'Measure anew what a project takes',
+        on: project,
+        may: 'admin_project',
+        answers: Statistics,
+        async handle({ project: { id } }) {
+          await measure(services, id)
+          const [row] = await db.rows(
+            sql<{ statistics: StatisticsRow }>`select ${statisticsColumn} from projects p where p.id = ${id}`,
+          )
+          if (row === undefined) throw notFound('Project')
+          return statisticsEntity(row.statistics)
+        },
+      }),
+    ],
     tasks: [
       { name: measureTask, run: (payload) => measure(services, (payload as { id: number }).id) },
       {

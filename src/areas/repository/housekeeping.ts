@@ -6,6 +6,8 @@ import type { RepositoryServices } from './services.ts'
 const recover = 'repository:recover'
 const sweep = 'repository:sweep'
 export const optimiseTask = 'repository:optimise'
+/** Of one project, because somebody asks for it. */
+export const optimiseOneTask = 'repository:optimise-one'
 const projectsAtOnce = 500
 /** Repositories that one run puts in order. */
 const repositoriesAtOnce = 200
@@ -72,9 +74,26 @@ export function housekeeping({ db, door, places, settings, log }: RepositoryServ
     }
   }
 
+  async function optimiseOne(id: number): Promise<void> {
+    const [project] = await db.rows(
+      sql<{ storage: string; moving: boolean }>`
+        select p.storage, coalesce(p.moving_until > now(), false) as moving from projects p where p.id = ${id}`,
+    )
+    try {
+      const repository = project === undefined || project.moving ? undefined : places.of({ id, ...project })
+      if (repository !== undefined && (await repositoryExists(repository))) await optimise(repository)
+    } finally {
+      await sql`
+        update repository_upkeep set asked_at = null, optimised_at = now() where project_id = ${id}`.execute(
+        db.writer,
+      )
+    }
+  }
+
   return {
     tasks: [
       { name: optimiseTask, run: optimiseRepositories },
+      { name: optimiseOneTask, run: (payload) => optimiseOne((payload as { id: number }).id) },
       { name: recover, run: () => door.recover() },
       {
         name: sweep,

@@ -11,6 +11,7 @@ import { diffEndpoints } from './routes/diffs.ts'
 import { fileEndpoints } from './routes/files.ts'
 import { fileWritingEndpoints } from './routes/files-writing.ts'
 import { historyEndpoints } from './routes/history.ts'
+import { housekeepingEndpoints } from './routes/housekeeping.ts'
 import { objectEndpoints } from './routes/objects.ts'
 import { oldProtectionEndpoints } from './routes/old-protection.ts'
 import { pickingEndpoints } from './routes/picking.ts'
@@ -64,6 +65,7 @@ export function repository(services: RepositoryServices): {
       ...fileEndpoints(services),
       ...fileWritingEndpoints(services),
       ...objectEndpoints(services),
+      ...housekeepingEndpoints(services),
       ...changelogEndpoints(services),
       ...submoduleEndpoints(services),
     ],

@@ -1190,6 +1190,12 @@ export interface ProjectExports {
   user_id: number | null;
 }
 
+export interface ProjectFetches {
+  count: number;
+  day: string;
+  project_id: number;
+}
+
 export interface ProjectImports {
   correlation_id: string;
   created_at: Generated<Timestamp>;
@@ -1391,6 +1397,7 @@ export interface RepositoryStorageMoves {
 }
 
 export interface RepositoryUpkeep {
+  asked_at: Timestamp | null;
   last_update: number;
   optimised_at: Generated<Timestamp>;
   project_id: number;
@@ -1912,6 +1919,7 @@ export interface DB {
   project_counters: ProjectCounters;
   project_downloads: ProjectDownloads;
   project_exports: ProjectExports;
+  project_fetches: ProjectFetches;
   project_imports: ProjectImports;
   project_languages: ProjectLanguages;
   project_shares: ProjectShares;

@@ -22,10 +22,12 @@ export {
   countLimit,
   keysetParams,
   largestPage,
+  pageParams,
   readCursor,
   refuseDeepOffset,
   wantsKeyset,
   writeCursor,
+  readPage,
   type PageInput,
 } from './pagination.ts'
 export * from './types.ts'

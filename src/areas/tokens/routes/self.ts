@@ -1,6 +1,14 @@
 import { endpoint, instance, type Actor } from '../../../access/index.ts'
-import { Fields, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  OneOf,
+  Optional,
+  pageParams,
+  readPage,
+  type Endpoint,
+} from '../../../kernel/endpoint/index.ts'
 import { badRequest, unauthorized } from '../../../kernel/errors/index.ts'
+import { Associations, associations, associationsEntity } from '../associations.ts'
 import { AccessToken, NewAccessToken } from '../entities.ts'
 import { rotationParams } from '../params.ts'
 import { rotate } from '../rotate.ts'
@@ -16,7 +24,7 @@ function presented(actor: Actor): number {
 
 /** What a token may do with itself, whatever its scopes. */
 export function selfEndpoints(services: TokenServices): Endpoint[] {
-  const { db } = services
+  const { db, externalUrl } = services
   return [
     endpoint({
       method: 'GET',
@@ -30,6 +38,25 @@ export function selfEndpoints(services: TokenServices): Endpoint[] {
       async handle({ rows: [row] }) {
         if (row === undefined) throw unauthorized()
         return row
+      },
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/personal_access_tokens/self/associations',
+      summary: 'List the groups and projects of which the user of the presented token is a member',
+      description: 'In any way; a page of each.',
+      on: instance,
+      may: 'read_instance',
+      params: Fields({
+        min_access_level: Optional(OneOf([10, 15, 20, 30, 40, 50], { description: 'Least level' })),
+        ...pageParams,
+      }),
+      answers: Associations,
+      read: ({ params }) => associations(params.min_access_level, readPage(params)),
+      async handle({ actor, rows: [row] }) {
+        presented(actor)
+        return associationsEntity(row!, externalUrl())
       },
     }),
 

@@ -129,7 +129,26 @@ async function leaveOneOwner({ groupPath, world, cast }: Stage): Promise<void> {
 
 const billable: Prepare = (stage) => ({ path: { user_id: stage.cast.members.developer.id } })
 
-export const projectMemberScenarios = scenarios('project')
+/** The project that members are to come from. */
+function importedFrom(letIn: boolean): Prepare {
+  return async (stage) => ({
+    path: {
+      project_id: await stage.once(`members to import ${letIn}`, async () => {
+        const { id } = await stage.world.project()
+        if (letIn) await stage.cast.letIn(`/projects/${id}`)
+        return id
+      }),
+    },
+  })
+}
+
+export const projectMemberScenarios: Scenarios = {
+  ...scenarios('project'),
+  'POST /projects/:id/import_project_members/:project_id': {
+    'a project that everybody looks after': importedFrom(true),
+    'a project that nobody knows': importedFrom(false),
+  },
+}
 export const groupMemberScenarios: Scenarios = {
   ...scenarios('group'),
   'PUT /groups/:id/members/:user_id/state': {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expectStatus, type Json } from '../../../world/world.ts'
 import { idOf } from '../actors.ts'
 import { plain, type Prepare, type Scenario, type Scenarios, type Stage } from '../stage.ts'
@@ -74,6 +75,14 @@ export const projectScenarios: Scenarios = {
     },
   },
   'GET /projects/:id/starrers': { '': plain },
+  'GET /projects/:id/statistics': { '': plain },
+  'POST /projects/:id/repository_size': { '': plain },
+  'POST /projects/:id/housekeeping': {
+    async ''(stage) {
+      await sql`update repository_upkeep set asked_at = null`.execute(stage.world.service.services.db.writer)
+      return {}
+    },
+  },
   'GET /projects/:id/languages': { '': plain },
   'GET /projects/:id/users': { '': plain },
   'GET /projects/:id/storage': { '': plain },

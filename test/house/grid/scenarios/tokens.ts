@@ -101,6 +101,7 @@ export const tokenScenarios: Scenarios = {
   'GET /deploy_tokens': { '': plain },
   'GET /personal_access_tokens': { '': plain },
   'GET /personal_access_tokens/self': { '': plain },
+  'GET /personal_access_tokens/self/associations': { '': plain },
   'GET /personal_access_tokens/:id': { 'own token': own, 'token of another user': other },
   'DELETE /personal_access_tokens/self': { 'the presented token': presented },
   'DELETE /personal_access_tokens/:id': { 'own token': own, 'token of another user': other },

@@ -1,0 +1,153 @@
+import { sql, type RawBuilder } from 'kysely'
+import {
+  groupLevels,
+  memberGroups,
+  memberProjects,
+  projectLevels,
+  visibilityName,
+  visibilityNames,
+} from '../../access/index.ts'
+import {
+  Fields,
+  Id,
+  Int,
+  ListOf,
+  Nullable,
+  OneOf,
+  rows,
+  Text,
+  Timestamp,
+  type PageInput,
+  type Read,
+} from '../../kernel/endpoint/index.ts'
+import { avatarUrl, namespaceAvatar } from '../avatars/index.ts'
+
+const AssociatedGroup = Fields({
+  id: Id(),
+  web_url: Text(),
+  name: Text(),
+  parent_id: Nullable(Id()),
+  organization_id: Int(),
+  access_levels: Int({ description: 'Highest level of the user' }),
+  visibility: OneOf(visibilityNames, {}),
+})
+
+const AssociatedProject = Fields({
+  id: Id(),
+  description: Nullable(Text()),
+  name: Text(),
+  name_with_namespace: Text(),
+  path: Text(),
+  path_with_namespace: Text(),
+  created_at: Timestamp(),
+  access_levels: Fields({ project_access_level: Nullable(Int()), group_access_level: Nullable(Int()) }),
+  visibility: OneOf(visibilityNames, {}),
+  web_url: Text(),
+  namespace: Fields({
+    id: Id(),
+    name: Text(),
+    path: Text(),
+    kind: OneOf('user', 'group'),
+    full_path: Text(),
+    parent_id: Nullable(Id()),
+    avatar_url: Nullable(Text()),
+    web_url: Text(),
+  }),
+})
+
+export const Associations = Fields({ groups: ListOf(AssociatedGroup), projects: ListOf(AssociatedProject) })
+
+interface GroupRow {
+  readonly id: number
+  readonly full_path: string
+  readonly name: string
+  readonly parent_id: number | null
+  readonly role: number
+  readonly visibility: number
+}
+
+interface ProjectRow {
+  readonly id: number
+  readonly description: string | null
+  readonly name: string
+  readonly line_name: string
+  readonly path: string
+  readonly full_path: string
+  readonly created_at: string
+  readonly project_access: number | null
+  readonly group_access: number | null
+  readonly visibility: number
+  readonly namespace_id: number
+  readonly namespace_name: string
+  readonly namespace_path: string
+  readonly namespace_kind: 'user' | 'group'
+  readonly namespace_full_path: string
+  readonly namespace_parent_id: number | null
+  readonly namespace_avatar: string | null
+}
+
+export interface AssociationsRow {
+  readonly groups: readonly GroupRow[]
+  readonly projects: readonly ProjectRow[]
+}
+
+/** One page of the groups, and of the projects, of which the caller is a member in any way. */
+export function associations(
+  minimum: number | undefined,
+  { limit, offset }: PageInput,
+): Read<AssociationsRow> {
+  const window = sql`limit ${limit} offset ${offset}`
+  const collected = (query: RawBuilder<unknown>) =>
+    sql`(select coalesce(json_agg(r), '[]'::json) from (${query}) r)`
+  const groups = sql`
+    select n.id, n.full_path, n.name, n.parent_id, access.role, n.visibility
+    from namespaces n ${groupLevels}
+    where n.id in (select distinct mine.group_id from (${memberGroups(minimum)}) mine order by mine.group_id ${window})
+    order by n.id`
+  const projects = sql`
+    select p.id, p.description, p.name, p.path, p.full_path, p.created_at, access.project_access, access.group_access,
+      p.visibility,
+      (select string_agg(a.name, ' / ' order by above.at)
+        from unnest(n.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
+      n.id as namespace_id, n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind,
+      n.full_path as namespace_full_path, n.parent_id as namespace_parent_id,
+      ${namespaceAvatar('n')} as namespace_avatar
+    from projects p join namespaces n on n.id = p.namespace_id ${projectLevels}
+    where p.id in (select distinct mine.project_id from (${memberProjects(minimum)}) mine order by mine.project_id ${window})
+    order by p.id`
+  return rows(sql`select ${collected(groups)} as groups, ${collected(projects)} as projects`)
+}
+
+export function associationsEntity({ groups, projects }: AssociationsRow, externalUrl: string) {
+  return {
+    groups: groups.map(({ full_path, role, visibility, ...group }) => ({
+      ...group,
+      web_url: `${externalUrl}/groups/${full_path}`,
+      organization_id: 1,
+      access_levels: role,
+      visibility: visibilityName(visibility),
+    })),
+    projects: projects.map((row) => ({
+      id: row.id,
+      description: row.description,
+      name: row.name,
+      name_with_namespace: `${row.line_name} / ${row.name}`,
+      path: row.path,
+      path_with_namespace: row.full_path,
+      created_at: row.created_at,
+      access_levels: { project_access_level: row.project_access, group_access_level: row.group_access },
+      visibility: visibilityName(row.visibility),
+      web_url: `${externalUrl}/${row.full_path}`,
+      namespace: {
+        id: row.namespace_id,
+        name: row.namespace_name,
+        path: row.namespace_path,
+        kind: row.namespace_kind,
+        full_path: row.namespace_full_path,
+        parent_id: row.namespace_parent_id,
+        avatar_url: avatarUrl(row.namespace_avatar, externalUrl),
+        web_url: `${externalUrl}/${row.namespace_kind === 'group' ? 'groups/' : ''}${row.namespace_full_path}`,
+      },
+    })),
+  }
+}

@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { bodyOf, rowsOf } from '../world/bodies.ts'
+import { pushFiles } from '../world/push.ts'
+import { expectStatus, rootToken, startWorld, type Json, type World } from '../world/world.ts'
+
+/** What is told of projects, and done with them, besides their settings. */
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const soon = { timeout: 10_000, interval: 20 }
+const run = promisify(execFile)
+
+test('fetches over HTTP are counted by the day, questions for refs are not', async () => {
+  const project = await world.project()
+  await pushFiles(world, project, { 'a.txt': 'a' })
+  const told = async () => bodyOf(await world.root.get(`/projects/${project.id}/statistics`))
+  expect(await told()).toEqual({ fetches: { total: 0, days: [] } })
+  const address = new URL(`${world.url}/${project['path_with_namespace']}.git`)
+  Object.assign(address, { username: 'root', password: rootToken })
+  const git = (...args: string[]) =>
+    run('git', args, { env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_TERMINAL_PROMPT: '0' } })
+  await git('ls-remote', address.href)
+  await git('clone', '--quiet', address.href, path.join(world.directory, world.unique('clone')))
+  const today = new Date().toISOString().slice(0, 10)
+  await vi.waitFor(async () => {
+    expect(await told()).toEqual({ fetches: { total: 1, days: [{ count: 1, date: today }] } })
+  }, soon)
+  await sql`
+    insert into project_fetches (project_id, day, count)
+    select ${project.id}, (now() at time zone 'utc')::date - days, 5 from unnest(array[29, 30]) days`.execute(
+    world.service.services.db.writer,
+  )
+  expect(await told()).toMatchObject({ fetches: { total: 6, days: [{ date: today }, { count: 5 }] } })
+})
+
+test('what a project takes is measured when somebody asks', async () => {
+  const project = await world.project()
+  await pushFiles(world, project, { 'a.txt': 'a'.repeat(1000) })
+  const maintainer = await world.member({ project }, 'maintainer')
+  const measured = expectStatus(await maintainer.post(`/projects/${project.id}/repository_size`), 201)
+  expect(measured).toMatchObject({ commit_count: 1 })
+  expect(measured['repository_size']).toBeGreaterThan(0)
+  expect(bodyOf(await maintainer.get(`/projects/${project.id}?statistics=true`))['statistics']).toEqual(
+    measured,
+  )
+})
+
+test('a repository is put in order on demand, once at a time', async () => {
+  const project = await world.project()
+  for (const name of ['a', 'b', 'c']) await pushFiles(world, project, { [name]: name }, [name])
+  const call = (task?: string) =>
+    world.root.post(`/projects/${project.id}/housekeeping`, task === undefined ? {} : { task })
+  expect(await call('gc')).toMatchObject({ status: 400, body: { error: 'task does not have a valid value' } })
+  const { writer } = world.service.services.db
+  await sql`
+    insert into repository_upkeep (project_id, last_update, asked_at) values (${project.id}, 0, now())`.execute(
+    writer,
+  )
+  expect(await call()).toMatchObject({
+    status: 409,
+    body: { message: expect.stringContaining('already triggered') as string },
+  })
+  await sql`update repository_upkeep set asked_at = null where project_id = ${project.id}`.execute(writer)
+  expect((await call('prune')).status).toBe(201)
+  // Done with, it may be asked for again.
+  await vi.waitFor(async () => {
+    const { rows } = await sql<{ asked: unknown }>`
+      select asked_at as asked from repository_upkeep where project_id = ${project.id}`.execute(writer)
+    expect(rows).toEqual([{ asked: null }])
+  }, soon)
+  expect((await call()).status).toBe(201)
+  expect(rowsOf(await world.root.get(`/projects/${project.id}/repository/branches`))).toHaveLength(3)
+})
+
+describe('members of another project', () => {
+  const importInto = (by: { post: World['root']['post'] }, project: Json, source: Json) =>
+    by.post(`/projects/${project['id']}/import_project_members/${source['id']}`)
+  const levels = async (project: Json) =>
+    Object.fromEntries(
+      rowsOf(await world.root.get(`/projects/${project['id']}/members?per_page=100`)).map((row) => [
+        row['username'],
+        [row['access_level'], row['expires_at']],
+      ]),
+    ) as Record<string, unknown>
+
+  test('become members with their level and end; who is one stays what he is; owners come as Maintainers', async () => {
+    const group = await world.group()
+    const [source, target] = [await world.project(), await world.project({ namespace_id: group.id })]
+    const [owner, developer, both, keeper, ending] = await Promise.all(
+      Array.from({ length: 5 }, () => world.user()),
+    )
+    const add = (project: Json, person: { id: number }, access_level: number, more: Json = {}) =>
+      world.root.post(`/projects/${project['id']}/members`, { user_id: person.id, access_level, ...more })
+    for (const [person, level] of [
+      [owner, 50],
+      [developer, 30],
+      [both, 30],
+      [keeper, 40],
+    ] as const)
+      expectStatus(await add(source, person!, level), 201)
+    expectStatus(await add(source, ending!, 20, { expires_at: '2999-01-01' }), 201)
+    expectStatus(await add(target, both!, 10), 201)
+    expectStatus(await add(target, keeper!, 40), 201)
+    expect(await importInto(keeper!, target, source)).toMatchObject({
+      status: 200,
+      body: { status: 'success' },
+    })
+    expect(await levels(target)).toMatchObject({
+      [owner!.username]: [40, null],
+      [developer!.username]: [30, null],
+      [both!.username]: [10, null],
+      [ending!.username]: [20, '2999-01-01'],
+    })
+    expect((await developer!.get(`/projects/${target.id}`)).status).toBe(200)
+  })
+
+  test('what is wrong with one is told, and keeps nobody else out', async () => {
+    const group = await world.group()
+    const [source, target] = [await world.project(), await world.project({ namespace_id: group.id })]
+    const above = await world.member({ group }, 'maintainer')
+    for (const person of [above, await world.user()])
+      await world.root.post(`/projects/${source.id}/members`, { user_id: person.id, access_level: 30 })
+    const { body } = await importInto(world.root, target, source)
+    expect(body).toEqual({
+      status: 'error',
+      message: {
+        [above.username]: `Access level should be greater than or equal to Maintainer inherited membership from group ${group['name']}`,
+      },
+      total_members_count: 2,
+    })
+    // And `root`, who owns what he makes.
+    expect(Object.keys(await levels(target))).toHaveLength(1)
+  })
+
+  test('come only where members may be, from where the caller looks after them', async () => {
+    const group = await world.group()
+    const [source, target] = [await world.project(), await world.project({ namespace_id: group.id })]
+    const keeper = await world.member({ project: target }, 'maintainer')
+    expect(await importInto(keeper, target, source)).toMatchObject({
+      status: 404,
+      body: { message: '404 Project Not Found' },
+    })
+    await world.root.post(`/projects/${source.id}/members`, { user_id: keeper.id, access_level: 30 })
+    expect((await importInto(keeper, target, source)).status).toBe(403)
+    expectStatus(await world.root.put(`/groups/${group.id}`, { membership_lock: true }), 200)
+    expect((await importInto(world.root, target, source)).status).toBe(405)
+  })
+})
