@@ -34,7 +34,8 @@ export async function copyDatabase(
   for (let attempt = 1; ; attempt += 1) {
     try {
       await administer(server, async (run) => {
-        await run(`create database ${name} template ${templateName}`)
+        // Whole files: a third of the time that copying page by page through the log takes.
+        await run(`create database ${name} template ${templateName} strategy file_copy`)
       })
       break
     } catch (error) {

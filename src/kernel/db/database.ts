@@ -36,6 +36,14 @@ const retryable = new Set(['40001', '40P01'])
 const attempts = 5
 
 /**
+ * Statements are short and prepared once, while compiling one to machine code takes up to seconds on a server where
+ * that is on. An address of the database with options of its own decides for itself.
+ */
+function withoutJit(connection: pg.ClientConfig): pg.ClientConfig {
+  return { ...connection, options: [connection.options, '-c jit=off'].join(' ').trim() }
+}
+
+/**
  * Two pools on one database: `reader`/`writer` for what is bounded, `slow` (with a statement time-out) for counts,
  * exports and other reads without a bound, so that these never hold up the quick ones.
  */
@@ -47,8 +55,9 @@ export class Database implements AsyncDisposable {
   readonly #lane: FastLane
   readonly connection: pg.ClientConfig
 
-  constructor({ connection, size = 8, lane = 0, log }: DatabaseOptions) {
-    this.connection = connection
+  constructor({ connection: asked, size = 8, lane = 0, log }: DatabaseOptions) {
+    this.connection = asked
+    const connection = withoutJit(asked)
     const pool = (max: number, extra: pg.PoolConfig): pg.Pool => {
       const made = new pg.Pool({
         ...connection,
