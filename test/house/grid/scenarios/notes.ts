@@ -50,16 +50,17 @@ export function noteScenarios(at: string, kind: string, thingOf: ThingOf): Scena
   const create =
     (body: unknown): Prepare =>
     async (stage, caller, row) => ({ ...(await shared(stage, caller, row)), body })
+  const oneThing = (stage: Stage): Promise<Thing> => stage.once(`thing of ${kind}`, () => thingOf(stage))
   const ofOthers =
     (body?: unknown): Prepare =>
     async (stage) => {
-      const thing = await thingOf(stage)
+      const thing = await oneThing(stage)
       return request(thing, await threadOf(thing), body)
     }
   const own = (body?: unknown): Scenario => ({
     forEach: true,
     prepare: async (stage, caller) => {
-      const thing = await stage.once(`thing of ${kind}`, () => thingOf(stage))
+      const thing = await oneThing(stage)
       return request(thing, await threadOf(thing, caller), body)
     },
   })
@@ -79,8 +80,8 @@ export function noteScenarios(at: string, kind: string, thingOf: ThingOf): Scena
     [`GET ${at}/notes`]: { '': shared },
     [`POST ${at}/notes`]: { '': create(text), 'internal=true': create({ ...text, internal: true }) },
     [`GET ${at}/notes/:note_id`]: { '': shared },
-    [`PUT ${at}/notes/:note_id`]: { 'note of another user': ofOthers(text) },
-    [`DELETE ${at}/notes/:note_id`]: { 'note of another user': ofOthers() },
+    [`PUT ${at}/notes/:note_id`]: { 'own note': own(text), 'note of another user': ofOthers(text) },
+    [`DELETE ${at}/notes/:note_id`]: { 'own note': own(), 'note of another user': ofOthers() },
     ...awardScenarios(at, thingOf),
     ...awardScenarios(`${at}/notes/:note_id`, thingOf),
   }
@@ -224,6 +225,17 @@ const resolving = async (stage: Stage): Promise<Request> => {
 const requestRows = noteScenarios(requests, 'merge requests', mergeRequest)
 const requestScenarios: Scenarios = {
   ...requestRows,
+  [`POST ${requests}/discussions`]: {
+    ...requestRows[`POST ${requests}/discussions`],
+    'locked discussion': async (stage) => {
+      const thing = await stage.once('locked request', async () => {
+        const made = await mergeRequest(stage)
+        expectStatus(await stage.world.root.put(made.address, { discussion_locked: true }), 200)
+        return made
+      })
+      return request(thing, undefined, { body: 'text' })
+    },
+  },
   [`PUT ${requests}/discussions/:discussion_id`]: {
     'resolve a thread of another user': resolving,
     'resolve, caller opened the merge request': {
