@@ -7,7 +7,7 @@ import {
   type Actor,
 } from '../../access/index.ts'
 import type { Reader } from '../../kernel/db/index.ts'
-import { countedRows, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { countedRows, rows, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { DiscussionRow, FlatRow, NoteRow } from './entities.ts'
 import type { Found, Noteable, Place } from './noteables/noteable.ts'
@@ -68,18 +68,22 @@ export function alone(noteable: Noteable, named: string | number): Read<Opened<n
   return opened(noteable, named, sql`null::json`)
 }
 
+/** The ids of a page and one more; how, see `windowOf`. */
+function pageOf(ids: RawBuilder<unknown>, page: PageInput): RawBuilder<unknown> {
+  return sql`(select * from (${ids} ${windowOf(page)}) walked limit ${page.limit + 1})`
+}
+
 /** One row more than a page is read. The total is kept with the noteable, but for what refers to hidden things. */
 export function discussions(
   noteable: Noteable,
   named: string | number,
-  { limit, offset }: PageInput,
+  page: PageInput,
 ): Read<Opened<DiscussionRow>> {
+  const ids = sql`
+    select d.id from discussions d where d.noteable_id = nb.id and ${discussionVisible} order by d.started_at, d.id`
   const items = sql`(
     select json_agg(${discussionJson} order by d.started_at, d.id)
-    from (
-      select d.id from discussions d where d.noteable_id = nb.id and ${discussionVisible}
-      order by d.started_at, d.id offset ${offset} limit ${limit + 1}) page
-    join discussions d on d.id = page.id)`
+    from ${pageOf(ids, page)} page join discussions d on d.id = page.id)`
   const total = sql`
     coalesce(nb.discussions - case when ${readsInternalNotes} then 0 else nb.internal_discussions end, 0) - (
       select count(*) from discussions d
@@ -117,7 +121,7 @@ export function notes(
   noteable: Noteable,
   named: string | number,
   { sort, order_by, activity_filter }: FlatFilter,
-  { limit, offset }: PageInput,
+  page: PageInput,
 ): Read<Opened<FlatRow>> {
   const filter =
     activity_filter === 'all_notes'
@@ -127,12 +131,10 @@ export function notes(
         : sql`n.system`
   const direction = sql.raw(sort)
   const key = sql.ref(`n.${order_by}`)
+  const ids = sql`select n.id ${flatFrom} and ${filter} order by ${key} ${direction}, n.id ${direction}`
   const items = sql`(
     select json_agg(${flatNote} order by ${key} ${direction}, n.id ${direction})
-    from (
-      select n.id ${flatFrom} and ${filter} order by ${key} ${direction}, n.id ${direction}
-      offset ${offset} limit ${limit + 1}) page
-    join notes n on n.id = page.id join discussions d on d.id = n.discussion_id ${people})`
+    from ${pageOf(ids, page)} page join notes n on n.id = page.id join discussions d on d.id = n.discussion_id ${people})`
   const total = sql`(select count(*) from (select ${flatFrom} and ${filter} ${countedRows}) counted)`
   return opened(noteable, named, items, total)
 }

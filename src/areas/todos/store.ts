@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { actorRow, todoReadable, type Actor } from '../../access/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
-import { countedRows, type PageInput } from '../../kernel/endpoint/index.ts'
+import { countedRows, windowOf, type PageInput } from '../../kernel/endpoint/index.ts'
 import type { MembershipEvent } from '../members/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 import { reads, type Subject } from './people.ts'
@@ -167,13 +167,14 @@ export async function list(
   db: Reader,
   actor: Actor,
   filter: TodoFilter,
-  { limit, offset }: PageInput,
+  page: PageInput,
 ): Promise<{ rows: TodoRow[]; total: number }> {
   const from = sql`
     from ${actorRow(actor)} cross join todos t ${joins} where ${conditions(filter)} and ${todoReadable}`
   const { rows } = await sql<{ rows: TodoRow[] | null; total: number }>`
     select
-      (select json_agg(r) from (select ${columns} ${from} order by t.id desc limit ${limit} offset ${offset}) r) as rows,
+      (select json_agg(r) from (
+        select * from (select ${columns} ${from} order by t.id desc ${windowOf(page)}) walked limit ${page.limit}) r) as rows,
       (select count(*) from (select ${from} ${countedRows}) counted) as total`.execute(db)
   return { rows: rows[0]!.rows ?? [], total: rows[0]!.total }
 }

@@ -15,6 +15,8 @@ export interface Things {
   readonly snippet: number
   /** Id of a discussion of it. */
   readonly thread: string
+  /** Id of an epic of the group. */
+  readonly epic: number
 }
 
 export interface HotEndpoint {
@@ -143,6 +145,28 @@ export const hotEndpoints: readonly HotEndpoint[] = [
   get('/projects/:id/issues', ({ project }) => `/projects/${id(project)}/issues?labels=hot&search=issue`),
   get('/projects/:id/issues/:issue_iid', ({ project }) => `/projects/${id(project)}/issues/1`),
   get('/groups/:id/issues', ({ group }) => `/groups/${id(group)}/issues?state=opened`),
+  get('/issues', () => '/issues?scope=assigned_to_me'),
+  get(
+    '/projects/:id/issues/:issue_iid/discussions',
+    ({ project }) => `/projects/${id(project)}/issues/1/discussions`,
+  ),
+  get('/projects/:id/issues/:issue_iid/notes', ({ project }) => `/projects/${id(project)}/issues/1/notes`),
+  get(
+    '/projects/:id/merge_requests/:merge_request_iid/discussions',
+    ({ project }) => `/projects/${id(project)}/merge_requests/1/discussions`,
+  ),
+  get(
+    '/projects/:id/merge_requests/:merge_request_iid/notes',
+    ({ project }) => `/projects/${id(project)}/merge_requests/1/notes`,
+  ),
+  get('/groups/:id/epics', ({ group }) => `/groups/${id(group)}/epics`),
+  get('/groups/:id/epics/:epic_iid', ({ group }) => `/groups/${id(group)}/epics/1`),
+  get(
+    '/groups/:id/epics/:epic_id/discussions',
+    ({ group, epic }) => `/groups/${id(group)}/epics/${epic}/discussions`,
+  ),
+  get('/groups/:id/labels', ({ group }) => `/groups/${id(group)}/labels`),
+  get('/projects/:id/events', ({ project }) => `/projects/${id(project)}/events`),
 ]
 
 const configuration = `build:\n  script: echo hello\ntest:\n  script: echo hello\n`
@@ -171,6 +195,7 @@ export async function makeThings(world: World): Promise<Things> {
     await world.root.post(`${path}/snippets/${id(snippet)}/discussions`, { body: 'hot' }),
     201,
   )
+  const epic = expectStatus(await world.root.post(`/groups/${id(group)}/epics`, { title: 'Hot epic' }), 201)
   const pipeline = await makePipeline(world, project)
   await makeRequest(world, path)
   return {
@@ -179,6 +204,7 @@ export async function makeThings(world: World): Promise<Things> {
     group,
     snippet: id(snippet),
     thread: thread['id'] as string,
+    epic: id(epic),
     pipeline,
     image: await pushImage(world, project),
   }
