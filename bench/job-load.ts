@@ -45,7 +45,12 @@ export class JobLoad {
     const requests = Array.from({ length: runners }, (_, index) => ask(tokenOf(index + 1)))
     const before = await service.counts()
     const effortBefore = await effortOf(service.pid)
-    const order = { port: service.port, connections: runners, seconds: options.duration, requests }
+    const order = {
+      port: service.port,
+      connections: runners,
+      seconds: options.duration * options.rounds,
+      requests,
+    }
     const result = await load.call('http', order)
     const effort = await effortOf(service.pid)
     const after = await service.counts()
@@ -64,7 +69,12 @@ export class JobLoad {
     const jobs = await Promise.all(Array.from({ length: writers }, (_, index) => this.#take(index + 1)))
     const before = await service.counts()
     const effortBefore = await effortOf(service.pid)
-    const result = await load.call('appends', { port: service.port, seconds: options.duration, jobs, piece })
+    const result = await load.call('appends', {
+      port: service.port,
+      seconds: options.duration * options.rounds,
+      jobs,
+      piece,
+    })
     const effort = await effortOf(service.pid)
     const after = await service.counts()
     return {

@@ -36,38 +36,73 @@ export interface Bench {
   readonly signal: AbortSignal
 }
 
-/** The bare server before and after, the service in between, so that all see the same machine. */
+/** One window of load on the service, with the bare server before and after it. */
+interface Round {
+  readonly result: LoadResult
+  readonly ceiling: number
+  readonly timeRatio?: number
+}
+
+/**
+ * Several rounds, of which the middle one counts: a machine that others use too slows down now the one, now the other.
+ */
 export async function measure(bench: Bench, endpoint: Endpoint): Promise<Measured> {
   const { service, load, ceiling, ceilingPort, options } = bench
-  const { name, title, requests } = endpoint
+  const { name, title, requests, rate, small } = endpoint
   const sample = await askFor(service, requests[0]!)
   if (sample.status === 404 || sample.status === 405) return { name, title, missing: 'not there' }
   await ceiling.call('answer', sample)
 
   const connections = endpoint.connections ?? options.connections
-  const { rate } = endpoint
   const run = (port: number, seconds: number, asked = requests): Promise<LoadResult> =>
     load.call('http', { port, connections, seconds, requests: asked, ...(rate !== undefined && { rate }) })
-  const bare = options.duration / 4
+  const bare = async (): Promise<number> => (await run(ceilingPort, options.duration / 4)).rate
   await run(service.port, options.duration / 8)
-  const before = await run(ceilingPort, bare)
-  const countsBefore = await service.counts()
-  const effortBefore = await effortOf(service.pid)
-  const result = await run(service.port, options.duration)
-  const effort = await effortOf(service.pid)
-  const counts = await service.counts()
-  const after = await run(ceilingPort, bare)
-  const small = endpoint.small && (await run(service.port, options.duration / 2, endpoint.small))
+  const rounds: Round[] = []
+  const efforts: Effort[] = []
+  const statements: number[] = []
+  let before = await bare()
+  while (rounds.length < options.rounds) {
+    const countsBefore = await service.counts()
+    const effortBefore = await effortOf(service.pid)
+    const result = await run(service.port, options.duration)
+    const effort = await effortOf(service.pid)
+    const counts = await service.counts()
+    const after = await bare()
+    const fewer = small && (await run(service.port, options.duration / 2, small))
+    rounds.push({
+      result,
+      ceiling: (before + after) / 2,
+      ...(fewer && { timeRatio: result.mean / fewer.mean }),
+    })
+    before = after
+    if (effort && effortBefore) efforts.push(perAnswer(effortBefore, effort, result.answers))
+    statements.push((counts.statements - countsBefore.statements) / (counts.requests - countsBefore.requests))
+  }
+  const { result, ceiling: bareRate } = middle(rounds, (round) => round.result.rate / round.ceiling)!
+  const timeRatio = middle(
+    rounds.flatMap((round) => round.timeRatio ?? []),
+    (times) => times,
+  )
+  const effort = middle(efforts, ({ own, others }) => own + others)
   return {
     name,
     title,
     connections,
-    result,
-    statements: (counts.statements - countsBefore.statements) / (counts.requests - countsBefore.requests),
-    ...(effort && effortBefore && { effort: perAnswer(effortBefore, effort, result.answers) }),
-    ceiling: (before.rate + after.rate) / 2,
-    ...(small && { timeRatio: result.mean / small.mean }),
+    // An error in any round is told.
+    result: { ...result, errors: Object.assign({}, ...rounds.map((round) => round.result.errors)) as Errors },
+    statements: Math.max(...statements),
+    ...(effort && { effort }),
+    ceiling: bareRate,
+    ...(timeRatio !== undefined && { timeRatio }),
   }
+}
+
+type Errors = LoadResult['errors']
+
+/** Undefined only of none. */
+export function middle<T>(list: readonly T[], by: (one: T) => number): T | undefined {
+  return list.toSorted((a, b) => by(a) - by(b))[Math.floor((list.length - 1) / 2)]
 }
 
 export function perAnswer(before: Effort, after: Effort, answers: number): Effort {
