@@ -129,7 +129,7 @@ export function areas(services: Services): Area[] {
   const lfs = gitLfs(gitServices)
   const repositoryServices = {
     ...services,
-    largeFile: lfs.largeFile,
+    largeFiles: lfs.largeFiles,
     noteDownload: downloads.note,
     lastPipelineOf: (project: ProjectSubject, sha: Oid) => lastPipelineOf(services, project, sha),
   }

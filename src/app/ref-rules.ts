@@ -1,5 +1,5 @@
 import { codeOwnerGuard } from '../areas/code-owners/index.ts'
-import { lfsGuard } from '../areas/git-lfs/index.ts'
+import { largeFileBytes, lfsGuard } from '../areas/git-lfs/index.ts'
 import type { ProjectSubject } from '../access/index.ts'
 import { isMergeResult } from '../areas/merge-requests/index.ts'
 import {
@@ -30,7 +30,7 @@ export function refRules(services: GuardServices & { plan: Plan }): DoorRules<Pr
         tagGuard({ db }, mover),
       ]
       const contents = [
-        ...(offers(plan, 'push_rules') ? [sizeGuard(settings), pushRuleGuard(services, mover)] : []),
+        ...(offers(plan, 'push_rules') ? [sizeGuard(settings, () => largeFileBytes(db.reader, mover.project.id)), pushRuleGuard(services, mover)] : []),
         ...(offers(plan, 'code_owners') ? [codeOwnerGuard({ db }, mover)] : []),
         lfsGuard({ db }, mover),
         ...(offers(plan, 'secret_push_protection') ? [secretGuard({ db, settings }, mover)] : []),

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Writable } from 'node:stream'
 import { GitError } from './git-error.ts'
 import type { Oid, TreePath } from './parse.ts'
+import { repacked, type LargeFiles } from './repack.ts'
 import { failure, start, type Workplace } from './run.ts'
 
 export type ArchiveFormat = 'tar.gz' | 'tar.bz2' | 'tar' | 'zip'
@@ -15,6 +16,8 @@ export interface ArchiveOptions {
   /** Only this file or folder. */
   readonly path?: TreePath | undefined
   readonly exclude?: readonly TreePath[] | undefined
+  /** Given, large files are in it as they are. */
+  readonly largeFiles?: LargeFiles | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -28,10 +31,11 @@ export async function archive(
   output: Writable,
   options: ArchiveOptions,
 ): Promise<void> {
-  const { format, prefix, path = '' as TreePath, exclude = [], signal } = options
+  const { format, prefix, path = '' as TreePath, exclude = [], largeFiles, signal } = options
+  const container = format === 'tar.bz2' ? 'tar' : format
   const git = start(place, 'archive', {
     flags: [
-      `--format=${format === 'tar.bz2' ? 'tar' : format}`,
+      `--format=${largeFiles === undefined ? container : 'tar'}`,
       ...(prefix === '' ? [] : ([`--prefix=${prefix}/`] as const)),
     ],
     revs: [commit],
@@ -40,12 +44,13 @@ export async function archive(
     signal,
   })
   git.stdin.end()
+  const files = largeFiles === undefined ? git.stdout : repacked(git.stdout, container, largeFiles)
   const packed = format === 'tar.bz2' ? bzip2(signal) : undefined
   try {
     if (packed === undefined) {
-      await pipeline(git.stdout, output)
+      await pipeline(files, output)
     } else {
-      await Promise.all([pipeline(git.stdout, packed.stdin), pipeline(packed.stdout, output)])
+      await Promise.all([pipeline(files, packed.stdin), pipeline(packed.stdout, output)])
     }
   } catch (cause) {
     git.kill()

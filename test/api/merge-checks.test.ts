@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Reply } from '../world/client.ts'
+import type { Person, Reply } from '../world/client.ts'
 import { eventually, MergeProjects, type MergeProject } from '../world/merge-project.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
@@ -141,6 +141,35 @@ describe('changes that a reviewer wants', () => {
     expectStatus(await at.maintainer.post(`${at.one(1)}/approve`), 201)
     expect(await statusOf(at, 1)).toBe('mergeable')
     expect(await stateOf(at)).toEqual(['approved'])
+  })
+
+  test('are wanted by a command, too, which leaves drafts alone', async () => {
+    const at = await projects.make()
+    await at.request({ 'a.txt': 'a\n' })
+    expectStatus(await at.maintainer.post(`${at.one(1)}/draft_notes`, { note: 'Later' }), 201)
+    const say = (who: Person) => who.post(`${at.one(1)}/notes`, { body: '/request_changes' })
+    expect(answer(await say(at.maintainer))).toEqual([
+      202,
+      { commands_changes: {}, summary: ['Requested changes to this merge request.'] },
+    ])
+    await eventually(async () => (await statusOf(at, 1)) === 'requested_changes')
+    expect(await stateOf(at)).toEqual(['requested_changes'])
+    expect(expectStatus(await at.maintainer.get(`${at.one(1)}/draft_notes`), 200)).toHaveLength(1)
+  })
+
+  test('are for whoever may change the request, or was asked to review it', async () => {
+    const at = await projects.make({ visibility: 'public' })
+    const [stranger, reporter] = [await world.user(), await world.member(at, 'reporter')]
+    await at.request({ 'a.txt': 'a\n' }, { reviewer_ids: [reporter.id] })
+    const wants = (who: Person) =>
+      who.post(`${at.one(1)}/draft_notes/bulk_publish`, { reviewer_state: 'requested_changes' })
+    expect((await stranger.post(`${at.one(1)}/notes`, { body: '/request_changes' })).status).toBe(400)
+    expect((await wants(stranger)).status).toBe(204)
+    expect((await wants(reporter)).status).toBe(204)
+    await eventually(async () => (await statusOf(at, 1)) === 'requested_changes')
+    // News are heard in their order: what the stranger wanted was heard before.
+    const reviewers = expectStatus(await at.developer.get(`${at.one(1)}/reviewers`), 200) as Json[]
+    expect(reviewers.map(({ user }) => (user as Json)['id'] as number)).toEqual([reporter.id])
   })
 
   test('are forgotten with a newer review', async () => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bodyOf } from '../world/bodies.ts'
 import type { Reply } from '../world/client.ts'
 import { eventually, MergeProjects, type MergeProject } from '../world/merge-project.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
@@ -226,7 +227,8 @@ describe('a merge that is left to happen by itself', () => {
       merge_user: { id: at.maintainer.id },
     })
     const cancel = `${at.one(1)}/cancel_merge_when_pipeline_succeeds`
-    expect((await at.maintainer.post(cancel)).status).toBe(201)
+    expect(answer(await at.maintainer.post(cancel))).toEqual([201, { status: 'success' }])
+    expect(bodyOf(await at.maintainer.get(at.one(1)))).toMatchObject({ merge_when_pipeline_succeeds: false })
     expect(answer(await at.maintainer.post(cancel))).toEqual([
       406,
       { message: "Can't cancel the automatic merge" },

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
 import { execFile } from 'node:child_process'
+import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
@@ -208,6 +211,67 @@ describe('files', () => {
       reporter.get(`/projects/${project.id}/repository/files/large.bin/raw?ref=main${query}`)
     expect((await raw('')).text).toBe(pointer(content))
     expect((await raw('&lfs=true')).text).toBe(content)
+  })
+
+  test.each(['tar', 'tar.gz', 'zip'] as const)(
+    'are in archives as they are (%s), unless the call says no',
+    async (format) => {
+      const content = `in an archive, as ${format}, ${'of some length '.repeat(50)}`
+      await bring(maintainer, content)
+      // Each may ask for five a minute.
+      const reader = { tar: developer, 'tar.gz': maintainer, zip: reporter }[format]
+      const branch = world.unique('archive')
+      const copy = await copies.clone(project, maintainer)
+      await copies.commit(copy, { 'deep/large.bin': pointer(content), 'plain.txt': 'plain' })
+      await symlink('plain.txt', path.join(copy, 'link'))
+      await chmod(path.join(copy, 'plain.txt'), 0o755)
+      await git(copy, 'add', '-A')
+      await git(copy, 'commit', '--quiet', '-m', 'Link')
+      await git(copy, 'push', '--quiet', 'origin', `HEAD:refs/heads/${branch}`)
+      const unpacked = async (query: string): Promise<string> => {
+        const folder = path.join(copies.folder, world.unique('unpacked'))
+        await mkdir(folder)
+        const response = await fetch(
+          `${world.url}/api/v4/projects/${project.id}/repository/archive.${format}?sha=${branch}${query}`,
+          { headers: { 'private-token': reader.token } },
+        )
+        expect(response.status).toBe(200)
+        const file = path.join(folder, 'archive')
+        await writeFile(file, Buffer.from(await response.arrayBuffer()))
+        const [program, ...args] = format === 'zip' ? ['unzip', '-q', file] : ['tar', '-xf', file]
+        await promisify(execFile)(program, args, { cwd: folder })
+        const [top] = (await readdir(folder)).filter((name) => name !== 'archive')
+        return path.join(folder, top!)
+      }
+      const whole = await unpacked('')
+      expect(await readFile(path.join(whole, 'deep/large.bin'), 'utf8')).toBe(content)
+      expect(await readlink(path.join(whole, 'link'))).toBe('plain.txt')
+      expect(await readFile(path.join(whole, 'link'), 'utf8')).toBe('plain')
+      expect((await stat(path.join(whole, 'plain.txt'))).mode & 0o111).not.toBe(0)
+      const named = await unpacked('&include_lfs_blobs=false')
+      expect(await readFile(path.join(named, 'deep/large.bin'), 'utf8')).toBe(pointer(content))
+    },
+  )
+
+  test('repository_size_limit: large files count, and are refused before they are sent', async () => {
+    const full = await world.project()
+    await copies.filled(full)
+    await bring(world.root, 'x'.repeat(1024 * 1024), full)
+    await during(world, { repository_size_limit: 1 }, async () => {
+      const objects = [named('one more')]
+      const refused = await ask(world.root, 'POST', 'objects/batch', { operation: 'upload', objects }, full)
+      expect([refused.status, refused.body['message']]).toEqual([
+        406,
+        expect.stringContaining('would exceed its size limit of 1 MiB'),
+      ])
+      // What is there already needs no room.
+      expect(await batch(world.root, 'upload', [named('x'.repeat(1024 * 1024))], full)).toHaveLength(1)
+      const copy = await copies.clone(full, world.root)
+      await copies.commit(copy, 'small')
+      const push = await copies.try(copy, ['push', 'origin', 'main'])
+      expect(push.stderr).toContain('would exceed its size limit of 1 MiB')
+    })
+    expect(await batch(world.root, 'upload', [named('one more')], full)).toMatchObject([{ actions: {} }])
   })
 
   test('whose content nobody has brought keep a push out', async () => {

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bodyOf } from '../world/bodies.ts'
-import type { Person, Reply } from '../world/client.ts'
+import { Person, type Reply } from '../world/client.ts'
 import { eventually } from '../world/merge-project.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { Copies, git } from './copies.ts'
 import { sshAddress, sshLogin } from './ssh-login.ts'
 import {
   keys,
+  machines,
   overApi,
   overHttp,
   overSsh,
@@ -29,7 +30,7 @@ let project: Made
 let copy: string
 let group: Made
 let keyId: number
-const actors = {} as Record<(typeof people)[number], Person>
+const actors = {} as Record<(typeof people)[number] | (typeof machines)[number], Person>
 const ssh = {} as Record<ActorName, string>
 /** `base` < `middle` < `next` in one line, `aside` beside them; `fix` on its own files, to be picked. */
 const commits = {} as Record<'base' | 'middle' | 'next' | 'aside' | 'fix', string>
@@ -48,6 +49,16 @@ beforeAll(async () => {
   actors.administrator = world.root
   actors.named = await world.member({ project }, 'developer')
   actors.insider = await world.member({ group }, 'developer')
+  const token = expectStatus(
+    await world.root.post(`${path}/access_tokens`, {
+      ...{ name: 'machine', scopes: ['api', 'write_repository'], access_level: 30 },
+      expires_at: new Date(Date.now() + 30 * 24 * 3600_000).toISOString().slice(0, 10),
+    }),
+    201,
+  )
+  actors.token = new Person(world.url, {
+    ...{ id: token['user_id'] as number, username: 'machine', token: token['token'] as string },
+  })
   for (const name of people) {
     ssh[name] = await sshLogin(world, copies, async (key) =>
       expectStatus(await actors[name].post('/user/keys', { title: name, key }), 201),
@@ -229,7 +240,7 @@ async function foundOf(
 ): Promise<Map<string, string | undefined>> {
   const found = new Map<string, string | undefined>()
   // A push with one refusal moves nothing: so first what is to be refused, with its words, then the rest.
-  const pushes = [...people, ...keys].flatMap((actor) =>
+  const pushes = [...people, ...machines, ...keys].flatMap((actor) =>
     [overHttp, overSsh].flatMap((ways: readonly Way[]) =>
       [true, false].map((refusing) =>
         cases.filter(
@@ -271,6 +282,7 @@ test('the table: rules, actors and ways', { timeout: 300_000 }, async () => {
   const cases = [
     ...table([...overHttp, ...overSsh], people),
     ...table(overSsh, keys),
+    ...table([...overHttp, 'commit', 'branch', 'branch delete', 'merge', 'cherry-pick'], machines),
     ...table(overApi, ['developer', 'maintainer']),
     ...table(['commit', 'branch delete'], ['administrator', 'named', 'insider']),
   ]
@@ -298,6 +310,10 @@ test('random cases', { timeout: 300_000 }, async () => {
       fc.record({
         actor: fc.constantFrom<ActorName>(...people),
         way: fc.constantFrom<Way>(...overHttp, ...overSsh, ...overApi),
+      }),
+      fc.record({
+        actor: fc.constantFrom<ActorName>(...machines),
+        way: fc.constantFrom<Way>(...overHttp, ...overApi),
       }),
       fc.record({ actor: fc.constantFrom<ActorName>(...keys), way: fc.constantFrom<Way>(...overSsh) }),
     ),

@@ -9,9 +9,11 @@ import {
 
 /** Who moves branches. What each may is written here by hand: it is what the service is held against. */
 export type ActorName =
-  'developer' | 'maintainer' | 'administrator' | 'named' | 'insider' | 'listedKey' | 'otherKey'
+  'developer' | 'maintainer' | 'administrator' | 'named' | 'insider' | 'token' | 'listedKey' | 'otherKey'
 
 export const people = ['developer', 'maintainer', 'administrator', 'named', 'insider'] as const
+/** An access token of the project, whose Developer is no person and has no SSH keys. */
+export const machines = ['token'] as const
 export const keys = ['listedKey', 'otherKey'] as const
 
 const rank: Readonly<Record<ActorName, number>> = {
@@ -20,6 +22,7 @@ const rank: Readonly<Record<ActorName, number>> = {
   administrator: 60,
   named: 30,
   insider: 30,
+  token: 30,
   listedKey: -1,
   otherKey: -1,
 }

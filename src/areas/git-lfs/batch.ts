@@ -1,5 +1,7 @@
 import type { FastifyReply } from 'fastify'
+import { offers } from '../../kernel/config/index.ts'
 import { GitRefusal } from '../git-http/index.ts'
+import { sizeProblem } from '../repository/index.ts'
 import { sendJson, type LfsRequest } from './call.ts'
 import * as store from './store.ts'
 
@@ -54,12 +56,31 @@ export async function answerBatch(
   const borrowed = found.filter(({ own }) => !own).map(({ oid }) => oid)
   await store.link(services.db, project.id, borrowed)
   const sizes = new Map(found.map(({ oid, size }) => [oid, size]))
+  if (operation === 'upload') {
+    await checkSize(
+      call,
+      asked.flatMap((one) => (one === undefined || sizes.has(one.oid) ? [] : one.size)),
+    )
+  }
   const answers = asked.map((one, index) => {
     if (one === undefined) return { ...(objects[index] as object | null), error: malformed }
     const known = sizes.get(one.oid)
     return operation === 'download' ? toFetch(call, one, known) : toBring(call, one, known)
   })
   return sendJson(reply, 200, { transfer: 'basic', objects: answers, hash_algo: 'sha256' })
+}
+
+/** Large files count like what is in the repository: the client is told before it sends them. */
+async function checkSize({ services, project }: LfsRequest, bringing: readonly number[]): Promise<void> {
+  const { db, settings, places, plan } = services
+  if (!offers(plan, 'push_rules') || bringing.length === 0) return
+  const sum = bringing.reduce((all, one) => all + one, 0)
+  const problem = await sizeProblem(
+    settings,
+    places.of(project),
+    async () => sum + (await store.storedBytes(db.reader, project.id)),
+  )
+  if (problem !== undefined) throw new GitRefusal(406, problem)
 }
 
 const malformed = { code: 422, message: 'Not the digest and the size of an object' }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Blobs } from '../../blobs/index.ts'
 import { onConstraint, type Database, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { GitRefusal, projectMissing } from '../git-http/index.ts'
@@ -6,6 +6,31 @@ import { GitRefusal, projectMissing } from '../git-http/index.ts'
 export interface StoredObject {
   readonly oid: string
   readonly size: number
+}
+
+/** The project `of` and those that it was made of. */
+const origins = (of: number): RawBuilder<unknown> => sql`
+  origins as (
+    select p.id, p.forked_from_id from projects p where p.id = ${of}
+    union
+    select p.id, p.forked_from_id from origins o join projects p on p.id = o.forked_from_id)`
+
+/** Whether some of its files may be large: it takes such, and it or what it was made of has any. */
+export async function mayHold(db: Reader, projectId: number): Promise<boolean> {
+  const { rows } = await sql<{ holds: boolean }>`
+    with recursive ${origins(projectId)}
+    select coalesce((p.settings ->> 'lfs_enabled')::boolean, true)
+      and exists (select from lfs_links l where l.project_id in (select o.id from origins o)) as holds
+    from projects p where p.id = ${projectId}`.execute(db)
+  return rows[0]?.holds ?? false
+}
+
+/** Bytes of all that the project has by itself. */
+export async function storedBytes(db: Reader, projectId: number): Promise<number> {
+  const { rows } = await sql<{ size: number }>`
+    select coalesce(sum(o.size), 0)::bigint as size
+    from lfs_links l join lfs_objects o on o.oid = l.oid where l.project_id = ${projectId}`.execute(db)
+  return rows[0]!.size
 }
 
 /**
@@ -18,10 +43,7 @@ export async function findObjects(
   oids: readonly string[],
 ): Promise<(StoredObject & { readonly own: boolean })[]> {
   const { rows } = await sql<StoredObject & { own: boolean }>`
-    with recursive origins as (
-      select p.id, p.forked_from_id from projects p where p.id = ${projectId}
-      union
-      select p.id, p.forked_from_id from origins o join projects p on p.id = o.forked_from_id)
+    with recursive ${origins(projectId)}
     select o.oid, o.size, bool_or(l.project_id = ${projectId}) as own
     from lfs_objects o join lfs_links l on l.oid = o.oid
     where o.oid = any (${[...oids]}::text[]) and (l.project_id in (select id from origins) or exists (

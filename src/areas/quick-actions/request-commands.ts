@@ -1,3 +1,4 @@
+import { may, userOf } from '../../access/index.ts'
 import { Undoable } from './context.ts'
 import type { CommandTable } from './table.ts'
 
@@ -75,6 +76,20 @@ export const requestCommands: CommandTable = {
       if (published === undefined) return undefined
       if (argument === 'approve') await context.call('POST', `${context.path}/approve`, {})
       return { summary: 'Submitted the current review.' }
+    },
+  },
+  /** Drafts stay drafts: it is no review, only what comes of one. */
+  request_changes: {
+    on,
+    async run({ target, services }) {
+      const { actor, place, id } = target
+      if (id === null || place.kind !== 'project' || !may(actor, 'update_merge_request', place))
+        return undefined
+      const payload = { mergeRequestId: id, noteIds: [], state: 'requested_changes' }
+      await services.db.transaction((tx) =>
+        services.events.announce(tx, 'review', { projectId: place.id, userId: userOf(actor).id, payload }),
+      )
+      return { summary: 'Requested changes to this merge request.' }
     },
   },
 }

@@ -38,9 +38,9 @@ export { contentDisposition } from './header-text.ts'
 export type { Hosted, Receiving } from './hosted.ts'
 export { commitNamed, readable, refsOf, resolveName, type ReadProject } from './looking.ts'
 export { bringCommits } from './networks.ts'
-export type { LargeFile } from './services.ts'
+export type { LargeFile, LargeFileSource } from './services.ts'
 export { rawFiles } from './raw-files.ts'
-export { sizeGuard } from './size-limit.ts'
+export { sizeGuard, sizeProblem } from './size-limit.ts'
 export { RepositoryPlaces, type PlacedProject, type PlacedRepository } from './places.ts'
 
 /** Code: files, commits, branches and tags of projects. */

@@ -15,12 +15,21 @@ export interface RepositoryServices {
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
   readonly externalUrl: () => string
-  /** The content that a file of a project stands for; undefined for a file that is what it is, or content that is not there. */
-  readonly largeFile: (projectId: number, file: Buffer) => Promise<LargeFile | undefined>
+  readonly largeFiles: LargeFileSource
   /** Notes that somebody fetches code; true: it was too much, and he is shut out. */
   readonly noteDownload: (actor: Actor, projectId: number) => Promise<boolean>
   /** What CI says of a commit; undefined where nothing ran. */
   readonly lastPipelineOf: (project: ProjectSubject, sha: Oid) => Promise<CommitPipeline | undefined>
+}
+
+/** Files whose content lies beside the repository, and in it only what stands for them. */
+export interface LargeFileSource {
+  /** Bytes from which on a file stands for nothing but itself. */
+  readonly smallerThan: number
+  /** Whether a project may have any. */
+  readonly mayHold: (projectId: number) => Promise<boolean>
+  /** The content that a file of a project stands for; undefined for a file that is what it is, or content that is not there. */
+  readonly find: (projectId: number, file: Buffer) => Promise<LargeFile | undefined>
 }
 
 export interface LargeFile {

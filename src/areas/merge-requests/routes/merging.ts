@@ -1,5 +1,5 @@
 import { endpoint, may, project as projectKind, userOf, type ProjectSubject } from '../../../access/index.ts'
-import { Fields, Flag, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import { Fields, Flag, OneOf, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { conflict, forbidden, notAcceptable, refused, unauthorized } from '../../../kernel/errors/index.ts'
 import { headIn } from '../branches.ts'
 import { MergeRequest } from '../entities.ts'
@@ -80,7 +80,7 @@ export function mergingEndpoints(services: MergeRequestServices): Endpoint[] {
       may: 'read_project',
       ...writingOne,
       params: Fields(iid),
-      answers: MergeRequest,
+      answers: Fields({ status: OneOf('success') }),
       refuses: { 401: 'Neither the author nor somebody who may merge', 406: 'Nothing to call off' },
       read: ({ params }) => readableWithRules(params.merge_request_iid),
       async handle({ actor, project, rows }) {
@@ -90,7 +90,7 @@ export function mergingEndpoints(services: MergeRequestServices): Endpoint[] {
         if (!(await cancelScheduled(services, actor, row))) {
           throw notAcceptable("Can't cancel the automatic merge")
         }
-        return showAgain(services, actor, project, row.id)
+        return { status: 'success' as const }
       },
     }),
 

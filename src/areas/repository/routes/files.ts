@@ -29,8 +29,6 @@ import { readable, revOf } from '../looking.ts'
 import type { LargeFile, RepositoryServices } from '../services.ts'
 
 const path = '/projects/:id/repository/files/:file_path'
-/** Bytes; what stands for a large file has fewer. */
-const largestStandIn = 1024
 const scopes = ['read_repository']
 
 const File = Fields({
@@ -107,13 +105,13 @@ export function fileEndpoints(services: RepositoryServices): Endpoint[] {
 }
 
 async function largeFileOf(
-  { largeFile }: RepositoryServices,
+  { largeFiles }: RepositoryServices,
   project: ProjectSubject,
   { repository, oid, size }: FoundFile,
 ): Promise<LargeFile | undefined> {
-  if (size > largestStandIn) return undefined
-  const content = await readBlob(repository, oid, largestStandIn)
-  return content && largeFile(project.id, content)
+  if (size >= largeFiles.smallerThan) return undefined
+  const content = await readBlob(repository, oid, largeFiles.smallerThan)
+  return content && largeFiles.find(project.id, content)
 }
 
 interface FoundFile {

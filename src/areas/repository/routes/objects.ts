@@ -55,7 +55,7 @@ const archiveParams = {
   path: Optional(Text({ description: 'Only this file or folder' })),
   include_lfs_blobs: Flag({
     default: true,
-    description: 'Without effect: archives hold what stands for large files',
+    description: 'Files in Git LFS with their content, not with what stands for them',
   }),
   exclude_paths: ListOf(Text(), { default: [], commaSeparated: true }),
 }
@@ -189,6 +189,7 @@ interface Wanted {
   readonly sha?: string | undefined
   readonly path?: string | undefined
   readonly exclude_paths: readonly string[]
+  readonly include_lfs_blobs: boolean
   readonly format: Format
 }
 
@@ -212,7 +213,7 @@ const types: Readonly<Record<ArchiveFormat, string>> = {
 
 /** Git writes the archive while it is sent. */
 async function archiveAnswer(
-  { places, log }: RepositoryServices,
+  { places, largeFiles, log }: RepositoryServices,
   project: ProjectSubject,
   wanted: Wanted,
   request: RequestFacts,
@@ -240,12 +241,19 @@ async function archiveAnswer(
   }
   if (request.method === 'HEAD') return new Answer(200, headers)
   await admit()
+  const whole = wanted.include_lfs_blobs && (await largeFiles.mayHold(project.id))
   const output = new PassThrough()
   archive(repository, commit, output, {
     format,
     prefix: name as TreePath,
     path: only,
     exclude: exclude as TreePath[],
+    largeFiles: whole
+      ? {
+          smallerThan: largeFiles.smallerThan,
+          contentOf: (file) => largeFiles.find(project.id, file),
+        }
+      : undefined,
     signal: request.signal,
   }).catch((error: unknown) => {
     // Half an archive must not look like a whole one.
