@@ -30,7 +30,12 @@ export function refRules(services: GuardServices & { plan: Plan }): DoorRules<Pr
         tagGuard({ db }, mover),
       ]
       const contents = [
-        ...(offers(plan, 'push_rules') ? [sizeGuard(settings, () => largeFileBytes(db.reader, mover.project.id)), pushRuleGuard(services, mover)] : []),
+        ...(offers(plan, 'push_rules')
+          ? [
+              sizeGuard(settings, () => largeFileBytes(db.reader, mover.project.id)),
+              pushRuleGuard(services, mover),
+            ]
+          : []),
         ...(offers(plan, 'code_owners') ? [codeOwnerGuard({ db }, mover)] : []),
         lfsGuard({ db }, mover),
         ...(offers(plan, 'secret_push_protection') ? [secretGuard({ db, settings }, mover)] : []),
