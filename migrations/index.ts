@@ -90,6 +90,7 @@ import * as webhooks from './0200-webhooks.ts'
 import * as newsOfRecords from './0201-news-of-records.ts'
 import * as packages from './0202-packages.ts'
 import * as terraformStates from './0203-terraform-states.ts'
+import * as suggestionAttempts from './0215-suggestion-attempts.ts'
 import * as projectFetches from './0210-project-fetches.ts'
 import * as upkeepOfRepositories from './0130-upkeep-of-repositories.ts'
 import * as lfs from './0131-lfs.ts'
@@ -182,6 +183,7 @@ export const migrations: MigrationList = {
   '0201-news-of-records': newsOfRecords,
   '0202-packages': packages,
   '0203-terraform-states': terraformStates,
+  '0215-suggestion-attempts': suggestionAttempts,
   '0210-project-fetches': projectFetches,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,
   '0120-refs-of-pipelines': refsOfPipelines,

@@ -239,6 +239,46 @@ describe('applying', () => {
   })
 })
 
+test('a suggestion to a fork is committed there, by who may push to its branch', async () => {
+  const open = await new MergeProjects(world).make({ visibility: 'public' })
+  const contributor = await world.user()
+  const fork = expectStatus(await contributor.post(`${open.base}/fork`, {}), 201)
+  const own = `/projects/${fork['id'] as number}`
+  const file = { branch: 'work', start_branch: 'main', commit_message: 'x', content: 'one\ntwo\nthree\n' }
+  expectStatus(await contributor.post(`${own}/repository/files/a.txt`, file), 201)
+  const fields = { source_branch: 'work', target_branch: 'main', title: 'Work', target_project_id: open.id }
+  const request = expectStatus(await contributor.post(`${own}/merge_requests`, fields), 201)
+  const made = {
+    branch: 'work',
+    at: open.one(request['iid'] as number),
+    refs: await eventually(async () => {
+      const { diff_refs: refs } = expectStatus(await contributor.get(open.one(request['iid'] as number)), 200)
+      return (refs as Json | null) ?? undefined
+    }),
+  }
+  const [first, second] = [
+    await suggest(made, 1, block('ONE\n'), {}, open.maintainer),
+    await suggest(made, 3, block('THREE\n'), {}, open.maintainer),
+  ]
+  const content = async (): Promise<string> =>
+    (await contributor.get(`${own}/repository/files/a.txt/raw?ref=work`)).text
+
+  // The branch is the contributor's alone until he lets others in.
+  expectStatus(await apply(only(first), open.maintainer), 403)
+  expectStatus(await apply(only(first), contributor), 200)
+  expect(await content()).toBe('ONE\ntwo\nthree\n')
+  expectStatus(await contributor.put(made.at, { allow_collaboration: true }), 200)
+  expectStatus(await apply(only(second), open.maintainer), 200)
+  expect(await content()).toBe('ONE\ntwo\nTHREE\n')
+  const head = expectStatus(await contributor.get(`${own}/repository/branches/work`), 200)['commit'] as Json
+  await eventually(async () => expectStatus(await contributor.get(made.at), 200)['sha'] === head['id'])
+  expectStatus(await contributor.get(`${open.base}/repository/branches/work`), 404)
+  for (const note of [first, second]) {
+    const now = expectStatus(await contributor.get(`${made.at}/notes/${note['id'] as number}`), 200)
+    expect([now['resolved'], only(now)['applied']]).toEqual([true, true])
+  }
+})
+
 test('the project says how the commits are called', async () => {
   const made = await review()
   expectStatus(

@@ -155,12 +155,13 @@ export class NoteWriter {
   }
 
   resolve(actor: Actor, opened: Open<unknown>, which: Resolved, resolved: boolean): Promise<void> {
-    return this.#room.db.transaction((tx) => this.resolveIn(tx, actor, opened, which, resolved))
+    const by = userOf(actor).id
+    return this.#room.db.transaction((tx) => this.resolveIn(tx, by, opened, which, resolved))
   }
 
   async resolveIn(
     tx: Tx,
-    actor: Actor,
+    by: number,
     {
       target,
       found,
@@ -168,7 +169,6 @@ export class NoteWriter {
     which: Resolved,
     resolved: boolean,
   ): Promise<void> {
-    const { id: by } = userOf(actor)
     const { last } = await resolveNotes(tx, found.noteable_id!, which, { resolved, by })
     if (!last) return
     await addSystemNotes(tx, [

@@ -1560,6 +1560,13 @@ export interface Subscriptions {
   user_id: number;
 }
 
+export interface SuggestionAttempts {
+  commit_sha: string;
+  resolves: boolean;
+  suggestion_id: number;
+  user_id: number | null;
+}
+
 export interface Suggestions {
   applied_commit: string | null;
   from_content: string;
@@ -1957,6 +1964,7 @@ export interface DB {
   ssh_key_proofs: SshKeyProofs;
   ssh_keys: SshKeys;
   subscriptions: Subscriptions;
+  suggestion_attempts: SuggestionAttempts;
   suggestions: Suggestions;
   terms: Terms;
   terms_agreements: TermsAgreements;

@@ -126,8 +126,8 @@ async function publishOne(
     { body, suggestions },
     { inReview: true },
   )
-  const mine = opened.found.author_id === userOf(actor).id
-  if (mine || mayIn(actor, 'resolve_note', opened.place))
-    await writer.resolveIn(tx, actor, opened, { discussionId }, draft.resolve_discussion)
+  const by = userOf(actor).id
+  if (opened.found.author_id === by || mayIn(actor, 'resolve_note', opened.place))
+    await writer.resolveIn(tx, by, opened, { discussionId }, draft.resolve_discussion)
   return noteId
 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import type { Repository } from '../../../git/index.ts'
+import { isAncestor, type Oid, type Repository } from '../../../git/index.ts'
 import type { Database, Tx } from '../../../kernel/db/index.ts'
-import type { RepositoryPlaces } from '../../repository/index.ts'
+import type { NotesRoom } from '../index.ts'
+import { finishAttempts } from '../suggestions/attempts.ts'
 import { between, linesOf } from '../suggestions/lines.ts'
 import { markOutdated, type SuggestionRow } from '../suggestions/store.ts'
 import { reply, resolveNotes } from '../write.ts'
@@ -10,6 +11,7 @@ import type { DiffRefs, Position } from './position.ts'
 import { Tracer, type Traced } from './trace.ts'
 
 interface Request extends DiffRefs {
+  readonly head_sha: Oid
   readonly project_id: number
   readonly storage: string
   readonly resolve: boolean
@@ -31,13 +33,15 @@ interface Standing {
  * one. Done again it finds nothing to do.
  */
 export async function followPositions(
-  { db, places }: { readonly db: Database; readonly places: RepositoryPlaces },
+  room: Pick<NotesRoom, 'db' | 'places' | 'writer'>,
   requestId: number,
   by: number | null,
 ): Promise<void> {
+  const { db, places } = room
   const request = await findRequest(db, requestId)
   if (request === undefined) return
   const repository = places.of({ id: request.project_id, storage: request.storage })
+  await finishAttempts(room, { requestId }, (commit) => isAncestor(repository, commit, request.head_sha))
   const after = { base_sha: request.base_sha, start_sha: request.start_sha, head_sha: request.head_sha }
   const tracers = new Map<string, Tracer>()
   for (const thread of await standing(db, requestId)) {

@@ -7,8 +7,8 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../../access/index.ts'
-import { commitFiles, type Oid } from '../../../git/index.ts'
-import { badRequest, forbidden, notFound, type ApiError } from '../../../kernel/errors/index.ts'
+import { commitFiles, isAncestor, type PreparedChange } from '../../../git/index.ts'
+import { ApiError, badRequest, forbidden, notFound } from '../../../kernel/errors/index.ts'
 import { rulesOf } from '../../protected-branches/index.ts'
 import {
   commitChange,
@@ -16,14 +16,15 @@ import {
   openTarget,
   requirePush,
   signatures,
+  type WritePlace,
   type Writer,
 } from '../../repository/index.ts'
 import type { NotesRoom } from '../index.ts'
 import { mayIn } from '../rules.ts'
-import { touchNotes } from '../write.ts'
+import { beginAttempt, dropAttempt, finishAttempts, settle, type Attempt } from './attempts.ts'
 import { defaultTemplate, suggestionMessage } from './message.ts'
 import { rewrite } from './rewrite.ts'
-import { findSuggestions, markApplied, type AppliedRow } from './store.ts'
+import { findSuggestions, type AppliedRow } from './store.ts'
 
 const missing = (): ApiError => notFound('Suggestion')
 
@@ -45,6 +46,11 @@ export async function applySuggestions(
   const place = await openTarget(room, writer, { branch: first.source_branch })
   const { repository, ref, start } = place
   if (start === undefined) throw branchGone()
+  // Somebody applied them, and the service went down before it was on record.
+  const done = await finishAttempts(room, { suggestionIds: ids }, (commit) =>
+    isAncestor(repository, commit, start),
+  )
+  if (done) throw appliedBefore()
   const actions = await rewrite(repository, start, rows)
   const authors = authorsOf(room, rows)
   const author = authors.length === 1 ? authors[0]! : committerOf(room, userOf(actor))
@@ -57,9 +63,55 @@ export async function applySuggestions(
     coAuthors: authors.filter(({ email }) => email !== author.email),
   })
   const change = { branch: ref, start, actions, message: text, ...signatures(room, actor, author) }
-  const commit = await commitChange(room, writer, place, () => commitFiles(repository, change))
-  await settle(room, actor, target, rows, commit.oid)
+  const attempt = attemptOf(actor, target, rows)
+  await settle(room, await committed(room, writer, place, () => commitFiles(repository, change), attempt))
   return rows.map((row) => ({ ...row, applied: true }))
+}
+
+function attemptOf(
+  actor: Actor,
+  target: ProjectSubject,
+  rows: readonly AppliedRow[],
+): Omit<Attempt, 'commit'> {
+  const [{ request_id: requestId, noteable_id: noteableId, request_author_id: authorId }] = rows as [
+    AppliedRow,
+  ]
+  const { id: userId } = userOf(actor)
+  return {
+    requestId,
+    projectId: target.id,
+    noteableId,
+    userId,
+    resolves: authorId === userId || mayIn(actor, 'resolve_note', target),
+    suggestions: rows,
+  }
+}
+
+/** The attempt is written down when its commit has a name, and before it has a place in the branch. */
+async function committed(
+  room: NotesRoom,
+  writer: Writer,
+  place: WritePlace,
+  build: () => Promise<PreparedChange>,
+  begun: Omit<Attempt, 'commit'>,
+): Promise<Attempt> {
+  let attempt: Attempt | undefined
+  try {
+    await commitChange(room, writer, place, async () => {
+      const change = await build()
+      attempt = { ...begun, commit: change.oid }
+      await beginAttempt(room.db.writer, attempt).catch(async (error: unknown) => {
+        await change[Symbol.asyncDispose]()
+        throw error
+      })
+      return change
+    })
+  } catch (error) {
+    // After any other failure the commit may be in the branch.
+    if (attempt !== undefined && error instanceof ApiError) await dropAttempt(room.db.writer, attempt)
+    throw error
+  }
+  return attempt!
 }
 
 /** The projects of the requests, whose notes the caller reads; to others the suggestions are not there. */
@@ -94,12 +146,13 @@ async function writerTo(
   return writer
 }
 
+const appliedBefore = (): ApiError => badRequest('A suggestion was applied before')
 const branchGone = (): ApiError => badRequest('The source branch of the merge request is gone')
 
 function checkAppliable(row: AppliedRow, first: AppliedRow): void {
   if (row.request_id !== first.request_id)
     throw badRequest('Suggestions of several merge requests cannot be applied together')
-  if (row.applied) throw badRequest('A suggestion was applied before')
+  if (row.applied) throw appliedBefore()
   if (row.state !== 'opened') throw badRequest(`The merge request is ${row.state}`)
   if (row.source_gone) throw branchGone()
   if (row.outdated) throw badRequest('The lines of a suggestion were changed since it was made')
@@ -118,40 +171,4 @@ function authorsOf(room: NotesRoom, rows: readonly AppliedRow[]): Author[] {
     if (author !== null) authors.set(author.id, { name: author.name, email: commitAddress(room, author) })
   }
   return [...authors.values()]
-}
-
-/** The suggestions are on record as applied, and their threads resolved by who may do that. */
-async function settle(
-  { db, writer }: NotesRoom,
-  actor: Actor,
-  project: ProjectSubject,
-  rows: readonly AppliedRow[],
-  commit: Oid,
-): Promise<void> {
-  const [{ request_id: requestId, request_author_id: authorId, noteable_id: noteableId }] = rows as [
-    AppliedRow,
-  ]
-  const target = { kind: 'MergeRequest', id: requestId, projectId: project.id, namespaceId: null } as const
-  const resolves = authorId === userOf(actor).id || mayIn(actor, 'resolve_note', project)
-  await db.transaction(async (tx) => {
-    await markApplied(
-      tx,
-      rows.map(({ id }) => id),
-      commit,
-    )
-    await touchNotes(
-      tx,
-      noteableId,
-      rows.map(({ note_id: id }) => id),
-    )
-    if (!resolves) return
-    for (const discussionId of new Set(rows.map((row) => row.discussion_id)))
-      await writer.resolveIn(
-        tx,
-        actor,
-        { target, found: { noteable_id: noteableId } },
-        { discussionId },
-        true,
-      )
-  })
 }

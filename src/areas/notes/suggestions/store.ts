@@ -52,7 +52,6 @@ export async function positionsOf(
   return new Map(rows.map(({ id, position }) => [id, position]))
 }
 
-/** A suggestion with all that decides whether it can be applied, and how. */
 /** Who proposed a change, as commits name him. */
 export interface SuggestionAuthor {
   readonly id: number
@@ -62,6 +61,7 @@ export interface SuggestionAuthor {
   readonly commitEmail: string | null
 }
 
+/** A suggestion with all that decides whether it can be applied, and how. */
 export interface AppliedRow extends SuggestionRow {
   readonly outdated: boolean
   readonly note_id: number
@@ -98,12 +98,6 @@ export async function findSuggestions(db: Reader, ids: readonly number[]): Promi
       left join users u on u.id = n.author_id
     where s.id = any (${[...ids]}::bigint[]) order by s.id`.execute(db)
   return rows
-}
-
-export async function markApplied(tx: Tx, ids: readonly number[], commit: string): Promise<void> {
-  await sql`update suggestions set applied_commit = ${commit} where id = any (${[...ids]}::bigint[])`.execute(
-    tx,
-  )
 }
 
 export async function markOutdated(tx: Tx, ids: readonly number[]): Promise<void> {
