@@ -22,7 +22,15 @@ import type { RepositoryServices } from './services.ts'
 export { rawAnswer } from './blob-answer.ts'
 export { chooseStorage } from './choose-storage.ts'
 export { Commit, commitEntity } from './commit-entity.ts'
-export { commitChange, committerOf, openTarget, requirePush, signatures, type WritePlace, type Writer } from './committing.ts'
+export {
+  commitChange,
+  committerOf,
+  openTarget,
+  requirePush,
+  signatures,
+  type WritePlace,
+  type Writer,
+} from './committing.ts'
 export { Diff, diffEntity, diffLimits } from './diff-entity.ts'
 export {
   moving as beingMoved,
