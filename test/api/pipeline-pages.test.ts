@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { countBlocks } from '../../src/areas/pipelines/blocks.ts'
+import { list, type ListFilter } from '../../src/areas/pipelines/list.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 
 /*
@@ -22,8 +23,8 @@ beforeAll(async () => {
   const { writer } = world.service.services.db
   await sql`
     insert into ci_pipelines (project_id, iid, status, source, ref, sha, created_at, updated_at)
-    select ${project.id}, i, 'success', case when i % 7 = 3 then 'parent_pipeline' else 'push' end, 'main',
-      ${'1'.repeat(40)}, timestamptz '2024-01-01' + i * interval '1 minute',
+    select ${project.id}, i, 'success', case when i % 7 = 3 then 'parent_pipeline' else 'push' end,
+      case when i % 20 = 1 then 'feature' else 'main' end, ${'1'.repeat(40)}, timestamptz '2024-01-01' + i * interval '1 minute',
       timestamptz '2024-01-01' + i * interval '1 minute'
     from generate_series(2, ${count}) i where i % 11 <> 5 and i not between 3000 and 4300`.execute(writer)
   await sql`delete from ci_pipeline_blocks`.execute(writer)
@@ -84,6 +85,56 @@ test('what was created before a time is found from the block of that time on', a
     )
     expect(newest ?? null).toBe(rows[0]!.iid)
   }
+})
+
+interface PlanNode {
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** The indexes that a list of pipelines was read by, and how many pipelines were read for it, not to count them. */
+async function planOf(
+  filter: Partial<ListFilter>,
+  page: number,
+): Promise<{ indexes: unknown[]; read: number }> {
+  const size = 20
+  const offset = (page - 1) * size
+  const asked = list(
+    { order_by: 'id', sort: 'desc', ...filter },
+    { page, perPage: size, offset, limit: size },
+    { isLong: true },
+  )
+  const { rows } = await sql<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>`
+    explain (analyze, timing off, format json)
+    select ${asked.sql} from (select p.id from projects p where p.id = ${project.id}) subject`.execute(
+    world.service.services.db.writer,
+  )
+  const indexes = new Set<unknown>()
+  let read = 0
+  const walk = (node: PlanNode): void => {
+    if (node['Relation Name'] === 'ci_pipelines') {
+      indexes.add(node['Index Name'])
+      read += node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0))
+    }
+    node.Plans?.forEach(walk)
+  }
+  walk(rows[0]!['QUERY PLAN'][0].Plan)
+  return { indexes: [...indexes], read }
+}
+
+test('of a ref no other pipelines are read, on no page', async () => {
+  await sql`analyze ci_pipelines`.execute(world.service.services.db.writer)
+  const first = await planOf({ ref: 'feature' }, 1)
+  expect(first.indexes).toContain('ci_pipelines_ref')
+  expect(first.read).toBeLessThanOrEqual(3 * 101)
+  const later = await planOf({ ref: 'feature' }, 30)
+  expect(later.indexes).toContain('ci_pipelines_ref')
+  expect(later.read).toBeLessThanOrEqual(30 * 20 + 2 * 101)
+  expect((await planOf({ ref: 'gone' }, 1)).read).toBe(0)
 })
 
 async function blocks(): Promise<unknown[]> {
