@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
 import type { Person } from '../world/client.ts'
 import { pushFiles } from '../world/push.ts'
+import { gitOf, repositoryFolder } from '../world/repositories.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 
 let world: World
@@ -28,16 +26,6 @@ beforeAll(async () => {
   )
 })
 afterAll(() => world[Symbol.asyncDispose]())
-
-function folderOf(id: number): string {
-  const hash = createHash('sha256').update(String(id)).digest('hex')
-  return path.join(world.directory, 'repositories/@hashed', hash.slice(0, 2), hash.slice(2, 4), `${hash}.git`)
-}
-
-async function git(id: number, ...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)('git', ['--git-dir', folderOf(id), ...args])
-  return stdout.trim()
-}
 
 async function forkOf(project: Json, by: Person, fields: Json = {}): Promise<Json> {
   return expectStatus(await by.post(`/projects/${project['id'] as number}/fork`, fields), 201)
@@ -63,10 +51,17 @@ describe('forking', () => {
       forked_from_project: { id: source.id, path_with_namespace: source.path_with_namespace },
     })
     const id = fork['id'] as number
-    expect(await git(id, 'for-each-ref', '--format=%(refname) %(objectname)')).toBe(
-      await git(source.id, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads', 'refs/tags'),
+    expect(await gitOf(world, id, 'for-each-ref', '--format=%(refname) %(objectname)')).toBe(
+      await gitOf(
+        world,
+        source.id,
+        'for-each-ref',
+        '--format=%(refname) %(objectname)',
+        'refs/heads',
+        'refs/tags',
+      ),
     )
-    await git(id, 'fsck', '--strict')
+    await gitOf(world, id, 'fsck', '--strict')
     expect(
       rowsOf(await person.get(`/projects/${id}/protected_branches`)).map(({ name }) => name as string),
     ).toEqual(['main'])
@@ -77,11 +72,13 @@ describe('forking', () => {
   test('takes no room: files are linked, and what is pushed to one is not in the other', async () => {
     const person = await world.user()
     const fork = (await forkOf(source, person)) as Made
-    const [folder] = (await readdir(path.join(folderOf(fork.id), 'objects'))).filter(
+    const [folder] = (await readdir(path.join(repositoryFolder(world, fork.id), 'objects'))).filter(
       (name) => name.length === 2,
     )
-    const [file] = await readdir(path.join(folderOf(fork.id), 'objects', folder!))
-    expect((await stat(path.join(folderOf(fork.id), 'objects', folder!, file!))).nlink).toBeGreaterThan(1)
+    const [file] = await readdir(path.join(repositoryFolder(world, fork.id), 'objects', folder!))
+    expect(
+      (await stat(path.join(repositoryFolder(world, fork.id), 'objects', folder!, file!))).nlink,
+    ).toBeGreaterThan(1)
     await pushFiles(world, fork, { 'only-here.txt': 'x' }, ['mine'])
     const names = async (id: number) =>
       rowsOf(await world.root.get(`/projects/${id}/repository/branches`)).map(({ name }) => name as string)
@@ -98,7 +95,7 @@ describe('forking', () => {
     await world.service.services.db.writer.deleteFrom('projects').where('id', '=', short.id).execute()
     const after = bodyOf(await person.get(`/projects/${id}`))
     expect([after['forked_from_project'], after['mr_default_target_self']]).toEqual([null, null])
-    await git(id, 'fsck')
+    await gitOf(world, id, 'fsck')
   })
 
   test('goes where it is told to, with the name, path and level it is told', async () => {
@@ -129,7 +126,9 @@ describe('forking', () => {
     const person = await world.user()
     const fork = await forkOf(source, person, { branches: 'work' })
     expect(fork['default_branch']).toBe('work')
-    expect(await git(fork['id'] as number, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/work')
+    expect(await gitOf(world, fork['id'] as number, 'for-each-ref', '--format=%(refname)')).toBe(
+      'refs/heads/work',
+    )
     const bad = await person.post(`/projects/${source.id}/fork`, { branches: 'none', path: 'x', name: 'x' })
     expect([bad.status, bad.body]).toEqual([404, { message: '404 Source Branch Not Found' }])
   })

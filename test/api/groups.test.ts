@@ -1,7 +1,6 @@
 import { access } from 'node:fs/promises'
-import path from 'node:path'
-import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { repositoryFolder } from '../world/repositories.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import type { Person, Reply } from '../world/client.ts'
 
@@ -473,14 +472,7 @@ describe('deleting', () => {
     const top = await world.group()
     const inner = await subgroup(top)
     const project = await world.project({ namespace_id: inner.id, initialize_with_readme: true })
-    const hash = createHash('sha256').update(String(project.id)).digest('hex')
-    const folder = path.join(
-      world.directory,
-      'repositories/@hashed',
-      hash.slice(0, 2),
-      hash.slice(2, 4),
-      `${hash}.git`,
-    )
+    const folder = repositoryFolder(world, project.id)
     await access(folder)
 
     await world.end({ group: top })
