@@ -80,6 +80,14 @@ describe('the wire (1.0)', () => {
     expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'OPTIONS', 'POST'])
   })
 
+  test('a slash at the end changes nothing, as python-gitlab writes it in `/features/`', async () => {
+    for (const path of ['/features', '/version', variables]) {
+      const answer = await world.root.get(`${path}/?per_page=1`)
+      expect(answer.status).toBe(200)
+      expect(answer.body).toEqual((await world.root.get(`${path}?per_page=1`)).body)
+    }
+  })
+
   test('OPTIONS is 204 with the verbs', async () => {
     const answer = await world.anonymous.request('OPTIONS', `${variables}/KEY`)
     expect(answer.status).toBe(204)

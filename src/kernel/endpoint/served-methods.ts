@@ -2,7 +2,7 @@ import createRouter from 'find-my-way'
 import type { Endpoint } from './endpoint.ts'
 
 /** Of the HTTP server's router and of this one. */
-export const routerOptions = { maxParamLength: 8192, ignoreTrailingSlash: false } as const
+export const routerOptions = { maxParamLength: 8192, ignoreTrailingSlash: true } as const
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
