@@ -191,6 +191,7 @@ export class Gate {
           break
         case 'may':
           if (!decide(actor!, endpoint.may as never, subject as never, true).allowed) throw forbidden()
+          if (isAtRest(endpoint, subject!)) throw forbidden()
           break
       }
     }
@@ -286,6 +287,12 @@ function isShut(actor: Actor | undefined, subject: AnySubject): boolean {
 
 function isPlace(subject: AnySubject): subject is GroupSubject | ProjectSubject {
   return subject.kind === 'group' || subject.kind === 'project'
+}
+
+/** Projects that are archived, or are about to go, are only read (7.1). */
+function isAtRest({ method, whileArchived }: Endpoint, subject: AnySubject): boolean {
+  if (method === 'GET' || whileArchived === true || subject.kind !== 'project') return false
+  return subject.archived || subject.deleting
 }
 
 /** Where a token is replaced by a new one. */

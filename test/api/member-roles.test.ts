@@ -331,7 +331,14 @@ const matrix: Readonly<Record<(typeof permissions)[number], readonly Row[]>> = {
       call: (person, { group }) => person.post(`/groups/${group.id}/push_rule`, { deny_delete_tag: true }),
     },
   ],
-  admin_infra_state: [{ on: 'project', ability: 'admin_infra_state' }],
+  admin_infra_state: [
+    {
+      on: 'project',
+      ability: 'admin_infra_state',
+      call: (person, { project }) =>
+        person.post(`/projects/${project.id}/terraform/state/main`, { version: 4, serial: 1 }),
+    },
+  ],
   admin_vulnerability: [
     { on: 'project', ability: 'admin_vulnerability' },
     { on: 'group', ability: 'admin_vulnerability' },
@@ -507,6 +514,24 @@ test('remove_group does not reach to a whole tree', async () => {
     member_role_id: held['id'],
   })
   expect((await guest.delete(`/groups/${group.id}`)).status).toBe(403)
+})
+
+test('who looks after members by a role sees what they are in; seats are for Owners', async () => {
+  const group = await world.group()
+  const held = await role('/member_roles', { admin_group_member: true })
+  const [keeper, developer] = [await world.user(), await world.member({ group }, 'developer')]
+  const entry = { user_id: keeper.id, access_level: 10, member_role_id: held['id'] }
+  expectStatus(await world.root.post(`/groups/${group.id}/members`, entry), 201)
+  const billable = `/groups/${group.id}/billable_members`
+  expect((await keeper.get(`${billable}/${developer.id}/memberships`)).status).toBe(200)
+  expect((await keeper.get(billable)).status).toBe(400)
+  expect(await keeper.delete(`${billable}/${developer.id}`)).toMatchObject({
+    status: 400,
+    body: { message: '400 Bad request - User unauthorized to remove member' },
+  })
+  const state = `/groups/${group.id}/members/${developer.id}/state`
+  expect((await keeper.put(state, { state: 'awaiting' })).status).toBe(400)
+  expect((await world.root.put(state, { state: 'awaiting' })).status).toBe(200)
 })
 
 test('a guest with read_code clones, and no longer once the role loses it', async () => {

@@ -153,3 +153,23 @@ describe('members of another project', () => {
     expect((await importInto(world.root, target, source)).status).toBe(405)
   })
 })
+
+test('an archived project is only read: even its settings stay, and who is tired of it leaves', async () => {
+  const project = await world.project()
+  const owner = await world.member({ project }, 'owner')
+  const developer = await world.member({ project }, 'developer')
+  const at = `/projects/${project.id}`
+  expectStatus(await owner.post(`${at}/archive`), 201)
+  const refused = await Promise.all([
+    owner.put(at, { description: 'x' }),
+    owner.post(`${at}/hooks`, { url: 'https://192.0.2.7/hook' }),
+    owner.delete(`${at}/members/${developer.id}`),
+    world.root.post(`${at}/housekeeping`),
+  ])
+  expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403])
+  expect((await (await world.user()).put(at, { description: 'x' })).status).toBe(404)
+  expect((await developer.post(`${at}/star`)).status).toBe(201)
+  expect((await developer.delete(`${at}/members/${developer.id}`)).status).toBe(204)
+  expectStatus(await owner.post(`${at}/unarchive`), 201)
+  expect((await owner.put(at, { description: 'x' })).status).toBe(200)
+})

@@ -104,6 +104,7 @@ export function accessRequestEndpoints(kind: Place['kind'], services: Services):
     endpoint({
       method: 'DELETE',
       path: `/${kind}s/:id/access_requests/:user_id`,
+      whileArchived: true,
       summary: `Refuse somebody who asks to be let into a ${kind}, or take the own request back`,
       on,
       may: signedIn,

@@ -51,7 +51,7 @@ export function billableMembers(services: Services): { endpoints: Endpoint[] } {
       refuses,
       read: ({ params, page }) => read(params.user_id, page),
       async handle({ actor, group, params, rows }) {
-        requireTop(actor, group)
+        requireTop(actor, group, 'admin_group_member')
         if (rows.length === 0 || what.path === 'memberships') await requireBillable(group, params.user_id)
         return rows.map((row) => membership(row, externalUrl()))
       },
@@ -74,7 +74,7 @@ export function billableMembers(services: Services): { endpoints: Endpoint[] } {
         refuses: { 400: refuses[400] },
         read: ({ params, page }) => store.list(params, above, page),
         async handle({ actor, group, rows }) {
-          requireTop(actor, group)
+          requireTop(actor, group, 'admin_group')
           return rows.map((row) => billableMember(row, actor, externalUrl()))
         },
       }),
@@ -99,7 +99,7 @@ export function billableMembers(services: Services): { endpoints: Endpoint[] } {
         refuses: { 400: 'No top-level group, no right to, no membership, or the last owner' },
         async handle({ actor, group, params }) {
           if (group.parentId !== null) throw badRequest('Invalid group provided, must be top-level')
-          if (!may(actor, 'admin_group_member', group)) {
+          if (!may(actor, 'admin_group', group)) {
             throw badRequest('User unauthorized to remove member')
           }
           const place = placeOf(group)
@@ -126,6 +126,6 @@ export function billableMembers(services: Services): { endpoints: Endpoint[] } {
 }
 
 /** Both refusals look the same (part 2 completions, 1.14). */
-function requireTop(actor: Actor, group: GroupSubject): void {
-  if (group.parentId !== null || !may(actor, 'admin_group_member', group)) throw badRequest()
+function requireTop(actor: Actor, group: GroupSubject, ability: 'admin_group' | 'admin_group_member'): void {
+  if (group.parentId !== null || !may(actor, ability, group)) throw badRequest()
 }

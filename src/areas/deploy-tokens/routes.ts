@@ -125,6 +125,7 @@ export function deployTokenEndpoints(kind: store.Owner['kind'], { db, cipher }: 
     endpoint({
       method: 'DELETE',
       path: `${path}/:token_id`,
+      whileArchived: true,
       summary: `Delete a deploy token of a ${kind}`,
       on,
       may,

@@ -112,6 +112,7 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
       ...one,
       method: 'POST',
       path: `${path}/${verb}`,
+      whileArchived: true,
       summary: verb === 'subscribe' ? 'Subscribe to an issue' : 'Unsubscribe from an issue',
       may: 'read_issue',
       params: Fields({ issue_iid }),

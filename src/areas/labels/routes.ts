@@ -195,6 +195,7 @@ export function labelEndpoints<Kind extends SubjectKind>(
       endpoint({
         method: 'POST',
         path: `${path}/:label_id/${verb}`,
+        whileArchived: true,
         summary: `${verb === 'subscribe' ? 'Subscribe to' : 'Unsubscribe from'} a label of ${called}`,
         on,
         may: reading,

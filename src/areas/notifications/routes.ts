@@ -85,6 +85,7 @@ export function settingEndpoints({ db }: NotificationServices): Endpoint[] {
     endpoint({
       method: 'PUT',
       path: '/projects/:id/notification_settings',
+      whileArchived: true,
       summary: 'Change what the caller is told of in a project',
       on: project,
       may: 'read_project',

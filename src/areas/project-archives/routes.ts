@@ -79,6 +79,7 @@ export function archiveEndpoints(room: ArchiveRoom): Endpoint[] {
       ...about,
       method: 'POST',
       path: '/projects/:id/export',
+      whileArchived: true,
       summary: 'Write a project to an archive',
       description:
         'Branches and tags, the wiki, labels, milestones, issues with their discussions, and protected branches. Secrets and members stay behind.',

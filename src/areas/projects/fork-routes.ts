@@ -32,6 +32,7 @@ export function forkEndpoints(services: ProjectServices): Endpoint[] {
     endpoint({
       method: 'POST',
       path: '/projects/:id/fork',
+      whileArchived: true,
       summary: 'Make a project of your own with the code of this one',
       description:
         'The new project is complete when the answer comes. It is as open as its source and its namespace allow.',

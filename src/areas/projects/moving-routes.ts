@@ -19,6 +19,7 @@ export function movingEndpoints(services: ProjectServices): Endpoint[] {
     endpoint({
       method: 'POST',
       path: '/projects/:id/archive',
+      whileArchived: true,
       summary: 'Archive a project: it can only be read from then on',
       on: project,
       may: 'archive_project',
@@ -34,6 +35,7 @@ export function movingEndpoints(services: ProjectServices): Endpoint[] {
     endpoint({
       method: 'POST',
       path: '/projects/:id/unarchive',
+      whileArchived: true,
       summary: 'Bring an archived project back to life',
       on: project,
       may: 'archive_project',
@@ -63,6 +65,7 @@ export function movingEndpoints(services: ProjectServices): Endpoint[] {
     endpoint({
       method: 'DELETE',
       path: '/projects/:id',
+      whileArchived: true,
       summary: 'Delete a project with all that belongs to it',
       description:
         'With a paid plan a project of a group is marked and goes after `deletion_adjourned_period` days, unless it is restored before.',
@@ -81,6 +84,7 @@ export function movingEndpoints(services: ProjectServices): Endpoint[] {
     endpoint({
       method: 'POST',
       path: '/projects/:id/restore',
+      whileArchived: true,
       summary: 'Keep a project that is marked for deletion',
       on: project,
       may: 'remove_project',

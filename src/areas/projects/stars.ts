@@ -62,6 +62,7 @@ export function starEndpoints(services: ProjectServices): Endpoint[] {
       ...about,
       method: 'POST',
       path: '/projects/:id/star',
+      whileArchived: true,
       summary: 'Mark a project as one that you like',
       description: 'Nothing changes for who has done so before: 304.',
       async handle({ actor, project }) {
@@ -76,6 +77,7 @@ export function starEndpoints(services: ProjectServices): Endpoint[] {
       ...about,
       method: 'POST',
       path: '/projects/:id/unstar',
+      whileArchived: true,
       summary: 'Take the mark back',
       description: 'Nothing changes where there was none: 304.',
       async handle({ actor, project }) {

@@ -132,6 +132,7 @@ export function todoEndpoints(services: TodoServices): Endpoint[] {
         ...(about as { on: typeof project; may: 'read_issue' }),
         method: 'POST',
         path: `${path}/todo`,
+        whileArchived: true,
         summary: `Make a to-do of ${called}`,
         description: 'Answers 304 where one is waiting.',
         record: true,

@@ -22,6 +22,8 @@ export class Cast {
   /** An owner, blocked later, with the token from before. */
   readonly blocked: Person
   readonly blockedAdmin: Person
+  /** Let in beside those of the grid, wherever they are. */
+  readonly others: Json[] = []
   readonly #expired: Readonly<Record<'owner' | 'admin', Client>>
   readonly #reading: Readonly<Record<'owner' | 'admin', Client>>
 
@@ -79,7 +81,8 @@ export class Cast {
       access_level: roles[role],
     }))
     entries.push({ user_id: String(this.blocked.id), access_level: roles.owner })
-    for (const entry of entries) expectStatus(await this.world.root.post(`${place}/members`, entry), 201)
+    for (const entry of [...entries, ...this.others])
+      expectStatus(await this.world.root.post(`${place}/members`, entry), 201)
   }
 
   /** Everybody who calls in a row, in the order of the columns. */

@@ -16,6 +16,29 @@ export function scenarioOf({ method, path, condition }: Row): Scenario | undefin
   return typeof found === 'function' ? { prepare: found } : found
 }
 
+/** Prepares a row once and calls its endpoint as one caller; `before` is done when all is ready. */
+export async function playOnce(
+  row: Row,
+  stages: Stages,
+  caller: Caller,
+  before: (stage: Stage) => Promise<void> = async () => undefined,
+): Promise<Reply> {
+  const scenario = scenarioOf(row)
+  if (scenario === undefined) throw new Error(`no scenario for ${row.method} ${row.path}, "${row.condition}"`)
+  const about = scenario.about ?? (row.path.startsWith('/groups/') ? 'group' : 'project')
+  const stage = await (scenario.ownStage === true
+    ? stages.own(row.visibility, about)
+    : stages.shared(row.visibility, about))
+  try {
+    const request = await scenario.prepare(stage, caller, row)
+    const place = request.stage ?? stage
+    await before(place)
+    return await send(row, request, place, caller)
+  } finally {
+    await scenario.after?.(stage)
+  }
+}
+
 /** Calls the endpoint of a row as everybody; gives the statuses, and the bodies for whoever looks into a difference. */
 export async function play(
   row: Row,

@@ -129,5 +129,5 @@ export function stateEndpoints({ db, externalUrl }: Services): Endpoint[] {
 
 /** Both refusals look the same (part 2 completions, 1.9). */
 function requireTop(actor: Actor, group: GroupSubject): void {
-  if (group.parentId !== null || !may(actor, 'admin_group_member', group)) throw badRequest()
+  if (group.parentId !== null || !may(actor, 'admin_group', group)) throw badRequest()
 }

@@ -116,6 +116,7 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
     endpoint({
       method: 'DELETE',
       path: `/${kind}s/:id/members/:user_id`,
+      whileArchived: true,
       summary: `Remove a member from a ${kind}, or leave it`,
       on,
       may: 'leave',

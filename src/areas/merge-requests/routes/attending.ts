@@ -25,6 +25,7 @@ export function attendingEndpoints(services: MergeRequestServices): Endpoint[] {
     endpoint({
       method: 'POST',
       path: `${requestPath}/${wanted ? 'subscribe' : 'unsubscribe'}`,
+      whileArchived: true,
       summary: wanted ? 'Subscribe to a merge request' : 'Unsubscribe from a merge request',
       on: projectKind,
       may: 'read_merge_request',

@@ -11,7 +11,8 @@ export function archived(stage: Stage): Promise<Stage> {
 /** A stage whose project was archived, or not, just now. */
 async function withArchived(stage: Stage, act: 'archive' | 'unarchive'): Promise<{ stage: Stage }> {
   const own = await stage.variant('archived and back', async () => undefined)
-  await own.make(`${own.projectPath}/${act}`)
+  // It may be so already.
+  await own.world.root.post(`${own.projectPath}/${act}`)
   return { stage: own }
 }
 
