@@ -78,6 +78,7 @@ import { notifications } from '../areas/notifications/index.ts'
 import { uploads } from '../areas/uploads/index.ts'
 import { search } from '../areas/search/index.ts'
 import { signUp } from '../areas/sign-up/index.ts'
+import { singleSignOn } from '../areas/single-sign-on/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
 import { shares } from '../areas/shares/index.ts'
 import { features } from '../areas/features/index.ts'
@@ -155,6 +156,7 @@ export function areas(services: Services): Area[] {
     serviceAccounts({ ...services, beforeRemoval: removeRepositoriesBelow, removeNotes: removeNotesOf }),
     sessions({ ...services, elsewhere }),
     oauth({ ...services, elsewhere, identity: identity.tokens }),
+    singleSignOn(services),
     signUp({ ...services, texts: markdownArea.texts, beforeRemoval: removeRepositoriesBelow }),
     members(services),
     customAttributes(services),

@@ -1,6 +1,6 @@
 import { owesTerms, type PageVisitors } from '../access/index.ts'
-import type { Settings } from '../settings/index.ts'
 import type { PageOptions } from '../web/index.ts'
+import type { Services } from './services.ts'
 
 /** What the sign-in page tells people who were sent there. */
 const notices: Readonly<Record<string, string>> = {
@@ -13,13 +13,14 @@ const notices: Readonly<Record<string, string>> = {
   password_chosen: 'Your password is set. Sign in with it.',
   confirmation_sent: 'If somebody waits for a confirmation at this address, a mail is on its way.',
   confirmed: 'Your e-mail address has been confirmed.',
+  provider_disabled: 'Signing in with this provider is disabled.',
+  provider_failed: 'The provider could not tell who you are. Please try again.',
   terms_declined: 'You have declined the Terms of Service, and were signed out.',
 }
 
 /** What the settings say of the pages. */
 export function pageOptions(
-  settings: Pick<Settings, 'values'>,
-  externalUrl: () => string,
+  { settings, externalUrl, singleSignOn }: Pick<Services, 'settings' | 'externalUrl' | 'singleSignOn'>,
   visitors: PageVisitors,
 ): PageOptions {
   return {
@@ -37,6 +38,7 @@ export function pageOptions(
         : undefined
     },
     notice: (name) => notices[name],
+    providers: () => singleSignOn.offered(),
     securityText: () => settings.values.security_txt_content,
     joinsCohorts: () => settings.values.floc_enabled,
   }

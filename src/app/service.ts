@@ -7,6 +7,7 @@ import { Gate, PageVisitors, Throttles, type ProjectSubject } from '../access/in
 import { refRules } from './ref-rules.ts'
 import { Directory, readLdapConfig } from '../areas/ldap/index.ts'
 import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
+import { readSingleSignOn, SingleSignOn } from '../areas/single-sign-on/index.ts'
 import { Blobs } from '../blobs/index.ts'
 import { openGit } from '../git/index.ts'
 import type { Config } from '../kernel/config/index.ts'
@@ -77,6 +78,7 @@ async function bringUpToDate(connection: pg.ClientConfig, log: Logger): Promise<
 export async function startService(config: Config, log: Logger): Promise<Service> {
   await using stack = new AsyncDisposableStack()
   const ldapConfig = readLdapConfig(config.ldapConfig, process.env)
+  const providers = readSingleSignOn(config.oidcConfig, process.env)
   await makeFolders(config.dataDirectory, 0o711)
 
   const connection = await openDatabase(config, log, stack)
@@ -85,7 +87,16 @@ export async function startService(config: Config, log: Logger): Promise<Service
 
   const notifications = new Notifications(connection, log)
   const cipher = new Cipher(await secretKey(config.secretKey, config.dataDirectory))
-  const settings = stack.use(new Settings({ db, notifications, cipher, plan: config.plan, log }))
+  const settings = stack.use(
+    new Settings({
+      db,
+      notifications,
+      cipher,
+      plan: config.plan,
+      signInSources: providers.map(({ name }) => name),
+      log,
+    }),
+  )
   await settings.load()
 
   const counts = stack.use(new SharedCounts(db.writer, log))
@@ -132,6 +143,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     events,
     mail: stack.use(new Mailer({ db, cipher, settings, log, ...config.mail, externalUrl })),
     directory: new Directory(ldapConfig, { db, log, settings }),
+    singleSignOn: new SingleSignOn(providers, settings),
     cipher,
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
     outbound: new Outbound(() => outboundRules(settings.values)),
@@ -185,7 +197,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     externalUrl,
   )
   for (const area of built) area.mount?.(server)
-  mountPages(server, pageOptions(settings, externalUrl, visitors))
+  mountPages(server, pageOptions(services, visitors))
   stack.defer(() => close(server, config.shutdownTimeout))
   await server.listen({ port: config.port, host: config.host })
   bound = listeningAt(server, config.host)

@@ -1,6 +1,7 @@
 import type { ProjectSubject, Throttles } from '../access/index.ts'
 import type { Directory } from '../areas/ldap/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
+import type { SingleSignOn } from '../areas/single-sign-on/index.ts'
 import type { Blobs } from '../blobs/index.ts'
 import type { Images } from './images.ts'
 import type { Plan } from '../kernel/config/index.ts'
@@ -48,6 +49,8 @@ export interface Services {
   readonly mail: Mailer
   /** Where people sign in who have their password elsewhere. */
   readonly directory: Directory
+  /** Providers that people sign in with. */
+  readonly singleSignOn: SingleSignOn
   readonly cipher: Cipher
   readonly blobs: Blobs
   /** Requests to addresses that users chose. */

@@ -104,7 +104,12 @@ const assetProxy = [
 ] as const
 
 /** What follows from a change by itself, in other settings. */
-export function withConsequences(change: Change, before: SettingValues, faults: Faults): Change {
+export function withConsequences(
+  change: Change,
+  before: SettingValues,
+  faults: Faults,
+  signInSources: readonly string[],
+): Change {
   const after: { -readonly [Name in SettingName]?: SettingValues[Name] } = { ...change }
   if (change.default_branch_protection !== undefined && !change.default_branch_protection_defaults) {
     after.default_branch_protection_defaults = branchProtectionOf(change.default_branch_protection)
@@ -120,8 +125,12 @@ export function withConsequences(change: Change, before: SettingValues, faults: 
   } else if (change.outbound_local_requests_whitelist !== undefined) {
     after.outbound_local_requests_allowlist_raw = change.outbound_local_requests_whitelist.join('\n')
   }
-  // No sources of other identities are configured.
-  if (change.disabled_oauth_sign_in_sources !== undefined) after.disabled_oauth_sign_in_sources = []
+  // Unknown ones vanish, as they may belong to another configuration.
+  if (change.disabled_oauth_sign_in_sources !== undefined) {
+    after.disabled_oauth_sign_in_sources = change.disabled_oauth_sign_in_sources.filter((name) =>
+      signInSources.includes(name),
+    )
+  }
   const rewritten = assetProxy.some((name) => name in change && !isSame(change[name], before[name]))
   if (rewritten && change.local_markdown_version === undefined) {
     after.local_markdown_version = (before.local_markdown_version + 1) % 65_536

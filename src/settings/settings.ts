@@ -45,6 +45,8 @@ export interface SettingsServices {
   readonly notifications: Notifications
   readonly cipher: Cipher
   readonly plan: Plan
+  /** Names of the configured providers of identities. */
+  readonly signInSources: readonly string[]
   readonly log: Logger
 }
 
@@ -120,7 +122,7 @@ export class Settings implements AsyncDisposable {
     const asked = readChange(sent, this.#services.plan, faults)
     const signIn = readSignInSwitches(sent, faults)
     return this.#change(options, faults, async (before) => {
-      const change = withConsequences(asked, before, faults)
+      const change = withConsequences(asked, before, faults, this.#services.signInSources)
       return Object.keys(signIn).length === 0
         ? change
         : {

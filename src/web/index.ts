@@ -26,6 +26,8 @@ export interface PageOptions {
   readonly detour: (headers: IncomingHttpHeaders) => Promise<string | undefined>
   /** What the sign-in page tells somebody who was sent there for this reason. */
   readonly notice: (name: string) => string | undefined
+  /** Who else tells who people are: the sign-in page leads there. */
+  readonly providers: () => readonly { readonly name: string; readonly label: string }[]
   /** Of `/.well-known/security.txt`, if there is one. */
   readonly securityText: () => string | null
   /** Whether browsers may count visits in with groups of interests. */
@@ -59,9 +61,10 @@ export function mountPages(server: FastifyInstance, options: PageOptions): void 
   server.get<{ Querystring: { notice?: unknown } }>('/users/sign_in', (request, reply) => {
     const { notice: name } = request.query
     const notice = typeof name === 'string' ? options.notice(name) : undefined
-    return notice === undefined
+    const providers = options.providers()
+    return notice === undefined && providers.length === 0
       ? sendPage(request, reply, 'sign-in.html')
-      : sendNotice(reply, pages.get('sign-in.html')!, notice)
+      : sendSignIn(reply, pages.get('sign-in.html')!, notice, providers)
   })
   server.get<{ Params: { name: string } }>('/-/assets/:name', (request, reply) => {
     const file = assets.get(request.params.name)
@@ -70,14 +73,24 @@ export function mountPages(server: FastifyInstance, options: PageOptions): void 
   })
 }
 
-/** The page with a notice in it, which is not kept. */
-function sendNotice(reply: FastifyReply, { body, headers }: StaticFile, notice: string): FastifyReply {
-  const text = body
-    .toString('utf8')
-    .replace(
+/** The page with what the moment adds to it, which is not kept. */
+function sendSignIn(
+  reply: FastifyReply,
+  { body, headers }: StaticFile,
+  notice: string | undefined,
+  providers: ReturnType<PageOptions['providers']>,
+): FastifyReply {
+  const links = html`<p id="providers">
+    ${providers.map(({ name, label }) => html`<a href="auth/${name}">Sign in with ${label}</a> `)}
+  </p>`
+  let text = body.toString('utf8')
+  if (notice !== undefined) {
+    text = text.replace(
       '<p id="notice" role="status" hidden></p>',
       () => html`<p id="notice" role="status">${notice}</p>`.text,
     )
+  }
+  if (providers.length > 0) text = text.replace('<p id="providers" hidden></p>', () => links.text)
   return reply
     .headers({ ...headers, 'cache-control': 'no-store' })
     .removeHeader('etag')

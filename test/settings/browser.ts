@@ -11,6 +11,8 @@ export interface Page {
 export class Browser {
   readonly #world: World
   cookie = ''
+  /** What it keeps while it is at a provider of identities. */
+  #journey = ''
 
   constructor(world: World) {
     this.#world = world
@@ -48,13 +50,16 @@ export class Browser {
     path: string,
     { headers, ...init }: Omit<RequestInit, 'headers'> & { headers: Record<string, string> },
   ): Promise<Page> {
+    const cookies = [this.cookie, this.#journey].filter((cookie) => cookie !== '')
     const answer = await fetch(this.#world.url + path, {
       ...init,
       redirect: 'manual',
-      headers: { ...headers, ...(this.cookie !== '' && { cookie: this.cookie }) },
+      headers: { ...headers, ...(cookies.length > 0 && { cookie: cookies.join('; ') }) },
     })
     for (const kept of answer.headers.getSetCookie()) {
-      if (kept.startsWith('_gitlab_session=')) this.cookie = kept.split(';', 1)[0]!
+      const [cookie] = kept.split(';', 1) as [string]
+      if (cookie.startsWith('_gitlab_session=')) this.cookie = cookie
+      if (cookie.startsWith('sign_in_elsewhere=')) this.#journey = cookie === 'sign_in_elsewhere=' ? '' : cookie
     }
     const location = answer.headers.get('location')
     return {

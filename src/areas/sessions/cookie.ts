@@ -9,10 +9,24 @@ interface CookieServices {
 }
 
 /** What a browser is to keep; without `seconds` until it is closed, with 0 no longer. */
-function cookieFor({ externalUrl }: CookieServices, name: string, value: string, seconds?: number): string {
+export function cookieFor(
+  { externalUrl }: CookieServices,
+  name: string,
+  value: string,
+  seconds?: number,
+): string {
   const secure = externalUrl().startsWith('https:') ? ['Secure'] : []
   const life = seconds === undefined ? [] : [`Max-Age=${seconds}`]
   return [`${name}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax', ...secure, ...life].join('; ')
+}
+
+/** What a browser brought under a name. */
+export function cookieOf(name: string, header: string | undefined): string | undefined {
+  return header
+    ?.split(';')
+    .map((part) => part.trim())
+    .find((part) => part.startsWith(`${name}=`))
+    ?.slice(name.length + 1)
 }
 
 /** The session, and by what the browser is known next time. */

@@ -7,14 +7,19 @@ import type { SignInServices } from './sign-in.ts'
 import { sessionEndpoints } from './routes.ts'
 import { removeEnded } from './store.ts'
 
-export { cookiesOf, endedCookie } from './cookie.ts'
-export { deviceOf } from './known-devices.ts'
+export { cookieFor, cookieOf, cookiesOf, endedCookie } from './cookie.ts'
+export { deviceIn, deviceOf } from './known-devices.ts'
 export { readForm } from './form.ts'
 export { isOwnPage } from './own-page.ts'
 export { confirmsPassword, passwordsForGit } from './passwords.ts'
 export { provesSecondFactor } from './second-factor.ts'
-export { byPassword, openSession, type SignInServices } from './sign-in.ts'
-export { byLogin as accountByLogin, close as closeSession } from './store.ts'
+export { byPassword, openSession, problemOf, provesCode, type SignInServices } from './sign-in.ts'
+export {
+  byId as accountById,
+  byLogin as accountByLogin,
+  close as closeSession,
+  type Account,
+} from './store.ts'
 
 const forgetting = 'forget-ended-sessions'
 

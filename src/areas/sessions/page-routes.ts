@@ -4,7 +4,7 @@ import { nameRequest } from '../../kernel/log/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import { digestToken } from '../../kernel/lib/secrets.ts'
 import { cookiesOf, endedCookie } from './cookie.ts'
-import { deviceCookie } from './known-devices.ts'
+import { deviceIn } from './known-devices.ts'
 import { readForm } from './form.ts'
 import { isOwnPage } from './own-page.ts'
 import { signIn, type SignInServices } from './sign-in.ts'
@@ -36,7 +36,7 @@ export function mountSignIn(server: FastifyInstance, services: SignInServices): 
       {
         ip: request.ip,
         userAgent: request.headers['user-agent'],
-        device: cookieNamed(deviceCookie, request.headers.cookie),
+        device: deviceIn(request.headers.cookie),
       },
     )
     if ('refused' in result) return refuse(reply, 401, result.refused, result.needs)
@@ -46,6 +46,13 @@ export function mountSignIn(server: FastifyInstance, services: SignInServices): 
       two_factor_setup_required: result.mustEnrol,
       must_accept_terms: result.mustAcceptTerms,
     })
+  })
+
+  // For pages to which somebody came signed in, as from a provider: they write with it, and no other site can read it.
+  server.get('/users/csrf_token', (request, reply) => {
+    const session = sessionOf(request.headers)
+    if (session === undefined || !isOwnPage(request)) return refuse(reply, 403, 'There is no session.')
+    return send(reply, 200, { csrf_token: csrfTokenOf(session) })
   })
 
   const signOut = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -65,14 +72,6 @@ export function mountSignIn(server: FastifyInstance, services: SignInServices): 
 }
 
 const given = (text: string | undefined): string | undefined => (text === '' ? undefined : text)
-
-function cookieNamed(name: string, header: string | undefined): string | undefined {
-  return header
-    ?.split(';')
-    .map((part) => part.trim())
-    .find((part) => part.startsWith(`${name}=`))
-    ?.slice(name.length + 1)
-}
 
 function refuse(reply: FastifyReply, status: number, message: string, needs?: string): FastifyReply {
   return send(reply, status, { message, ...(needs !== undefined && { needs }) })

@@ -4,6 +4,7 @@ import { digestPassword, matchesPassword, passwordFaults, passwordRules } from '
 import type { Events } from '../../tasks/index.ts'
 import { warnOfUnknown, type SignInPlace } from './known-devices.ts'
 import { isRight, type PasswordServices } from './passwords.ts'
+import type { Logger } from '../../kernel/log/index.ts'
 import { takeSecondFactor } from './second-factor.ts'
 import * as store from './store.ts'
 import type { Account } from './store.ts'
@@ -12,6 +13,7 @@ import { sendCode, unlock, unlocksByMail } from './unlocking.ts'
 export interface SignInServices extends PasswordServices {
   readonly cipher: Cipher
   readonly events: Events
+  readonly log: Logger
   readonly externalUrl: () => string
   /** Who else knows people and their passwords, such as a directory: the id of the user. */
   readonly elsewhere?: (login: string, password: string) => Promise<number | undefined>
@@ -69,10 +71,8 @@ export async function signIn(
   const { account } = found
   if (account.two_factor) {
     if (form.code === undefined) return { refused: 'A code of the second factor is needed.', needs: 'code' }
-    const right = await isRight(services, account.id, account, () =>
-      services.db.transaction((tx) => takeSecondFactor(tx, services.cipher, account, form.code!)),
-    )
-    if (!right) return { refused: 'Invalid two-factor code.', needs: 'code' }
+    if (!(await provesCode(services, account, form.code)))
+      return { refused: 'Invalid two-factor code.', needs: 'code' }
   }
   const renewed = await renew(services, account, form.newPassword)
   if (renewed !== undefined) return { refused: renewed, needs: 'new_password' }
@@ -91,16 +91,28 @@ export async function byPassword(
     const refused = await openLocked(services, account, form.unlockCode)
     if (refused !== undefined) return { refused, needs: 'unlock_code' }
   }
+  const problem = await problemOf(services, account)
+  return problem === undefined ? { account } : { refused: problem }
+}
+
+/** Why somebody who has shown who he is may not come in all the same; it is told who tried and was kept out. */
+export async function problemOf(services: SignInServices, account: Account): Promise<string | undefined> {
   const house = { values: services.settings.values, externalUrl: services.externalUrl() }
   const problem =
     (account.state === 'deactivated' ? undefined : accountProblem(standingOf(account))) ??
     confirmationProblem({ unconfirmedSince: account.unconfirmed_since }, house)
-  if (problem === undefined) return { account }
-  if (blocked.has(account.state)) {
+  if (problem !== undefined && blocked.has(account.state)) {
     const news = { userId: account.id, payload: { state: account.state } }
     await services.db.transaction((tx) => services.events.announce(tx, 'failed_login', news))
   }
-  return { refused: problem }
+  return problem
+}
+
+/** Whether a code is right for the second factor of an account; wrong ones count towards its lock. */
+export function provesCode(services: SignInServices, account: Account, code: string): Promise<boolean> {
+  return isRight(services, account.id, account, () =>
+    services.db.transaction((tx) => takeSecondFactor(tx, services.cipher, account, code)),
+  )
 }
 
 interface Known {

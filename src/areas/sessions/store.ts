@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 
 export interface Account {
@@ -34,6 +34,14 @@ export async function byLogin(db: Reader, login: string): Promise<Account | unde
     select ${columns} from users u
     where (lower(u.username) = lower(${login}) or lower(u.email) = lower(${login})) and u.kind = 'human'
     limit 1`.execute(db)
+  return rows[0]
+}
+
+export async function byId(
+  { reader }: Pick<Database, 'reader'>,
+  userId: number,
+): Promise<Account | undefined> {
+  const { rows } = await sql<Account>`select ${columns} from users u where u.id = ${userId}`.execute(reader)
   return rows[0]
 }
 

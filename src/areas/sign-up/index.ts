@@ -5,6 +5,8 @@ import type { SignUpServices } from './services.ts'
 import { mountTerms } from './terms-pages.ts'
 import { removeUnconfirmed } from './unconfirmed.ts'
 
+export { isAdmitted } from './addresses.ts'
+
 const removal = 'sign-up:remove-unconfirmed'
 
 /** How people come by themselves: sign-up, the confirmation of their address, and the terms. */

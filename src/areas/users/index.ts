@@ -14,6 +14,8 @@ import { upkeep } from './upkeep.ts'
 
 export { basicUser, BasicUser, basicUserJson, type BasicUserEntity, type BasicUserRow } from './basic.ts'
 export { acceptInvitations, createBot, createUser, type NewUser } from './create.ts'
+export { cleanName, freeName } from './free-name.ts'
+export { identify } from './identities.ts'
 export { digestPassword, matchesPassword } from './password.ts'
 export { findPasswordOwner, openPasswordLink, sendPasswordLink } from './password-links.ts'
 export { sendConfirmation, type Addressee } from './email-confirmation.ts'

@@ -136,6 +136,10 @@ export const variables = {
     String,
     'File (YAML or JSON) that describes the LDAP servers people sign in with; see docs/ldap.md.',
   ),
+  OIDC_CONFIG: optional(
+    String,
+    'File (YAML or JSON) that describes the providers of OpenID Connect people sign in with; see docs/single-sign-on.md.',
+  ),
   SMTP_URL: optional(
     smtpUrl,
     'Server that mails are sent through, as `smtp://user:password@host:587` (with STARTTLS, which a password needs but on this machine) or `smtps://host:465`; the same on all nodes. Unset: no mail is sent.',
@@ -206,6 +210,7 @@ export interface Config {
     readonly bucket: RegistryBucket | undefined
   }
   readonly ldapConfig: string | undefined
+  readonly oidcConfig: string | undefined
   readonly mail: {
     /** Undefined: no mail is sent. */
     readonly smtp: URL | undefined
@@ -262,6 +267,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       bucket: readBucket(read),
     },
     ldapConfig: read('LDAP_CONFIG'),
+    oidcConfig: read('OIDC_CONFIG'),
     mail: { smtp: read('SMTP_URL'), from: read('MAIL_FROM') },
     plan: read('PLAN'),
     roles: new Set(read('ROLES') ?? roles),

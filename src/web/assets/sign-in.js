@@ -65,5 +65,16 @@ function show(name) {
   document.getElementById('name').textContent = name
 }
 
+if (wanted !== undefined) {
+  for (const link of document.querySelectorAll('#providers a')) {
+    link.search = new URLSearchParams({ return_to: new URLSearchParams(location.search).get('return_to') })
+  }
+}
+
 const signedIn = await fetch(user, { credentials: 'same-origin' })
-if (signedIn.ok) show((await signedIn.json()).username)
+if (signedIn.ok) {
+  // Who came from a provider has a session, and not yet what pages write with.
+  const token = await fetch(new URL('csrf_token', location.href), { credentials: 'same-origin' })
+  if (token.ok) sessionStorage.setItem('csrf', (await token.json()).csrf_token)
+  show((await signedIn.json()).username)
+}
