@@ -29,6 +29,11 @@ export function cookieOf(name: string, header: string | undefined): string | und
     ?.slice(name.length + 1)
 }
 
+/** By what a browser says that somebody has signed in with it before. */
+export function deviceIn(header: string | undefined): string | undefined {
+  return cookieOf(deviceCookie, header)
+}
+
 /** The session, and by what the browser is known next time. */
 export function cookiesOf(
   services: CookieServices,

@@ -1,7 +1,6 @@
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import { letter, type Mailer } from '../../mail/index.ts'
-import { cookieOf } from './cookie.ts'
 import * as store from './store.ts'
 import type { Account } from './store.ts'
 
@@ -10,10 +9,6 @@ export const deviceCookie = 'known_sign_in'
 /** Seconds that a browser is known. */
 export const deviceLife = 14 * 24 * 3600
 const context = 'cookies.known_sign_in'
-
-export function deviceIn(header: string | undefined): string | undefined {
-  return cookieOf(deviceCookie, header)
-}
 
 export function deviceOf(cipher: Cipher, userId: number): string {
   return cipher.seal(JSON.stringify({ userId, until: Date.now() + deviceLife * 1000 }), context)
