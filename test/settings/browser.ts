@@ -59,7 +59,8 @@ export class Browser {
     for (const kept of answer.headers.getSetCookie()) {
       const [cookie] = kept.split(';', 1) as [string]
       if (cookie.startsWith('_gitlab_session=')) this.cookie = cookie
-      if (cookie.startsWith('sign_in_elsewhere=')) this.#journey = cookie === 'sign_in_elsewhere=' ? '' : cookie
+      if (cookie.startsWith('sign_in_elsewhere='))
+        this.#journey = cookie === 'sign_in_elsewhere=' ? '' : cookie
     }
     const location = answer.headers.get('location')
     return {
