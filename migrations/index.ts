@@ -91,6 +91,7 @@ import * as newsOfRecords from './0201-news-of-records.ts'
 import * as packages from './0202-packages.ts'
 import * as terraformStates from './0203-terraform-states.ts'
 import * as suggestionAttempts from './0215-suggestion-attempts.ts'
+import * as committersOfMergeRequests from './0204-committers-of-merge-requests.ts'
 import * as projectFetches from './0210-project-fetches.ts'
 import * as upkeepOfRepositories from './0130-upkeep-of-repositories.ts'
 import * as lfs from './0131-lfs.ts'
@@ -184,6 +185,7 @@ export const migrations: MigrationList = {
   '0202-packages': packages,
   '0203-terraform-states': terraformStates,
   '0215-suggestion-attempts': suggestionAttempts,
+  '0204-committers-of-merge-requests': committersOfMergeRequests,
   '0210-project-fetches': projectFetches,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,
   '0120-refs-of-pipelines': refsOfPipelines,

@@ -367,6 +367,45 @@ test('the instance can keep authors and committers from approving, whatever a pr
   expectStatus(await world.root.post(`${at.one(2)}/approve`), 201)
 })
 
+test('of who made its commits do not count where the project says so, also when they were given before', async () => {
+  const at = await projects.make()
+  const [second, third] = [await world.member(at, 'developer'), await world.member(at, 'developer')]
+  const settings = { reset_approvals_on_push: false, merge_requests_disable_committers_approval: true }
+  expectStatus(await at.maintainer.post(`${at.base}/approvals`, settings), 201)
+  const user_ids = [at.maintainer.id, second.id, third.id]
+  const rule = { name: 'Looked at', approvals_required: 1, user_ids }
+  expectStatus(await at.maintainer.post(`${at.base}/approval_rules`, rule), 201)
+  await at.request({ 'a.txt': 'a\n' }, { source_branch: 'a' })
+  const shown = async (): Promise<Json> => expectStatus(await at.developer.get(`${at.one(1)}/approvals`), 200)
+  expectStatus(await second.post(`${at.one(1)}/approve`), 201)
+  expect(await statusOf(at)).toBe('mergeable')
+
+  const write = async (who: Person, file: string) =>
+    expectStatus(
+      await who.post(`${at.base}/repository/files/${file}`, {
+        ...{ branch: 'a', content: file, commit_message: file },
+      }),
+      201,
+    )
+  await write(second, 'mine')
+  await eventually(async () => (await statusOf(at)) === 'not_approved')
+  expect(await shown()).toMatchObject({ approved: false, approvals_left: 1, user_has_approved: false })
+  const state = expectStatus(await at.developer.get(`${at.one(1)}/approval_state`), 200)
+  expect(state['rules']).toMatchObject([{ approved: false, approved_by: [] }])
+  // An address that stands for its holder names him, too.
+  expectStatus(await world.root.put(`/users/${third.id}`, { commit_email: '_private' }), 200)
+  await write(third, 'hidden')
+  const mayApprove = async (who: Person): Promise<unknown> =>
+    expectStatus(await who.get(`${at.one(1)}/approvals`), 200)['user_can_approve']
+  await eventually(async () => !(await mayApprove(third)))
+  expect((await third.post(`${at.one(1)}/approve`)).status).toBe(401)
+  expect(await mayApprove(at.maintainer)).toBe(true)
+  const open = { merge_requests_disable_committers_approval: false }
+  expectStatus(await at.maintainer.post(`${at.base}/approvals`, open), 201)
+  expect(await statusOf(at)).toBe('mergeable')
+  expect(await shown()).toMatchObject({ approved: true, approvals_left: 0 })
+})
+
 test('the instance can leave all rules to its administrators', async () => {
   const at = await projects.make()
   await at.request({ 'a.txt': 'a\n' })

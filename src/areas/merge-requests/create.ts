@@ -21,6 +21,7 @@ import type { MergeRequestServices } from './services.ts'
 import * as store from './store.ts'
 import { tellOf, toldOfLists } from './system-notes.ts'
 import { prepareTask } from './tasks.ts'
+import { withCommitters } from './versions/committers.ts'
 import { computeVersion } from './versions/compute.ts'
 import { keepCommits, pointRequestRef } from './versions/refs.ts'
 
@@ -94,7 +95,8 @@ export async function createMergeRequest(
   if (start === undefined) throw invalid({ target_branch: ['does not exist'] })
   await bringCommits(services, source, target, head)
   const repository = places.of(target)
-  const version = await computeVersion(repository, { head, start }, settings.values.diff_max_files)
+  const computed = await computeVersion(repository, { head, start }, settings.values.diff_max_files)
+  const version = await withCommitters(services, computed)
   await keepCommits(services, target, [version.head, version.base, version.start])
   // One person for each, where no plan pays for more.
   const limited = (ids: readonly number[]): readonly number[] =>

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { userReadsRequests } from '../../access/index.ts'
 import { isDatabaseError, nextIid, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { mergeRequestColumns, mergeRequestSource, type MergeRequestRow } from './rows.ts'
-import type { ComputedVersion } from './versions/compute.ts'
+import type { NewVersion } from './versions/committers.ts'
 
 export interface NewMergeRequest {
   readonly projectId: number
@@ -16,7 +16,7 @@ export interface NewMergeRequest {
   readonly removeSourceBranch: boolean | null
   readonly allowCollaboration: boolean
   readonly mergeAfter: Date | null
-  readonly version: ComputedVersion
+  readonly version: NewVersion
 }
 
 /** Another open request brings the same branch to the same target. */
@@ -49,7 +49,7 @@ export async function insert(tx: Tx, request: NewMergeRequest): Promise<{ id: nu
 }
 
 /** A new version, which is the current one from now on. Whether it can be merged is to be found out. */
-export async function addVersion(tx: Tx, id: number, version: ComputedVersion): Promise<void> {
+export async function addVersion(tx: Tx, id: number, version: NewVersion): Promise<void> {
   await sql`
     with version as (
       insert into merge_request_versions (merge_request_id, head_sha, base_sha, start_sha, state, real_size,
@@ -59,7 +59,7 @@ export async function addVersion(tx: Tx, id: number, version: ComputedVersion): 
       returning id)
     update merge_requests m set version_id = version.id, head_sha = ${version.head}, base_sha = ${version.base ?? null},
       start_sha = ${version.start}, source_gone = false, merge_status = 'unchecked', checked_head = null,
-      checked_target = null, updated_at = now()
+      checked_target = null, committer_ids = ${[...version.committerIds]}::bigint[], updated_at = now()
     from version where m.id = ${id}`.execute(tx)
 }
 

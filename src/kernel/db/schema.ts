@@ -919,6 +919,7 @@ export interface MergeRequests {
   checked_target: string | null;
   closed_at: Timestamp | null;
   closed_by_id: number | null;
+  committer_ids: Generated<ArrayType<number>>;
   created_at: Generated<Timestamp>;
   description: string | null;
   discussion_locked: boolean | null;

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { userOf, type Actor, type ProjectSubject } from '../../../access/index.ts'
-import { listCommits, type Oid } from '../../../git/index.ts'
 import { offers } from '../../../kernel/config/index.ts'
 import { conflict, recordNotFound, unauthorized } from '../../../kernel/errors/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
@@ -10,32 +9,8 @@ import type { MergeRequestServices } from '../services.ts'
 import { tellOf, told } from '../system-notes.ts'
 import { autoMergeTask } from '../tasks.ts'
 import { withApprovals, type RequestWithApprovals } from './rows.ts'
-import { effectiveSettings, mayApprove, type ApprovalFacts } from './rules.ts'
-
-const mostCommits = 1000
-
-/** What decides besides the request itself. Its commits are looked at only where the project keeps committers off. */
-export async function factsFor(
-  { places, settings, plan }: Pick<MergeRequestServices, 'places' | 'settings' | 'plan'>,
-  project: ProjectSubject,
-  row: RequestWithApprovals,
-): Promise<ApprovalFacts> {
-  const effective = effectiveSettings(project.settings, settings.values)
-  const paid = offers(plan, 'approval_rules')
-  if (!paid || !effective.merge_requests_disable_committers_approval) {
-    return { settings: effective, paid, committers: [] }
-  }
-  const commits = await listCommits(places.of(project), {
-    revs: [row.head_sha as Oid],
-    not: [row.start_sha as Oid],
-    limit: mostCommits,
-  })
-  return {
-    settings: effective,
-    paid,
-    committers: commits.map(({ committer }) => committer.email.toLowerCase()),
-  }
-}
+import { mayApprove } from './rules.ts'
+import { approvalSettings } from './settings.ts'
 
 /** `sha`: what the caller has looked at; `password`: his own, where the project wants it shown once more. */
 export async function approve(
@@ -45,9 +20,9 @@ export async function approve(
   row: RequestWithApprovals,
   { sha, password }: { readonly sha?: string | undefined; readonly password?: string | undefined },
 ): Promise<void> {
-  const facts = await factsFor(services, project, row)
-  if (!mayApprove(actor, project, row, facts)) throw unauthorized()
-  if (facts.paid && facts.settings.require_password_to_approve) {
+  const paid = offers(services.plan, 'approval_rules')
+  if (!mayApprove(actor, project, row, paid)) throw unauthorized()
+  if (paid && approvalSettings(project.settings).require_password_to_approve) {
     const { id } = userOf(actor)
     if (password === undefined || !(await confirmsPassword(services, id, password))) throw unauthorized()
   }

@@ -120,7 +120,7 @@ export function approvals(
   const suggested = new Map(
     row.rules
       .flatMap(({ eligible }) => eligible)
-      .filter(({ id }) => !given.has(id) && id !== row.author_id)
+      .filter(({ id }) => !given.has(id) && !row.barred.includes(id))
       .map((user) => [user.id, user]),
   )
   return {

@@ -31,18 +31,19 @@ export const approversOfRule = sql`
     effective_memberships(gn.traversal_ids, null) gm
   where rg.rule_id = r.id`
 
+/** Ids of those whose approval of `m` does not count: of its author and of its committers, as project and instance want. */
+export const barredApprovers = sql`barred_approvers(m.project_id, m.author_id, m.committer_ids)`
+
 /** Approvals of `m` that count for rule `r`. */
 const given = sql`(
   select count(*) from merge_request_approvals a
-  where a.merge_request_id = m.id and (r.rule_type = 'any_approver' or a.user_id in (${approversOfRule})))`
+  where a.merge_request_id = m.id and a.user_id <> all (${barredApprovers}) and (r.rule_type = 'any_approver' or a.user_id in (${approversOfRule})))`
 
 /** Somebody who has not approved `m` may do so by rule `r`. Where nobody may, the rule can ask for no more. */
 const pending = sql`(r.rule_type = 'any_approver' or exists (
   select from (${approversOfRule}) may_approve join users approver on approver.id = may_approve.user_id
   where approver.state = 'active'
-    and (approver.id is distinct from m.author_id
-      or exists (select from projects p
-        where p.id = m.project_id and (p.settings ->> 'merge_requests_author_approval')::boolean))
+    and approver.id <> all (${barredApprovers})
     and not exists (
       select from merge_request_approvals a where a.merge_request_id = m.id and a.user_id = approver.id)))`
 
@@ -58,7 +59,8 @@ export const approvalsMissing = sql`(
   exists (
     select from (${rulesOfRequest}) r where r.approvals_required > 0 and r.approvals_required > ${given} and ${pending})
   or ${approvalsOfProject} > (
-    select count(*) from merge_request_approvals a where a.merge_request_id = m.id))`
+    select count(*) from merge_request_approvals a
+    where a.merge_request_id = m.id and a.user_id <> all (${barredApprovers})))`
 
 export const changesRequested = sql`exists (
   select from merge_request_reviewers rv where rv.merge_request_id = m.id and rv.state = 'requested_changes')`

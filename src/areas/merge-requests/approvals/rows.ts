@@ -3,7 +3,7 @@ import { subjectRequestsReadable } from '../../../access/index.ts'
 import { rows, type Read } from '../../../kernel/endpoint/index.ts'
 import { basicUserJson, type BasicUserRow } from '../../users/index.ts'
 import { mergeRequestColumns, mergeRequestSource, type MergeRequestRow } from '../rows.ts'
-import { approvalsOfProject, approversOfRule, rulesOfRequest } from './missing.ts'
+import { approvalsOfProject, approversOfRule, barredApprovers, rulesOfRequest } from './missing.ts'
 
 export interface GroupRow {
   readonly id: number
@@ -41,6 +41,8 @@ export type RequestWithApprovals = MergeRequestRow & {
   readonly rules: readonly RuleRow[]
   /** Approvals by anybody that the project wants of each request, beside the rules. */
   readonly wanted: number
+  /** Ids of users whose approvals do not count. */
+  readonly barred: readonly number[]
 }
 
 /** Of a rule `r`, which asks for so many approvals. */
@@ -77,14 +79,16 @@ const rulesColumn = sql`
 
 export function readableWithApprovals(iid: number): Read<RequestWithApprovals> {
   return rows(sql`
-    select ${mergeRequestColumns}, ${approvalsColumn}, ${rulesColumn}, ${approvalsOfProject} as wanted from ${mergeRequestSource}
+    select ${mergeRequestColumns}, ${approvalsColumn}, ${rulesColumn}, ${approvalsOfProject} as wanted,
+        ${barredApprovers} as barred from ${mergeRequestSource}
     where m.project_id = subject.id and m.iid = ${iid} and ${subjectRequestsReadable}`)
 }
 
 export function withApprovals(id: number): RawBuilder<{ row: RequestWithApprovals }> {
   return sql<{ row: RequestWithApprovals }>`
     select to_json(r) as row from (
-      select ${mergeRequestColumns}, ${approvalsColumn}, ${rulesColumn}, ${approvalsOfProject} as wanted from ${mergeRequestSource}
+      select ${mergeRequestColumns}, ${approvalsColumn}, ${rulesColumn}, ${approvalsOfProject} as wanted,
+        ${barredApprovers} as barred from ${mergeRequestSource}
       where m.id = ${id}) r`
 }
 

@@ -47,25 +47,27 @@ export function mayOverrideRules(
   )
 }
 
-/** Approvals that count for a rule. */
-export function approvedBy(rule: RuleRow, row: RequestWithApprovals): RequestWithApprovals['approvals'] {
-  if (rule.rule_type === 'any_approver') return row.approvals
-  const eligible = new Set(rule.eligible.map(({ id }) => id))
-  return row.approvals.filter(({ user }) => eligible.has(user.id))
+type Approvals = RequestWithApprovals['approvals']
+
+function counting({ approvals, barred }: RequestWithApprovals): Approvals {
+  return approvals.filter(({ user }) => !barred.includes(user.id))
 }
 
-/** Who may still approve by a rule that names people: not who has, nor the author where the project keeps him off. */
+/** Approvals that count for a rule. */
+export function approvedBy(rule: RuleRow, row: RequestWithApprovals): Approvals {
+  if (rule.rule_type === 'any_approver') return counting(row)
+  const eligible = new Set(rule.eligible.map(({ id }) => id))
+  return counting(row).filter(({ user }) => eligible.has(user.id))
+}
+
+/** Who may still approve by a rule that names people: not who has, nor whose approval would not count. */
 function pendingFor(rule: RuleRow, row: RequestWithApprovals): number {
   const given = new Set(row.approvals.map(({ user }) => user.id))
   return approversBy(rule, row).filter(({ id }) => !given.has(id)).length
 }
 
-function approversBy(
-  rule: RuleRow,
-  { author_id, project_settings }: RequestWithApprovals,
-): RuleRow['eligible'] {
-  const authorToo = project_settings['merge_requests_author_approval'] === true
-  return rule.eligible.filter(({ id }) => authorToo || id !== author_id)
+function approversBy(rule: RuleRow, { barred }: RequestWithApprovals): RuleRow['eligible'] {
+  return rule.eligible.filter(({ id }) => !barred.includes(id))
 }
 
 /** It asks for approvals of which nobody can give one. */
@@ -91,35 +93,26 @@ export function approvalCounts(row: RequestWithApprovals): { required: number; l
   return {
     required: row.wanted + sum(row.rules.map((rule) => rule.approvals_required)),
     left:
-      Math.max(0, row.wanted - row.approvals.length) + sum(row.rules.map((rule) => approvalsLeft(rule, row))),
+      Math.max(0, row.wanted - counting(row).length) + sum(row.rules.map((rule) => approvalsLeft(rule, row))),
   }
-}
-
-export interface ApprovalFacts {
-  readonly settings: ApprovalSettings
-  readonly paid: boolean
-  /** Addresses of those who made its commits. */
-  readonly committers: readonly string[]
 }
 
 /**
  * Whether somebody may approve: Developers, and whoever a rule names; not twice. On paid plans a project says whether
- * authors approve what they made; without one they may.
+ * authors and committers approve what they made; without one they may.
  */
 export function mayApprove(
   actor: Actor,
   project: ProjectSubject,
   row: RequestWithApprovals,
-  { settings, paid, committers }: ApprovalFacts,
+  paid: boolean,
 ): boolean {
   if (actor.user === null || row.state !== 'opened') return false
-  const { id, email } = userOf(actor)
+  const { id } = userOf(actor)
   if (row.approvals.some(({ user }) => user.id === id)) return false
   const named = row.rules.some((rule) => rule.eligible.some((user) => user.id === id))
   if (!may(actor, 'approve_merge_request', project) && !(named && may(actor, 'approve_as_named', project))) {
     return false
   }
-  if (!paid) return true
-  if (row.author_id === id && !settings.merge_requests_author_approval) return false
-  return !(settings.merge_requests_disable_committers_approval && committers.includes(email.toLowerCase()))
+  return !paid || !row.barred.includes(id)
 }

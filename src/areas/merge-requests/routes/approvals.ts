@@ -8,31 +8,27 @@ import {
 import { offers, planOf } from '../../../kernel/config/index.ts'
 import { Fields, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { unauthorized } from '../../../kernel/errors/index.ts'
-import { approve, factsFor, findWithApprovals, unapprove } from '../approvals/act.ts'
+import { approve, findWithApprovals, unapprove } from '../approvals/act.ts'
 import { approvals, Approvals, ApprovalState, approvalState } from '../approvals/entities.ts'
 import { presentApprovals } from '../approvals/present.ts'
 import { resetApprovals } from '../approvals/reset.ts'
 import { readableWithApprovals, type RequestWithApprovals } from '../approvals/rows.ts'
 import { mayApprove } from '../approvals/rules.ts'
+import { approvalSettings } from '../approvals/settings.ts'
 import type { MergeRequestServices } from '../services.ts'
 import { iid, readingOne, requestPath, writingOne } from './reading.ts'
 
 export function approvalEndpoints(services: MergeRequestServices): Endpoint[] {
   const { db, externalUrl, plan } = services
-  const show = async (
-    actor: Actor,
-    project: ProjectSubject,
-    row: RequestWithApprovals,
-  ): Promise<Record<string, unknown>> => {
-    const facts = await factsFor(services, project, row)
-    return approvals(row, {
+  const paid = offers(plan, 'approval_rules')
+  const show = (actor: Actor, project: ProjectSubject, row: RequestWithApprovals): Record<string, unknown> =>
+    approvals(row, {
       externalUrl: externalUrl(),
-      paid: offers(plan, 'approval_rules'),
-      passwordNeeded: facts.settings.require_password_to_approve,
+      paid,
+      passwordNeeded: approvalSettings(project.settings).require_password_to_approve,
       userId: actor.user?.id,
-      canApprove: mayApprove(actor, project, row, facts),
+      canApprove: mayApprove(actor, project, row, paid),
     })
-  }
   return [
     endpoint({
       ...readingOne,

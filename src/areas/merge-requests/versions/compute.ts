@@ -1,7 +1,7 @@
 import {
   changedPaths,
   countCommits,
-  listCommitIds,
+  listCommits,
   mergeBase,
   patchId,
   type Oid,
@@ -21,6 +21,8 @@ export interface ComputedVersion {
   readonly commitsCount: number
   /** Newest first. */
   readonly commits: readonly Oid[]
+  /** Addresses of who made its commits, merges aside: they bring what others made. */
+  readonly committers: readonly string[]
   /** Of what it changes; undefined where that is nothing, or more than is shown. */
   readonly patchId: Oid | undefined
 }
@@ -35,7 +37,7 @@ export async function computeVersion(
 ): Promise<ComputedVersion> {
   const [base, commits] = await Promise.all([
     mergeBase(repository, [start, head]),
-    listCommitIds(repository, { revs: [head], not: [start], limit: mostCommits }),
+    listCommits(repository, { revs: [head], not: [start], limit: mostCommits }),
   ])
   const from = base ?? start
   const [paths, commitsCount] = await Promise.all([
@@ -45,5 +47,9 @@ export async function computeVersion(
   const size = paths.length
   const state = size === 0 && commits.length === 0 ? 'empty' : size > files ? 'overflow' : 'collected'
   const patch = size === 0 || size > files ? undefined : await patchId(repository, from, head)
-  return { head, base, start, state, size, commitsCount, commits, patchId: patch }
+  return {
+    ...{ head, base, start, state, size, commitsCount, patchId: patch },
+    commits: commits.map(({ oid }) => oid),
+    committers: commits.filter(({ parents }) => parents.length < 2).map(({ committer }) => committer.email),
+  }
 }

@@ -12,6 +12,7 @@ import type { MergeRequestServices } from '../services.ts'
 import * as store from '../store.ts'
 import { broughtCommits, tellOf, told, toldOfPush, toldOfSource } from '../system-notes.ts'
 import { pipelineTask } from '../tasks.ts'
+import { withCommitters } from './committers.ts'
 import { computeVersion } from './compute.ts'
 import { keepCommits, pointRequestRef } from './refs.ts'
 
@@ -67,7 +68,8 @@ async function refresh(
   }
   const start = (await headIn(places, target, row.target_branch)) ?? (row.start_sha as Oid)
   await bringCommits(services, source, target, head)
-  const version = await computeVersion(places.of(target), { head, start }, settings.values.diff_max_files)
+  const computed = await computeVersion(places.of(target), { head, start }, settings.values.diff_max_files)
+  const version = await withCommitters(services, computed)
   await keepCommits(services, target, [version.head, version.base, version.start])
   const brought = await broughtCommits(places.of(target), head, [row.head_sha as Oid, start])
   const lapsing = await lapsingApprovals(services, target, row, version)
