@@ -100,6 +100,7 @@ import * as projectDownloads from './0133-project-downloads.ts'
 import * as visibleReferences from './0141-visible-references.ts'
 import * as upkeepOfWikis from './0142-upkeep-of-wikis.ts'
 import * as projectStatistics from './0143-project-statistics.ts'
+import * as abuseReports from './0220-abuse-reports.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -186,6 +187,7 @@ export const migrations: MigrationList = {
   '0203-terraform-states': terraformStates,
   '0215-suggestion-attempts': suggestionAttempts,
   '0204-committers-of-merge-requests': committersOfMergeRequests,
+  '0220-abuse-reports': abuseReports,
   '0210-project-fetches': projectFetches,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,
   '0120-refs-of-pipelines': refsOfPipelines,

@@ -14,6 +14,7 @@ import { accessExplanations } from '../areas/access-explanations/index.ts'
 import { activities } from '../areas/activities/index.ts'
 import { accessRequests } from '../areas/access-requests/index.ts'
 import { auditEvents } from '../areas/audit-events/index.ts'
+import { abuseReports } from '../areas/abuse-reports/index.ts'
 import { bannersFor, broadcastMessages } from '../areas/broadcast-messages/index.ts'
 import { avatars } from '../areas/avatars/index.ts'
 import { billableMembers } from '../areas/billable-members/index.ts'
@@ -139,6 +140,7 @@ export function areas(services: Services): Area[] {
     applicationSettings(services),
     features(services),
     license(services),
+    abuseReports(services),
     broadcastMessages(services),
     groups(services),
     groupIdentities(services),

@@ -144,3 +144,47 @@ test('without a server no mail is queued', async () => {
   const { rows } = await sql`select from mails`.execute(quiet.service.services.db.writer)
   expect(rows).toEqual([])
 })
+
+describe('reports of abuse', () => {
+  const report = { category: 'phishing', message: 'Asks everybody for passwords' }
+
+  test('are mailed to abuse_notification_email while there is one, and listed for administrators', async () => {
+    const [reporter, offender, other] = [await world.user(), await world.user(), await world.user()]
+    await during(world, { abuse_notification_email: 'abuse@example.com' }, async () => {
+      const body = { ...report, user_id: offender.id, reported_from_url: 'https://there.example/1' }
+      const made = expectStatus(await reporter.post('/abuse_reports', body), 201)
+      expect(made).toMatchObject({ ...report, user: { id: offender.id }, reporter: { id: reporter.id } })
+      const [mail] = await mailbox.to('abuse@example.com')
+      expect(mail!.subject).toBe(
+        `Name of ${offender.username} (@${offender.username}) was reported for abuse`,
+      )
+      for (const part of [report.message, 'phishing', `@${reporter.username}`, 'https://there.example/1']) {
+        expect(mail!.text).toContain(part)
+      }
+    })
+    expectStatus(await reporter.post('/abuse_reports', { ...report, user_id: other.id }), 201)
+    const queued = await sql<{ number: number }>`
+      select count(*)::int as number from mails where key like 'abuse report %'`.execute(
+      world.service.services.db.reader,
+    )
+    expect(queued.rows[0]!.number).toBe(1)
+    const listed = (await world.root.get('/abuse_reports')).body as Json[]
+    expect(listed.map(({ user }) => (user as Json)['id'] as number)).toEqual([other.id, offender.id])
+    expectStatus(await world.root.delete(`/abuse_reports/${listed[0]!['id'] as number}`), 204)
+    expect((await world.root.delete(`/abuse_reports/${listed[0]!['id'] as number}`)).status).toBe(404)
+  })
+
+  test('are refused a second time, about oneself, about nobody, and without sense', async () => {
+    const [reporter, offender] = [await world.user(), await world.user()]
+    const send = (more: Json) => reporter.post('/abuse_reports', { ...report, user_id: offender.id, ...more })
+    expectStatus(await send({}), 201)
+    const refusals: [Json, number, unknown][] = [
+      [{}, 400, { message: { user_id: ['has already been reported'] } }],
+      [{ user_id: reporter.id }, 400, { message: { user_id: ['is yourself'] } }],
+      [{ user_id: 999_999 }, 404, { message: '404 User Not Found' }],
+      [{ category: 'rudeness' }, 400, { error: 'category does not have a valid value' }],
+      [{ message: '' }, 400, { error: 'message is empty' }],
+    ]
+    for (const [more, status, body] of refusals) expect(await send(more)).toMatchObject({ status, body })
+  })
+})

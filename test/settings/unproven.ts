@@ -4,7 +4,6 @@
  */
 export const unproven: ReadonlySet<string> = new Set([
   'disable_feed_token',
-  'abuse_notification_email',
   'max_pages_size',
   'pages_domain_verification_enabled',
   'pages_unique_domain_default_enabled',

@@ -1,4 +1,5 @@
 import type { KeeperKind } from '../../access/index.ts'
+
 interface Trigger {
   /** Value of the header `X-Gitlab-Event`. */
   readonly header: string

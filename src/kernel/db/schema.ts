@@ -31,6 +31,16 @@ export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface AbuseReports {
+  category: string;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  message: string;
+  reported_from_url: string | null;
+  reporter_id: number;
+  user_id: number;
+}
+
 export interface AccessMarks {
   user_id: number;
   version: number;
@@ -1826,6 +1836,7 @@ export interface Wikis {
 }
 
 export interface DB {
+  abuse_reports: AbuseReports;
   access_marks: AccessMarks;
   access_requests: AccessRequests;
   account_unlocks: AccountUnlocks;

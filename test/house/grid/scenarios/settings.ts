@@ -14,6 +14,18 @@ const newMessage = async (stage: Stage) => ({
   path: { id: idOf(await stage.make('/broadcast_messages', { message: 'Hello' })) },
 })
 
+const newReport = async (stage: Stage) => ({
+  path: {
+    id: idOf(
+      await stage.make('/abuse_reports', {
+        user_id: (await stage.world.user()).id,
+        category: 'spam',
+        message: 'x',
+      }),
+    ),
+  },
+})
+
 export const settingScenarios: Scenarios = {
   'GET /application/settings': {
     '': plain,
@@ -58,6 +70,11 @@ export const settingScenarios: Scenarios = {
     }),
   },
   'DELETE /broadcast_messages/:id': { '': newMessage },
+  'GET /abuse_reports': { '': plain },
+  'POST /abuse_reports': {
+    '': async ({ world }) => ({ body: { user_id: (await world.user()).id, category: 'spam', message: 'x' } }),
+  },
+  'DELETE /abuse_reports/:id': { '': newReport },
   'GET /application/statistics': { '': plain },
   'GET /application/settings/history': { '': plain },
   'POST /application/settings/rollback': { '': () => ({ body: { revision: 1, dry_run: true } }) },
