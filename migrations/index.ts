@@ -93,6 +93,7 @@ import * as terraformStates from './0203-terraform-states.ts'
 import * as suggestionAttempts from './0215-suggestion-attempts.ts'
 import * as committersOfMergeRequests from './0204-committers-of-merge-requests.ts'
 import * as projectFetches from './0210-project-fetches.ts'
+import * as countsOfProjects from './0211-counts-of-projects.ts'
 import * as upkeepOfRepositories from './0130-upkeep-of-repositories.ts'
 import * as lfs from './0131-lfs.ts'
 import * as proofsOfSshKeys from './0132-proofs-of-ssh-keys.ts'
@@ -189,6 +190,7 @@ export const migrations: MigrationList = {
   '0204-committers-of-merge-requests': committersOfMergeRequests,
   '0220-abuse-reports': abuseReports,
   '0210-project-fetches': projectFetches,
+  '0211-counts-of-projects': countsOfProjects,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,
   '0120-refs-of-pipelines': refsOfPipelines,
   '0121-shown-registration-tokens': shownRegistrationTokens,

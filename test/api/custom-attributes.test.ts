@@ -76,3 +76,34 @@ test('administrators list users with their custom attributes, and those that hav
   expect(shown).toMatchObject({ id: red.id })
   expect(shown).not.toHaveProperty('custom_attributes')
 })
+
+test.each(['groups', 'projects'] as const)('administrators filter %s by custom attributes', async (kind) => {
+  const { root } = world
+  const make = () => (kind === 'groups' ? world.group() : world.project())
+  const [north, south] = [await make(), await make()]
+  const key = world.unique('site')
+  for (const [made, value] of [
+    [north, 'north'],
+    [south, 'south'],
+  ] as const)
+    await root.put(`/${kind}/${made.id}/custom_attributes/${key}`, { value })
+  const query = `custom_attributes[${key}]=north`
+  const [found, ...others] = rowsOf(await root.get(`/${kind}?${query}&with_custom_attributes=true`))
+  expect([found!['id'], found!['custom_attributes'], others]).toEqual([
+    north.id,
+    [{ key, value: 'north' }],
+    [],
+  ])
+  expect(rowsOf(await root.get(`/${kind}?${query}`))[0]).not.toHaveProperty('custom_attributes')
+  expect(bodyOf(await root.get(`/${kind}/${north.id}?with_custom_attributes=true`))).toMatchObject({
+    custom_attributes: [{ key, value: 'north' }],
+  })
+  const member = await world.user()
+  for (const { id } of [north, south])
+    await root.post(`/${kind}/${id}/members`, { user_id: member.id, access_level: 30 })
+  const told = rowsOf(await member.get(`/${kind}?order_by=id&sort=asc&${query}&with_custom_attributes=true`))
+  expect(told.map(({ id }) => id as number)).toEqual([north.id, south.id])
+  expect(told[0]).not.toHaveProperty('custom_attributes')
+  const one = bodyOf(await member.get(`/${kind}/${north.id}?with_custom_attributes=true`))
+  expect(one).not.toHaveProperty('custom_attributes')
+})

@@ -173,3 +173,54 @@ test('an archived project is only read: even its settings stay, and who is tired
   expectStatus(await owner.post(`${at}/unarchive`), 201)
   expect((await owner.put(at, { description: 'x' })).status).toBe(200)
 })
+
+test('a project tells of its open issues, the confidential ones to Planners, and how loud it is for the caller', async () => {
+  const group = await world.group()
+  const project = await world.project({ namespace_id: group.id })
+  const [guest, developer] = [
+    await world.member({ project }, 'guest'),
+    await world.member({ group }, 'developer'),
+  ]
+  const at = `/projects/${project.id}`
+  const issue = async (fields: Json) =>
+    expectStatus(await world.root.post(`${at}/issues`, { title: 'one', ...fields }), 201)
+  await issue({})
+  await issue({ confidential: true })
+  const closed = await issue({})
+  expectStatus(await world.root.put(`${at}/issues/${closed['iid']}`, { state_event: 'close' }), 200)
+  const told = async (by: { get: World['root']['get'] }) => bodyOf(await by.get(at))
+  expect((await told(guest))['open_issues_count']).toBe(1)
+  expect((await told(developer))['open_issues_count']).toBe(2)
+  expect((await told(guest))['permissions']).toEqual({
+    project_access: { access_level: 10, notification_level: 3 },
+    group_access: null,
+  })
+  expectStatus(await guest.put(`${at}/notification_settings`, { level: 'watch' }), 200)
+  expectStatus(await developer.put(`/groups/${group.id}/notification_settings`, { level: 'disabled' }), 200)
+  expect((await told(guest))['permissions']).toMatchObject({ project_access: { notification_level: 2 } })
+  expect((await told(developer))['permissions']).toEqual({
+    project_access: null,
+    group_access: { access_level: 30, notification_level: 0 },
+  })
+  expectStatus(await world.root.put(at, { issues_access_level: 'disabled' }), 200)
+  expect(await told(developer)).not.toHaveProperty('open_issues_count')
+})
+
+test('administrators are told what groups take, with all that lies below', async () => {
+  const group = await world.group()
+  const below = await world.group({ parent_id: group.id })
+  const project = await world.project({ namespace_id: below.id })
+  const content = 'x'.repeat(1000)
+  const file = `${world.url}/api/v4/projects/${project.id}/packages/generic/tool/1.0/file.txt`
+  const sent = await fetch(file, { method: 'PUT', headers: { 'private-token': rootToken }, body: content })
+  expect(sent.status).toBe(201)
+  const measured = expectStatus(await world.root.post(`/projects/${project.id}/repository_size`), 201)
+  expect(measured['packages_size']).toBe(1000)
+  const listed = async (by: { get: World['root']['get'] }) =>
+    rowsOf(await by.get(`/groups?statistics=true&search=${group['path']}`))[0]!
+  expect((await listed(world.root))['statistics']).toMatchObject({
+    storage_size: measured['storage_size'],
+    packages_size: 1000,
+  })
+  expect(await listed(await world.member({ group }, 'owner'))).not.toHaveProperty('statistics')
+})

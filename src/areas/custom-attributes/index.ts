@@ -1,14 +1,35 @@
 import { sql } from 'kysely'
 import { endpoint, group, instance, project } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { Fields, Id, ListOf, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { Fields, Flag, Hash, Id, ListOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import * as store from './store.ts'
 import type { Owner } from './store.ts'
 
-export { attributesJson, hasAttributes, type Attribute } from './store.ts'
+export { attributesColumn, attributesFilter, type Attribute } from './store.ts'
 
 export const CustomAttribute = Fields({ key: Text(), value: Text() })
+
+const forAdministrators = 'For administrators'
+export const withAttributesParam = {
+  with_custom_attributes: Optional(Flag({ description: `With \`custom_attributes\`. ${forAdministrators}` })),
+}
+
+/** To be spread into the parameters of a list of what has attributes. */
+export const attributeParams = {
+  ...withAttributesParam,
+  custom_attributes: Optional(
+    Hash(Text(), {
+      description: `What has these: \`custom_attributes[key]=value\`. ${forAdministrators}`,
+    }),
+  ),
+}
+
+/** What the parameters of a list ask for. */
+export interface AttributeFilter {
+  readonly with_custom_attributes?: boolean | undefined
+  readonly custom_attributes?: Readonly<Record<string, string>> | undefined
+}
 const key = Text({ maxLength: 255 })
 const value = Text({ maxLength: 255, description: 'Anything that another system wants to find here' })
 

@@ -20,15 +20,33 @@ const names = { user: 'User', group: 'Group', project: 'Project' } as const
 const of = ({ kind }: Pick<Owner, 'kind'>, id: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`${sql.ref(`a.${columns[kind]}`)} = ${id}`
 
+/** The attributes of what has this id, for administrators, as a further column of a list that wants it. */
+export function attributesColumn(
+  kind: Owner['kind'],
+  id: RawBuilder<unknown>,
+  wanted: boolean | undefined,
+): RawBuilder<unknown> {
+  if (wanted !== true) return sql``
+  return sql`, case when actor.admin then ${attributesJson(kind, id)} end as custom_attributes`
+}
+
+/** Whether what has this id has all these attributes, which is for administrators to ask. */
+export function attributesFilter(
+  kind: Owner['kind'],
+  id: RawBuilder<unknown>,
+  wanted: Readonly<Record<string, string>>,
+): RawBuilder<unknown> {
+  return sql`(actor.admin is not true or ${hasAttributes(kind, id, wanted)})`
+}
+
 /** All attributes of what has this id, as JSON. */
-export function attributesJson(kind: Owner['kind'], id: RawBuilder<unknown>): RawBuilder<unknown> {
+function attributesJson(kind: Owner['kind'], id: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(
     select coalesce(json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id), '[]'::json)
     from custom_attributes a where ${of({ kind }, id)})`
 }
 
-/** Whether what has this id has all these attributes. */
-export function hasAttributes(
+function hasAttributes(
   kind: Owner['kind'],
   id: RawBuilder<unknown>,
   wanted: Readonly<Record<string, string>>,

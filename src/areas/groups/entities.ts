@@ -12,7 +12,15 @@ import {
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
 import { avatarUrl } from '../avatars/index.ts'
-import { Project, projectEntity, type ProjectRow } from '../projects/index.ts'
+import { CustomAttribute, type Attribute } from '../custom-attributes/index.ts'
+import {
+  GroupStatistics,
+  groupStatisticsEntity,
+  Project,
+  projectEntity,
+  type GroupStatisticsRow,
+  type ProjectRow,
+} from '../projects/index.ts'
 import { SharedWith, type SharedWithRow } from '../shares/index.ts'
 import {
   protectionKind,
@@ -41,6 +49,8 @@ const groupFields = {
   parent_id: Nullable(Id()),
   organization_id: Int(),
   marked_for_deletion_on: Nullable(Text()),
+  statistics: Optional(GroupStatistics),
+  custom_attributes: Optional(ListOf(CustomAttribute)),
 }
 
 export const Group = Fields(groupFields)
@@ -82,6 +92,8 @@ export interface GroupRow {
   readonly created_at: string
   readonly role: number
   readonly marked_for_deletion_on: string | null
+  readonly statistics?: GroupStatisticsRow | null
+  readonly custom_attributes?: readonly Attribute[] | null
   /** Only where they are wanted. */
   readonly shared_with_groups?: readonly SharedWithRow[]
   /** The registration token for its runners, sealed. */
@@ -128,6 +140,8 @@ export function group(
     parent_id: row.parent_id,
     organization_id: 1,
     marked_for_deletion_on: row.marked_for_deletion_on,
+    ...(row.statistics != null && { statistics: groupStatisticsEntity(row.statistics) }),
+    ...(row.custom_attributes != null && { custom_attributes: row.custom_attributes }),
   }
 }
 

@@ -28,7 +28,13 @@ import {
   type Read,
 } from '../../kernel/endpoint/index.ts'
 import { invalidParameters } from '../../kernel/errors/index.ts'
-import { markedOn } from '../projects/index.ts'
+import {
+  attributeParams,
+  attributesColumn,
+  attributesFilter,
+  type AttributeFilter,
+} from '../custom-attributes/index.ts'
+import { groupStatisticsColumn, markedOn } from '../projects/index.ts'
 import type { GroupRow } from './entities.ts'
 import { groupColumns } from './store.ts'
 
@@ -40,11 +46,14 @@ export const listParams = {
   min_access_level: Optional(OneOf([5, 10, 15, 20, 30, 40, 50], { description: "The caller's least role" })),
   visibility: Optional(OneOf(visibilityNames, {})),
   skip_groups: Optional(ListOf(Id(), { commaSeparated: true, description: 'Ids of groups to leave out' })),
+  ...attributeParams,
+  statistics: Optional(Flag({ description: 'With what each takes with all below it. For administrators' })),
   order_by: OneOf(['name', 'path', 'id', 'similarity'], { default: 'name' }),
   sort: OneOf(['asc', 'desc'], { default: 'asc' }),
 }
 
-export interface GroupFilter {
+export interface GroupFilter extends AttributeFilter {
+  readonly statistics?: boolean | undefined
   readonly search?: string | undefined
   readonly owned?: boolean | undefined
   readonly all_available: boolean
@@ -82,7 +91,7 @@ export function visibleGroups(
 ): Read<ListedGroup> {
   const keyset = wantsKeyset(params, params.order_by === 'name' && params.sort === 'asc')
   const source: MergedSource = {
-    columns: sql`${groupColumns}, place.more`,
+    columns: sql`${columnsOf(params)}, place.more`,
     table: sql`namespaces n`,
     id: sql`n.id`,
     ...visibleGroupParts(levelAsked(params)),
@@ -103,7 +112,7 @@ export function groupsWhere(condition: Condition, params: GroupFilter, input: Pa
   const direction = isDescending(params) ? sql`desc` : sql`asc`
   return page(
     {
-      columns: groupColumns,
+      columns: columnsOf(params),
       from: sql`
         from namespaces n ${groupLevels}
         where ${condition} and ${groupVisible} ${member} and ${filterOf(params)}`,
@@ -112,6 +121,10 @@ export function groupsWhere(condition: Condition, params: GroupFilter, input: Pa
     input,
   )
 }
+
+const columnsOf = ({ with_custom_attributes: wanted, statistics }: GroupFilter): RawBuilder<unknown> => sql`
+  ${groupColumns}${attributesColumn('group', sql`n.id`, wanted)}
+  ${statistics === true ? sql`, case when actor.admin then ${groupStatisticsColumn} end as statistics` : sql``}`
 
 /** The level that the caller must have in what is listed; undefined: he only has to see it. */
 function levelAsked({ owned, all_available, min_access_level: minimum }: GroupFilter): number | undefined {
@@ -145,6 +158,7 @@ function filterOf({
   skip_groups: skipped,
   top_level_only: topOnly,
   marked_for_deletion_on: marked,
+  custom_attributes: wanted,
 }: GroupFilter): Condition {
   const all: Condition[] = [sql`n.kind = 'group'`]
   if (search !== undefined && search !== '') {
@@ -154,6 +168,7 @@ function filterOf({
   if (visibility !== undefined) all.push(sql`n.visibility = ${Visibility[visibility]}`)
   if (skipped !== undefined && skipped.length > 0) all.push(sql`n.id <> all (${[...skipped]}::bigint[])`)
   if (marked !== undefined) all.push(sql`${markedOn('n')} = ${marked.toISOString().slice(0, 10)}::date`)
+  if (wanted !== undefined) all.push(attributesFilter('group', sql`n.id`, wanted))
   if (topOnly === true) all.push(sql`n.parent_id is null`)
   return sql.join(all, sql` and `)
 }

@@ -21,6 +21,7 @@ import type { Events } from '../../tasks/index.ts'
 import { createGroup } from './create.ts'
 import * as entities from './entities.ts'
 import { avatarParam, setAvatar, takeAvatar } from '../avatars/index.ts'
+import { withAttributesParam } from '../custom-attributes/index.ts'
 import { cloneRoot } from '../projects/index.ts'
 import { shownToken } from '../registration-tokens/index.ts'
 import { Group, GroupDetail, type EntityContext, type GroupRow } from './entities.ts'
@@ -93,9 +94,10 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
       anonymous: true,
       params: Fields({
         with_projects: Flag({ default: true, description: 'With at most 100 of its projects' }),
+        ...withAttributesParam,
       }),
       answers: GroupDetail,
-      read: ({ params }) => store.ofSubject(params.with_projects),
+      read: ({ params }) => store.ofSubject(params.with_projects, params.with_custom_attributes),
       handle: ({ actor, rows }) => shown(actor, rows[0]!),
     }),
 

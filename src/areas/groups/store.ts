@@ -3,6 +3,7 @@ import { actorRow, groupLevels, Role, type Actor } from '../../access/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { placeAvatar } from '../avatars/index.ts'
+import { attributesColumn } from '../custom-attributes/index.ts'
 import { deletionMarkOf, embeddedProjects, markedOn, unlinkOpenForks } from '../projects/index.ts'
 import { sealedTokenOf } from '../registration-tokens/index.ts'
 import { sharedWith } from '../shares/index.ts'
@@ -24,12 +25,12 @@ const detailColumns = sql`
   ${sealedTokenOf('namespace_id', sql`n.id`)} as sealed_runners_token`
 
 /** The group that is the subject, read together with the caller's access. */
-export function ofSubject(withProjects: boolean): Read<GroupRow> {
+export function ofSubject(withProjects: boolean, withAttributes: boolean | undefined): Read<GroupRow> {
   const projects: RawBuilder<unknown> = withProjects
     ? sql`, ${embeddedProjects('own')} as projects, ${embeddedProjects('shared')} as shared_projects`
     : sql``
   return rows(
-    sql`select ${detailColumns} ${projects} from namespaces n ${groupLevels} where n.id = subject.id`,
+    sql`select ${detailColumns}${attributesColumn('group', sql`n.id`, withAttributes)} ${projects} from namespaces n ${groupLevels} where n.id = subject.id`,
   )
 }
 

@@ -27,6 +27,7 @@ import {
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
 import { avatarUrl } from '../avatars/index.ts'
+import { CustomAttribute } from '../custom-attributes/index.ts'
 import { SharedWith } from '../shares/index.ts'
 import { basicUser, BasicUser } from '../users/index.ts'
 import { levelFields, levelNames, type FeatureLevels } from './feature-levels.ts'
@@ -110,10 +111,11 @@ const fullFields = {
   import_type: Nullable(Text()),
   import_status: Text(),
   import_error: Nullable(Text()),
-  open_issues_count: Int(),
+  open_issues_count: Optional(Int({ description: 'Where issues are open to the caller' })),
   description_html: Text(),
   updated_at: Timestamp(),
   statistics: Optional(Statistics),
+  custom_attributes: Optional(ListOf(CustomAttribute)),
   shared_with_groups: ListOf(SharedWith),
   security_and_compliance_enabled: Optional(Flag()),
   ...settingFields('everyone'),
@@ -284,7 +286,7 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
     import_type: row.import_type,
     import_status: row.import_status,
     import_error: row.import_error,
-    open_issues_count: 0,
+    open_issues_count: open('issues') ? row.open_issues_count : undefined,
     description_html: paragraph(row.description),
     updated_at: row.updated_at,
     statistics:
@@ -293,6 +295,7 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
         : undefined,
     shared_with_groups: row.shared_with_groups,
     security_and_compliance_enabled: paid ? open('security_and_compliance') : undefined,
+    ...(row.custom_attributes != null && { custom_attributes: row.custom_attributes }),
     ...shownSettings(settings, { maintainers, paid }),
     mr_default_target_self: row.forked_from === null ? null : settings.mr_default_target_self,
     ...(maintainers && {
@@ -324,11 +327,16 @@ function links(id: number, externalUrl: string, has: { issues: boolean; mergeReq
   }
 }
 
-/** Notifications go by the global setting of the user, 3. */
+/** By its number: notifications go by the setting above. */
+const asAbove = 3
+
 function permissions(row: ProjectRow) {
-  const access = (level: number | null) =>
-    level === null ? null : { access_level: level, notification_level: 3 }
-  return { project_access: access(row.project_access), group_access: access(row.group_access) }
+  const access = (level: number | null, notifications: number | null) =>
+    level === null ? null : { access_level: level, notification_level: notifications ?? asAbove }
+  return {
+    project_access: access(row.project_access, row.project_notifications),
+    group_access: access(row.group_access, row.group_notifications),
+  }
 }
 
 const escapes: Readonly<Record<string, string>> = {

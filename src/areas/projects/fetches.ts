@@ -15,7 +15,7 @@ export function fetchCounter({ db, log }: { db: Database; log: Logger }): (proje
   return (projectId) => {
     sql`
       insert into project_fetches as f (project_id, day, count)
-      select p.id, ${today}, 1 from projects p where p.id = ${projectId}
+      select p.id, ${today}, 1 from projects p where p.id = ${projectId} for key share
       on conflict (project_id, day) do update set count = f.count + 1`
       .execute(db.writer)
       .catch((error: unknown) => log.warn({ err: error }, 'could not count a fetch'))

@@ -24,6 +24,12 @@ export { deletionMarkOf } from './deletion-mark.ts'
 export { permanentlyParams } from './params.ts'
 export type { ProjectRow } from './rows.ts'
 export { allSettings } from './settings.ts'
+export {
+  GroupStatistics,
+  groupStatisticsColumn,
+  groupStatisticsEntity,
+  type GroupStatisticsRow,
+} from './statistics.ts'
 export { embeddedProjects } from './store.ts'
 export { takeIntoGroup, type ProjectTransferred } from './transfer.ts'
 

@@ -1,5 +1,6 @@
 import { visibilityNames } from '../../access/index.ts'
 import { DateTime, Flag, Int, ListOf, OneOf, Optional, Text } from '../../kernel/endpoint/index.ts'
+import { attributeParams } from '../custom-attributes/index.ts'
 import { projectOrders } from './listing.ts'
 
 /** Parameters of every list of projects. */
@@ -15,6 +16,7 @@ export const listParams = {
   with_issues_enabled: Optional(Flag()),
   with_merge_requests_enabled: Optional(Flag()),
   topic: Optional(ListOf(Text(), { commaSeparated: true, description: 'All of these' })),
+  ...attributeParams,
   simple: Optional(Flag({ description: 'In the short form' })),
   order_by: OneOf(projectOrders, { default: 'created_at' }),
   sort: OneOf(['asc', 'desc'], { default: 'desc' }),

@@ -19,12 +19,13 @@ import {
   type Read,
 } from '../../kernel/endpoint/index.ts'
 import { badRequest } from '../../kernel/errors/index.ts'
+import { attributesColumn, attributesFilter, type AttributeFilter } from '../custom-attributes/index.ts'
 import { markedOn } from './marked.ts'
 import { projectColumns, projectJoins, type ProjectRow } from './rows.ts'
 import { statisticsColumn } from './statistics.ts'
 
 /** What a list of projects may be narrowed by; the parameters are declared in `list-params.ts`. */
-export interface ProjectFilter {
+export interface ProjectFilter extends AttributeFilter {
   readonly archived?: boolean | undefined
   readonly visibility?: VisibilityName | undefined
   readonly search?: string | undefined
@@ -82,7 +83,7 @@ export function visibleProjects(
 ): Read<ListedProject> {
   checkPairing(params)
   const source: MergedSource = {
-    columns: sql`${projectColumns}, place.more ${params.statistics === true ? sql`, ${statisticsColumn}` : sql``}`,
+    columns: sql`${columnsOf(params)}, place.more ${params.statistics === true ? sql`, ${statisticsColumn}` : sql``}`,
     table: sql`projects p`,
     id: sql`p.id`,
     ...visibleProjectParts(levelAsked(params)),
@@ -95,6 +96,9 @@ export function visibleProjects(
   refuseDeepOffset(input, 'Project')
   return mergedPage(source, input)
 }
+
+const columnsOf = ({ with_custom_attributes: wanted }: ProjectFilter): RawBuilder<unknown> =>
+  sql`${projectColumns}${attributesColumn('project', sql`p.id`, wanted)}`
 
 /** The level that the caller must have in what is listed; undefined: he only has to see it. */
 function levelAsked({ owned, membership, min_access_level: minimum }: ProjectFilter): number | undefined {
@@ -113,7 +117,7 @@ export function projectsWhere(
   const direction = isDescending(params) ? sql`desc` : sql`asc`
   return page(
     {
-      columns: projectColumns,
+      columns: columnsOf(params),
       from: sql`
         from projects p ${projectJoins}
         where ${condition} and ${projectVisible} ${member} and ${filterOf(params)}`,
@@ -197,6 +201,7 @@ function conditions(params: ProjectFilter): Condition[] {
   add(params.updated_after, (time) => sql`p.updated_at >= ${time}`)
   add(params.updated_before, (time) => sql`p.updated_at <= ${time}`)
   add(params.topic?.length === 0 ? undefined : params.topic, withTopics)
+  add(params.custom_attributes, (wanted) => attributesFilter('project', sql`p.id`, wanted))
   add(params.repository_storage, (storage) => sql`(actor.admin is not true or p.storage = ${storage})`)
   return all
 }

@@ -16,6 +16,7 @@ import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { setAvatar, takeAvatar, type SentAvatar } from '../avatars/index.ts'
+import { withAttributesParam } from '../custom-attributes/index.ts'
 import { shownToken } from '../registration-tokens/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { createProject, type CreateParams } from './create.ts'
@@ -81,6 +82,7 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
       anonymous: true,
       params: Fields({
         statistics: Optional(Flag({ description: 'With what the project takes, for Reporters and above' })),
+        ...withAttributesParam,
         license: Optional(Flag({ description: 'With the fields `license` and `license_url`' })),
       }),
       answers: Either(ProjectWithAccess, BasicProject),

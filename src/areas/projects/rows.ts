@@ -1,7 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
-import { projectLevels } from '../../access/index.ts'
+import { projectLevels, Role } from '../../access/index.ts'
+import { countLimit } from '../../kernel/endpoint/index.ts'
 import { namespaceAvatar, placeAvatar } from '../avatars/index.ts'
 import { sharedWith, type SharedWithRow } from '../shares/index.ts'
+import type { Attribute } from '../custom-attributes/index.ts'
 import { markedOn } from './marked.ts'
 import type { StatisticsRow } from './statistics.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
@@ -56,6 +58,13 @@ export interface ProjectRow extends PlainProjectRow {
   readonly sealed_runners_token?: string | null
   /** What it takes; only where that was asked for. */
   readonly statistics?: StatisticsRow
+  /** For administrators who ask for them. */
+  readonly custom_attributes?: readonly Attribute[] | null
+  /** As far as 10,000; the confidential ones are for Planners and above. */
+  readonly open_issues_count: number
+  /** Numbers of the levels of notification that the caller has set here, and in the namespace. */
+  readonly project_notifications: number | null
+  readonly group_notifications: number | null
   /** What it was made from, which the caller may not be allowed to see. */
   readonly forked_from: PlainProjectRow | null
 }
@@ -76,6 +85,15 @@ const projectNames = [
   ...['last_activity_at', 'created_at', 'updated_at', 'forks_count', 'star_count'],
 ]
 
+const notificationLevels = ['disabled', 'participating', 'watch', 'global', 'mention', 'custom']
+
+/** The level that the caller has set for a place, as clients number it; null where he has set none. */
+function notificationLevel(place: RawBuilder<unknown>): RawBuilder<number | null> {
+  return sql`(
+    select array_position(${notificationLevels}::text[], s.level) - 1
+    from notification_settings s where s.user_id = actor.id and ${place})`
+}
+
 /** Columns of `ProjectRow`, over `projects p` joined as `projectJoins` says. */
 export const projectColumns = sql`
   ${plainColumns('p', 'n')}, access.project_access, access.group_access, access.role, access.permissions,
@@ -87,7 +105,14 @@ export const projectColumns = sql`
       select ${plainColumns('f', 'fn')}, role_in_project(f.id, actor.id) as role
       from projects f join namespaces fn on fn.id = f.namespace_id where f.id = p.forked_from_id) origin)
   end as forked_from,
-  ${sharedWith('project', sql`p.id`, sql`access.role`)} as shared_with_groups`
+  ${sharedWith('project', sql`p.id`, sql`access.role`)} as shared_with_groups,
+  (select count(*) from (
+    select from issues i
+    where i.project_id = p.id and i.state = 'opened'
+      and (not i.confidential or actor.admin or access.role >= ${Role.planner}::int) limit ${countLimit}) open
+  ) as open_issues_count,
+  ${notificationLevel(sql`s.project_id = p.id`)} as project_notifications,
+  ${notificationLevel(sql`s.namespace_id = n.id`)} as group_notifications`
 
 export const projectJoins = sql`join namespaces n on n.id = p.namespace_id ${projectLevels}`
 

@@ -29,26 +29,50 @@ const sizes = [
   'container_registry_size',
 ] as const
 
+const sizeFields = Object.fromEntries(sizes.map((name) => [name, Int()])) as Record<
+  (typeof sizes)[number],
+  ReturnType<typeof Int>
+>
+
 export const Statistics = Fields({
   commit_count: Int(),
   storage_size: Int({ description: 'All sizes together, in bytes' }),
-  ...(Object.fromEntries(sizes.map((name) => [name, Int()])) as Record<
-    (typeof sizes)[number],
-    ReturnType<typeof Int>
-  >),
+  ...sizeFields,
 })
 
+export const GroupStatistics = Fields({
+  storage_size: Int({ description: 'All sizes together, in bytes' }),
+  ...sizeFields,
+})
+
+export type GroupStatisticsRow = Readonly<Record<(typeof sizes)[number], number>>
 export type StatisticsRow = Readonly<Record<(typeof sizes)[number] | 'commit_count', number>>
 
-/** Of project `p`: what was measured last, zeroes before that. Nothing else keeps files so far. */
+/** Of project `p`: what was measured last, zeroes before that. Pipelines keep no files of their own. */
 export const statisticsColumn = sql`(
   select json_build_object('commit_count', coalesce(s.commit_count, 0),
     'repository_size', coalesce(s.repository_size, 0), 'wiki_size', coalesce(w.size, 0),
     'lfs_objects_size', coalesce(s.lfs_objects_size, 0), 'job_artifacts_size', coalesce(s.job_artifacts_size, 0),
-    'pipeline_artifacts_size', 0, 'packages_size', 0, 'snippets_size', coalesce(s.snippets_size, 0),
+    'pipeline_artifacts_size', 0, 'packages_size', coalesce(s.packages_size, 0), 'snippets_size', coalesce(s.snippets_size, 0),
     'uploads_size', coalesce(s.uploads_size, 0), 'container_registry_size', coalesce(s.container_registry_size, 0))
   from (select 1) one left join project_statistics s on s.project_id = p.id left join wikis w on w.project_id = p.id
   ) as statistics`
+
+/** Of group `n` with all that lies below, of what was measured last. */
+export const groupStatisticsColumn = sql`(
+  select json_build_object('repository_size', coalesce(sum(s.repository_size), 0), 'wiki_size', coalesce(sum(w.size), 0),
+    'lfs_objects_size', coalesce(sum(s.lfs_objects_size), 0),
+    'job_artifacts_size', coalesce(sum(s.job_artifacts_size), 0), 'pipeline_artifacts_size', 0,
+    'packages_size', coalesce(sum(s.packages_size), 0), 'snippets_size', coalesce(sum(s.snippets_size), 0),
+    'uploads_size', coalesce(sum(s.uploads_size), 0),
+    'container_registry_size', coalesce(sum(s.container_registry_size), 0))
+  from namespaces below join projects p on p.namespace_id = below.id
+  left join project_statistics s on s.project_id = p.id left join wikis w on w.project_id = p.id
+  where below.traversal_ids @> array[n.id])`
+
+export function groupStatisticsEntity(row: GroupStatisticsRow): Record<string, number> {
+  return { storage_size: Object.values(row).reduce((sum, size) => sum + size, 0), ...row }
+}
 
 export function statisticsEntity(row: StatisticsRow): Record<string, number> {
   const { commit_count, ...rest } = row
@@ -125,18 +149,22 @@ async function measure({ db, places }: StatisticsServices, id: number): Promise<
   const commits = head === undefined ? 0 : await countCommits(repository, { revs: [head.oid] })
   await sql`
     insert into project_statistics (project_id, commit_count, repository_size, snippets_size, lfs_objects_size,
-      job_artifacts_size, uploads_size, container_registry_size)
+      job_artifacts_size, uploads_size, packages_size, container_registry_size)
     select p.id, ${commits}, ${repositorySize}, ${snippetsSize},
       (select coalesce(sum(o.size), 0) from lfs_links l join lfs_objects o on o.oid = l.oid where l.project_id = p.id),
       (select coalesce(sum(a.size), 0) from ci_job_artifacts a where a.project_id = p.id),
       (select coalesce(sum(u.size), 0) from uploads u where u.project_id = p.id),
+      (select coalesce(sum(f.size), 0) from packages k join package_files f on f.package_id = k.id
+        where k.project_id = p.id),
       (select coalesce(sum(b.size), 0) from container_blobs b where b.digest in (
         select l.digest from container_blob_links l join container_repositories r on r.id = l.repository_id
         where r.project_id = p.id))
-    from projects p where p.id = ${id}
+    -- Held, so that it is not deleted in this very moment.
+    from projects p where p.id = ${id} for key share of p
     on conflict (project_id) do update set commit_count = excluded.commit_count,
       repository_size = excluded.repository_size, snippets_size = excluded.snippets_size,
       lfs_objects_size = excluded.lfs_objects_size, job_artifacts_size = excluded.job_artifacts_size,
-      uploads_size = excluded.uploads_size, container_registry_size = excluded.container_registry_size,
+      uploads_size = excluded.uploads_size, packages_size = excluded.packages_size,
+      container_registry_size = excluded.container_registry_size,
       measured_at = now()`.execute(db.writer)
 }

@@ -4,6 +4,7 @@ import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { sealedTokenOf } from '../registration-tokens/index.ts'
 import { projectMark } from './deletion-mark.ts'
+import { attributesColumn } from '../custom-attributes/index.ts'
 import { projectColumns, projectJoins, type ProjectRow } from './rows.ts'
 import { nameTaken } from './rules.ts'
 import { statisticsColumn } from './statistics.ts'
@@ -13,9 +14,14 @@ const runnersToken = sql`${sealedTokenOf('project_id', sql`p.id`)} as sealed_run
 /** The project that is the subject, read together with the caller's access. */
 export function ofSubject({
   statistics = false,
-}: { statistics?: boolean | undefined } = {}): Read<ProjectRow> {
+  with_custom_attributes: attributes,
+}: {
+  statistics?: boolean | undefined
+  with_custom_attributes?: boolean | undefined
+} = {}): Read<ProjectRow> {
   return rows(sql`
-    select ${projectColumns}, ${runnersToken} ${statistics ? sql`, ${statisticsColumn}` : sql``}
+    select ${projectColumns}, ${runnersToken}${attributesColumn('project', sql`p.id`, attributes)}
+      ${statistics ? sql`, ${statisticsColumn}` : sql``}
     from projects p ${projectJoins} where p.id = subject.id`)
 }
 

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { ownedGroups } from '../../access/index.ts'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, wantsKeyset, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
-import { attributesJson, hasAttributes } from '../custom-attributes/index.ts'
+import { attributesColumn, attributesFilter, type AttributeFilter } from '../custom-attributes/index.ts'
 import { userAvatar } from '../avatars/index.ts'
 import { basicUserJson } from './basic.ts'
 import type { Profile, UserDetailRow, UserRow } from './entities.ts'
@@ -38,7 +38,7 @@ const detail = (base: RawBuilder<unknown>) => sql`
 /** A row of a list; with keyset pagination it tells whether another one follows. */
 export type ListedUser = UserRow & { readonly more?: boolean }
 
-export interface Filters {
+export interface Filters extends AttributeFilter {
   readonly username?: string | undefined
   readonly search?: string | undefined
   readonly public_email?: string | undefined
@@ -58,8 +58,6 @@ export interface Filters {
   readonly id_after?: number | undefined
   readonly pagination: string
   readonly two_factor?: 'enabled' | 'disabled' | undefined
-  readonly with_custom_attributes?: boolean | undefined
-  readonly custom_attributes?: Readonly<Record<string, string>> | undefined
   readonly created_after?: Date | undefined
   readonly created_before?: Date | undefined
   readonly order_by: 'id' | 'name' | 'username' | 'created_at' | 'updated_at'
@@ -69,9 +67,7 @@ export interface Filters {
 /** Nothing for callers without credentials who name no user. Others than administrators see nobody who is shut out. */
 export function list(filters: Filters, input: PageInput): Read<ListedUser> {
   const { search } = filters
-  const shown = filters.with_custom_attributes
-    ? sql`${columns}, case when actor.admin then ${attributesJson('user', sql`u.id`)} end as custom_attributes`
-    : columns
+  const shown = sql`${columns}${attributesColumn('user', sql`u.id`, filters.with_custom_attributes)}`
   if (wantsKeyset(filters, filters.order_by === 'id' && search === undefined)) {
     const { id_after: after, sort } = filters
     const beyond = after === undefined ? [] : [sort === 'asc' ? sql`u.id > ${after}` : sql`u.id < ${after}`]
@@ -124,7 +120,7 @@ function conditions(filters: Filters): RawBuilder<unknown>[] {
       : [sql`(${identified(filters.provider, filters.extern_uid)} or actor.admin is not true)`]),
     ...(filters.custom_attributes === undefined
       ? []
-      : [sql`(actor.admin is not true or ${hasAttributes('user', sql`u.id`, filters.custom_attributes)})`]),
+      : [attributesFilter('user', sql`u.id`, filters.custom_attributes)]),
     ...flag(filters.without_projects, sql`(not ${inSomeProject} or actor.admin is not true)`),
     ...(after === undefined ? [] : [sql`(u.created_at > ${after} or actor.admin is not true)`]),
     ...(before === undefined ? [] : [sql`(u.created_at < ${before} or actor.admin is not true)`]),

@@ -1285,6 +1285,7 @@ export interface ProjectStatistics {
   job_artifacts_size: number;
   lfs_objects_size: number;
   measured_at: Generated<Timestamp>;
+  packages_size: Generated<number>;
   project_id: number;
   repository_size: number;
   snippets_size: number;

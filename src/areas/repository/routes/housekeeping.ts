@@ -28,7 +28,7 @@ export function housekeepingEndpoints({ db }: RepositoryServices): Endpoint[] {
         await db.transaction(async (tx) => {
           const { rows: taken } = await sql`
             insert into repository_upkeep as k (project_id, last_update, asked_at)
-            select p.id, 0, now() from projects p where p.id = ${id}
+            select p.id, 0, now() from projects p where p.id = ${id} for key share
             on conflict (project_id) do update set asked_at = now()
             where k.asked_at is null or k.asked_at < now() - interval '1 hour'
             returning 1`.execute(tx)

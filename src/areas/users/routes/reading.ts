@@ -4,7 +4,6 @@ import {
   Either,
   Fields,
   Flag,
-  Hash,
   Id,
   Int,
   ListOf,
@@ -15,6 +14,7 @@ import {
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { forbidden, notFound } from '../../../kernel/errors/index.ts'
+import { attributeParams } from '../../custom-attributes/index.ts'
 import { basicUser, BasicUser } from '../basic.ts'
 import * as entities from '../entities.ts'
 import { AdminUser, AdminUserDetail, OwnUser, ProfileUser } from '../entities.ts'
@@ -41,12 +41,7 @@ const filters = {
   without_projects: Optional(Flag({ description: forAdministrators })),
   extern_uid: Optional(Text({ description: `Name elsewhere, with \`provider\`. ${forAdministrators}` })),
   provider: Optional(Text({ description: forAdministrators })),
-  with_custom_attributes: Optional(Flag({ description: `With \`custom_attributes\`. ${forAdministrators}` })),
-  custom_attributes: Optional(
-    Hash(Text({ maxLength: 255 }), {
-      description: `Who has these: \`custom_attributes[key]=value\`. ${forAdministrators}`,
-    }),
-  ),
+  ...attributeParams,
   created_after: Optional(DateTime({ description: forAdministrators })),
   created_before: Optional(DateTime({ description: forAdministrators })),
   order_by: OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], { default: 'id' }),
