@@ -268,6 +268,17 @@ describe('where a thread may stand', () => {
     expect(await request.thread(place)).toMatchObject({ status: 400, body: expected })
   })
 
+  test('a thread is on a commit of the request only', async () => {
+    const { head_sha, base_sha } = await request.refs()
+    const made = await request.thread(on('mod.txt', null, 3), { commit_id: head_sha })
+    expect((made.body['notes'] as Json[])[0]).toMatchObject({ commit_id: head_sha })
+    for (const commit_id of ['f'.repeat(40), base_sha, 'main'])
+      expect(await request.thread(on('mod.txt', null, 3), { commit_id })).toMatchObject({
+        status: 400,
+        body: noLine,
+      })
+  })
+
   test('the diff of another request is refused', async () => {
     await using other = await Request.make({ 'mod.txt': 'a\n' }, { 'mod.txt': 'b\n' })
     const refs = await other.refs()
@@ -313,8 +324,23 @@ describe('where a thread may stand', () => {
       range(end('10_10', 'old'), end('11_13', 'old')),
       range({ line_code: codeOf('fresh.txt', '0_1'), type: 'new' }, end('11_12', 'new')),
       range({ line_code: 'none', type: 'new' }, end('11_12', 'new')),
+      range({ ...end('10_10', 'old'), old_line: -10 }, end('11_12', 'new')),
+      range(end('10_10', 'old'), { ...end('11_12', 'new'), new_line: 13 }),
     ])
       expect(await request.thread(wrong)).toMatchObject({ status: 400, body: noLine })
+    for (const [start, error] of [
+      [{ line_code: codeOf('mod.txt', '10_10') }, 'position[line_range][start][type] is missing'],
+      [end('10_10', 'other'), 'position[line_range][start][type] does not have a valid value'],
+      [{ type: 'old' }, 'position[line_range][start][line_code] is missing'],
+    ] as const)
+      expect(await request.thread(range(start, end('11_12', 'new')))).toMatchObject({
+        status: 400,
+        body: { error },
+      })
+    const beyond = await request.thread(range({ ...end('7_7', ''), type: null }, end('11_12', 'new')))
+    expect((beyond.body['notes'] as Json[])[0]!['position']).toMatchObject({
+      line_range: { start: { type: null, old_line: 7, new_line: 7 } },
+    })
   })
 
   test('answers stand where their thread does, and resolving is for all of it', async () => {

@@ -225,3 +225,13 @@ describe('what became of an issue', () => {
     expect((await reporter.get(where)).body).toHaveLength(1)
   })
 })
+
+test('epics are found with a dash after the group, too', async () => {
+  const made = await make()
+  const dashed = path.replace(/epics$/, '-/epics')
+  expect((await reporter.get(`${dashed}/${made['iid'] as number}`)).body).toEqual(made)
+  expect(answer(await reporter.get(`${dashed}?per_page=1`))).toEqual(
+    answer(await reporter.get(`${path}?per_page=1`)),
+  )
+  expectStatus(await reporter.get(`${dashed}/${made['iid'] as number}/issues`), 200)
+})

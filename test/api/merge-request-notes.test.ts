@@ -12,10 +12,10 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-async function notesOf(at: MergeProject, iid = 1): Promise<[string, unknown][]> {
+async function notesOf(at: MergeProject, iid = 1, alone = true): Promise<[string, unknown][]> {
   const reply = await at.developer.get(`${at.one(iid)}/notes?sort=asc&per_page=100`)
   const notes = expectStatus(reply, 200) as unknown as Json[]
-  expect(notes.every(({ system }) => system === true)).toBe(true)
+  if (alone) expect(notes.every(({ system }) => system === true)).toBe(true)
   return notes.map(({ body, author }) => [body as string, (author as Json | null)?.['id']])
 }
 
@@ -84,4 +84,69 @@ test('the branch that others wait for tells them where it went', async () => {
   expectStatus(await at.merge(1), 200)
   const body = 'deleted the `a` branch. This merge request now targets the `main` branch'
   await eventually(async () => (await notesOf(at, 2)).some(([told]) => told === body))
+})
+
+test('an issue goes on with the open threads of a merge request, and resolves them', async () => {
+  const at = await projects.make({ visibility: 'public' })
+  const { developer, maintainer } = at
+  const request = await at.request({ 'a.txt': 'a\n' })
+  const iid = request['iid'] as number
+  const start = async (body: string): Promise<string> =>
+    expectStatus(await maintainer.post(`${at.one(iid)}/discussions`, { body }), 201)['id'] as string
+  const threads = [await start('Too slow.\nMeasure it.'), await start('Too long.'), await start('Done.')]
+  expectStatus(await developer.post(`${at.one(iid)}/notes`, { body: 'A single comment' }), 201)
+  const internal = expectStatus(
+    await maintainer.post(`${at.one(iid)}/notes`, { body: 'Secret', internal: true }),
+    201,
+  )
+  const hidden = (
+    expectStatus(await maintainer.get(`${at.one(iid)}/discussions`), 200) as unknown as Json[]
+  ).find(({ notes }) => (notes as Json[])[0]!['id'] === internal['id'])!
+  expectStatus(
+    await maintainer.post(`${at.one(iid)}/discussions/${hidden['id'] as string}/notes`, { body: 'y' }),
+    201,
+  )
+  const one = (id: string) => `${at.one(iid)}/discussions/${id}`
+  expectStatus(await developer.put(one(threads[2]!), { resolved: true }), 200)
+  const create = async (fields: Json, by = developer): Promise<Json> =>
+    expectStatus(await by.post(`${at.base}/issues`, { title: 'Later', ...fields }), 201)
+  const of = { merge_request_to_resolve_discussions_of: iid }
+  const last = async (id: string): Promise<unknown[]> => {
+    const { notes } = expectStatus(await developer.get(one(id)), 200)
+    const told = (notes as Json[]).find(({ system }) => system === true)
+    return [(notes as Json[])[0]!['resolved'], told?.['body']]
+  }
+
+  // Who may resolve nothing makes an issue, and that is all.
+  const stranger = await world.user()
+  expect(await create(of, stranger)).toMatchObject({ description: null })
+  expect(await last(threads[0]!)).toEqual([false, undefined])
+
+  const first = await create({ ...of, discussion_to_resolve: threads[0], description: 'Mine' })
+  expect(first['description']).toBe('Mine')
+  expect(await last(threads[0]!)).toEqual([
+    true,
+    `created #${first['iid'] as number} to continue this discussion`,
+  ])
+  expect(await last(threads[1]!)).toEqual([false, undefined])
+  expect(expectStatus(await developer.get(at.one(iid)), 200)['blocking_discussions_resolved']).toBe(false)
+
+  const second = await create(of)
+  expect(second['description']).toContain(`@${maintainer.username} wrote:\n\n  > Too long.`)
+  for (const other of ['Measure it', 'Done.', 'Secret', 'single'])
+    expect(second['description']).not.toContain(other)
+  expect(second['description']).toContain('And 1 more.')
+  for (const id of [threads[1]!, hidden['id'] as string])
+    expect(await last(id)).toEqual([true, `created #${second['iid'] as number} to continue this discussion`])
+  expect(await last(threads[2]!)).toEqual([true, undefined])
+  expect(expectStatus(await developer.get(at.one(iid)), 200)['blocking_discussions_resolved']).toBe(true)
+  expect((await notesOf(at, iid, false)).at(-1)?.[0]).toBe('resolved all threads')
+
+  for (const [fields, status] of [
+    [{ merge_request_to_resolve_discussions_of: 999 }, 404],
+    [{ ...of, discussion_to_resolve: '0'.repeat(40) }, 404],
+    [{ discussion_to_resolve: threads[0] }, 400],
+    [{ merge_request_to_resolve_discussions_of: 'x' }, 400],
+  ] as const)
+    expectStatus(await developer.post(`${at.base}/issues`, { title: 'x', ...fields }), status)
 })

@@ -78,6 +78,18 @@ describe('things', () => {
       expectStatus(await find(at, 'issues', 'quagga', stranger), 404)
   })
 
+  test('are found with a dash after the place, too', async () => {
+    for (const at of [place.base, `/groups/${group['id'] as number}`]) {
+      const search = 'search?scope=issues&search=quagga'
+      const [plain, dashed] = [
+        await world.root.get(`${at}/${search}`),
+        await world.root.get(`${at}/-/${search}`),
+      ]
+      expect([dashed.status, dashed.body]).toEqual([200, plain.body])
+      expect(rowsOf(plain)).not.toEqual([])
+    }
+  })
+
   test('snippets are found by their titles', async () => {
     const own = { title: 'Okapi of mine', files: [{ file_path: 'a', content: 'a' }] }
     const hidden = await post(stranger, '/snippets', { ...own, visibility: 'private' })

@@ -22,12 +22,11 @@ export interface EpicServices {
 
 /** Epics of groups: what issues and other epics are gathered in. */
 export function epics(services: EpicServices): { endpoints: Endpoint[] } {
-  return {
-    endpoints: [
-      ...epicEndpoints(services),
-      ...epicIssueEndpoints(services),
-      ...childEpicEndpoints(services),
-      ...epicLinkEndpoints(services),
-    ],
-  }
+  const endpoints = [
+    ...epicEndpoints(services),
+    ...epicIssueEndpoints(services),
+    ...childEpicEndpoints(services),
+    ...epicLinkEndpoints(services),
+  ]
+  return { endpoints: endpoints.map((each) => ({ ...each, dashed: true })) }
 }

@@ -24,7 +24,9 @@ import {
   Text,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
-import { forbidden, notFound, recordNotFound } from '../../kernel/errors/index.ts'
+import { forbidden, invalidParameters, notFound, recordNotFound } from '../../kernel/errors/index.ts'
+import { continueThreads, threadsToContinue } from '../notes/index.ts'
+import { descriptionOf } from './continuing.ts'
 import { healthStatuses, issue, issueView, Issue, issueTypes, type IssueRow } from './entities.ts'
 import type { IssueAreaServices } from './index.ts'
 import * as listing from './listing.ts'
@@ -156,26 +158,47 @@ export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
         ...settable,
         iid: Optional(Id({ minimum: 1, description: 'For Owners and administrators' })),
         created_at: Optional(DateTime({ description: 'For Owners and administrators' })),
+        merge_request_to_resolve_discussions_of: Optional(
+          Id({ description: 'Number of a merge request whose open threads go on in the issue' }),
+        ),
+        discussion_to_resolve: Optional(Text({ description: 'Of these threads only the one of that id' })),
       }),
       rules: { mutuallyExclusive: [['epic_id', 'epic_iid']] },
       answers: Issue,
+      refuses: { 404: 'No such merge request or discussion, or epic' },
       async handle({ actor, project, params, request }) {
+        const { merge_request_to_resolve_discussions_of: iid, discussion_to_resolve: key, ...fields } = params
+        if (key !== undefined && iid === undefined)
+          throw invalidParameters(['merge_request_to_resolve_discussions_of is missing'])
         services.creation.use(`${userOf(actor).id} ${project.id}`)
         const epic_id = params.epic_id ?? (await epicOf(project.line, params.epic_iid))
         await checkEpic(actor, project.line, epic_id)
-        const { id } = await db.transaction((tx) =>
-          createIssue(
+        const continued =
+          iid === undefined ? undefined : await threadsToContinue(db.reader, actor, project, { iid, key })
+        const described =
+          iid !== undefined && continued?.threads.length
+            ? descriptionOf(continued.threads, { iid, confidential: params.confidential ?? false })
+            : null
+        const { id } = await db.transaction(async (tx) => {
+          const made = await createIssue(
             services,
             tx,
             { actor, project },
             {
-              ...fieldsOf(params),
+              ...fieldsOf(fields),
               title: params.title.trim(),
+              description: params.description || described,
               epic_id,
               origin: { userAgent: request.headers['user-agent'], ip: request.ip },
             },
-          ),
-        )
+          )
+          if (continued !== undefined)
+            await continueThreads(services.events, tx, continued, {
+              by: userOf(actor).id,
+              issue: `#${made.iid}`,
+            })
+          return made
+        })
         return shown(actor, id, project.fullPath)
       },
     }),

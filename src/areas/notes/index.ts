@@ -24,7 +24,9 @@ export { removeNotesOf } from './write.ts'
 export type { Command, Commands, CommandTarget, Outcome, Spoken } from './commands.ts'
 export type { NoteableKind } from './noteables/noteable.ts'
 export type { ReviewEvent } from './drafts/publish.ts'
-export type { NoteEvent, ThreadsResolvedEvent } from './writer.ts'
+export { continueThreads, threadsToContinue, type ContinuedThread } from './continuing.ts'
+export type { ThreadsResolvedEvent } from './resolving.ts'
+export type { NoteEvent } from './writer.ts'
 
 /** What this area is built from. */
 export interface NoteServices {

@@ -51,7 +51,8 @@ function matching({ kind }: Noteable): RawBuilder<unknown> {
     : sql`nb.kind = ${kind} and nb.target_id = t.target_id`
 }
 
-function opened<Item>(
+/** `items`: of what was said about the noteable, in the row `nb`. */
+export function opened<Item>(
   noteable: Noteable,
   named: string | number,
   items: RawBuilder<unknown>,

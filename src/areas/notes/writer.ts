@@ -6,12 +6,11 @@ import type { Open } from './opening.ts'
 import type { Position } from './positions/position.ts'
 import { suggestionsFor, type NewSuggestion } from './suggestions/lines.ts'
 import { putSuggestions } from './suggestions/store.ts'
-import { addSystemNotes } from './system.ts'
+import { resolveThreads } from './resolving.ts'
 import {
   deleteNote,
   editNote,
   reply,
-  resolveNotes,
   startDiscussion,
   type NewDiscussion,
   type Resolved,
@@ -44,11 +43,6 @@ interface Reply extends Proposing {
 type Begun = Omit<NewDiscussion, 'authorId'> & Proposing
 
 type Standing = Pick<DiscussionRow, 'position'>
-
-/** The news that the last open thread of a merge request was resolved: event kind `threads_resolved`. */
-export interface ThreadsResolvedEvent {
-  readonly mergeRequestId: number
-}
 
 type Room = Pick<NotesRoom, 'db' | 'events' | 'settings' | 'limit' | 'places'>
 
@@ -169,17 +163,9 @@ export class NoteWriter {
     which: Resolved,
     resolved: boolean,
   ): Promise<void> {
-    const { last } = await resolveNotes(tx, found.noteable_id!, which, { resolved, by })
-    if (!last) return
-    await addSystemNotes(tx, [
-      { on: target, action: 'discussion', body: 'resolved all threads', authorId: by },
-    ])
-    const payload: ThreadsResolvedEvent = { mergeRequestId: target.id! }
-    await this.#room.events.announce(tx, 'threads_resolved', {
-      projectId: target.projectId,
-      userId: by,
-      payload,
-    })
+    const { events } = this.#room
+    const on = { target, noteableId: found.noteable_id! }
+    await resolveThreads(events, tx, on, which, { resolved, by })
   }
 
   async #announce(tx: Tx, projectId: number | null, userId: number, payload: NoteEvent): Promise<void> {

@@ -79,6 +79,7 @@ export function searchEndpoints(services: SearchServices): Endpoint[] {
     endpoint({
       ...about,
       path: '/groups/:id/search',
+      dashed: true,
       summary: 'Search in a group and the groups below it',
       on: group,
       may: 'read_group',
@@ -94,6 +95,7 @@ export function searchEndpoints(services: SearchServices): Endpoint[] {
     endpoint({
       ...about,
       path: '/projects/:id/search',
+      dashed: true,
       summary: 'Search in a project',
       description: 'Code is looked for as it stands, whatever its case.',
       on: project,

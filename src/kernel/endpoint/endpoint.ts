@@ -123,6 +123,8 @@ interface Declaration<Kind extends SubjectKind, Path extends string, Params exte
   readonly path: Path
   /** The last parameter of the path takes the rest of the address, also where its slashes come as they are. */
   readonly greedy?: boolean
+  /** Served with a dash after the id, too, as many clients write it: `/groups/:id/-/epics`. */
+  readonly dashed?: boolean
   readonly summary: string
   readonly description?: string
   /** What it is about, and the ability on it that the caller needs. */

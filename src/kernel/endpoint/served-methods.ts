@@ -6,9 +6,14 @@ export const routerOptions = { maxParamLength: 8192, ignoreTrailingSlash: true }
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** The path of an endpoint as the router knows it, where only a `*` takes slashes. */
-export function mountedPath({ path, greedy }: Pick<Endpoint, 'path' | 'greedy'>): string {
-  return greedy === true ? path.replace(/:\w+$/, '*') : path
+/** The paths of an endpoint as the router knows them, where only a `*` takes slashes. */
+export function mountedPaths({
+  path,
+  greedy,
+  dashed,
+}: Pick<Endpoint, 'path' | 'greedy' | 'dashed'>): string[] {
+  const mounted = greedy === true ? path.replace(/:\w+$/, '*') : path
+  return dashed === true ? [mounted, mounted.replace('/:id/', '/:id/-/')] : [mounted]
 }
 
 /** What is served at a path by any method. Only requests that nothing serves ask, so it is put together for the first. */
@@ -28,7 +33,8 @@ export class ServedMethods {
 
   #build(): ReturnType<typeof createRouter> {
     const router = createRouter(routerOptions)
-    for (const endpoint of this.#endpoints) router.on(endpoint.method, mountedPath(endpoint), () => undefined)
+    for (const endpoint of this.#endpoints)
+      for (const path of mountedPaths(endpoint)) router.on(endpoint.method, path, () => undefined)
     return router
   }
 }

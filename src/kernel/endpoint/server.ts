@@ -12,7 +12,7 @@ import { call, type Gatekeeper } from './call.ts'
 import { Answer, type Endpoint, type RequestFacts } from './endpoint.ts'
 import { commonHeaders, corsHeaders, preflightHeaders, requestId } from './headers.ts'
 import type { Registry, Route } from './registry.ts'
-import { mountedPath, routerOptions, ServedMethods } from './served-methods.ts'
+import { mountedPaths, routerOptions, ServedMethods } from './served-methods.ts'
 
 export const apiPrefix = '/api/v4'
 
@@ -119,11 +119,12 @@ export function mountEndpoints(
   externalUrl: () => string,
 ): void {
   for (const route of routes) {
-    server.route({
-      method: route.endpoint.method,
-      url: apiPrefix + mountedPath(route.endpoint),
-      handler: (request, reply) => answer(route, gate, externalUrl(), request, reply),
-    })
+    for (const path of mountedPaths(route.endpoint))
+      server.route({
+        method: route.endpoint.method,
+        url: apiPrefix + path,
+        handler: (request, reply) => answer(route, gate, externalUrl(), request, reply),
+      })
   }
   const served = new ServedMethods(routes.map(({ endpoint }) => endpoint))
   server.setNotFoundHandler((request, reply) => {

@@ -51,7 +51,10 @@ async function anchorInRequest(
   sent: SentPosition,
   commitId: string | undefined,
 ): Promise<Anchor> {
-  const found = await sql<{ known: boolean; incomplete: boolean } & DiffRefs>`
+  const ofRequest = sql`exists (
+    select from merge_request_versions v
+    where v.merge_request_id = m.id and v.commits @> array[${commitId ?? null}::text])`
+  const found = await sql<{ known: boolean; commit_known: boolean; incomplete: boolean } & DiffRefs>`
     select m.base_sha, m.start_sha, m.head_sha, m.base_sha is null as incomplete,
       exists (
         select from merge_request_versions v where v.merge_request_id = m.id and v.head_sha = ${sent.head_sha}
@@ -60,14 +63,13 @@ async function anchorInRequest(
             where w.merge_request_id = m.id and w.head_sha = ${sent.base_sha}))
           and ${sent.start_sha} in (select unnest(array[w.start_sha, w.base_sha, w.head_sha])
             from merge_request_versions w where w.merge_request_id = m.id))
-        or (${commitId ?? null}::text = ${sent.head_sha} and exists (
-          select from merge_request_versions v
-          where v.merge_request_id = m.id and v.commits @> array[${commitId ?? null}::text])) as known
+        or (${commitId ?? null}::text = ${sent.head_sha} and ${ofRequest}) as known,
+      ${commitId === undefined ? sql`true` : ofRequest} as commit_known
     from merge_requests m where m.id = ${requestId}`.execute(db)
   const request = found.rows[0]
   if (request === undefined || request.incomplete)
     throw noteFault({ noteable: ["doesn't support new-style diff notes"] })
-  if (!request.known) throw stranger()
+  if (!request.known || !request.commit_known) throw stranger()
   const anchor = await checkPosition(repository, sent, { lineRange: true })
   if (isAt(sent, request) || commitId !== undefined) return anchor
   const refs = { base_sha: request.base_sha, start_sha: request.start_sha, head_sha: request.head_sha }

@@ -16,7 +16,7 @@ import type { DiffLine } from './lines.ts'
 
 const RangeEnd = Fields({
   line_code: Text(),
-  type: Optional(Nullable(Text({ description: '`new`, `old` or null' }))),
+  type: Nullable(OneOf(['new', 'old'], { description: 'Null of a line that is shown beyond the hunks' })),
   old_line: Optional(Nullable(Int())),
   new_line: Optional(Nullable(Int())),
 })
@@ -53,7 +53,7 @@ interface Places extends DiffRefs {
 
 export interface RangeEndOf {
   readonly line_code: string
-  readonly type: 'new' | 'old'
+  readonly type: 'new' | 'old' | null
   readonly old_line: number | null
   readonly new_line: number | null
 }
@@ -147,11 +147,14 @@ function rangeEnd(
   sent: NonNullable<SentPosition['line_range']>['start'],
   [, , old, now]: RegExpExecArray,
 ): RangeEndOf {
-  const type = sent.type === 'new' ? 'new' : 'old'
+  const { type, line_code } = sent
+  const [oldLine, newLine] = [sent.old_line ?? null, sent.new_line ?? null]
+  // A line may be said by its counters alone; what is said besides is the same line.
+  if ((oldLine ?? Number(old)) !== Number(old) || (newLine ?? Number(now)) !== Number(now)) throw notInDiff()
   return {
-    line_code: sent.line_code,
+    line_code,
     type,
-    old_line: sent.old_line ?? (type === 'new' ? null : Number(old)),
-    new_line: sent.new_line ?? (type === 'new' ? Number(now) : null),
+    old_line: oldLine ?? (type === 'new' ? null : Number(old)),
+    new_line: newLine ?? (type === 'old' ? null : Number(now)),
   }
 }
