@@ -102,6 +102,7 @@ import * as visibleReferences from './0141-visible-references.ts'
 import * as upkeepOfWikis from './0142-upkeep-of-wikis.ts'
 import * as projectStatistics from './0143-project-statistics.ts'
 import * as abuseReports from './0220-abuse-reports.ts'
+import * as appearancePictures from './0221-appearance-pictures.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -189,6 +190,7 @@ export const migrations: MigrationList = {
   '0215-suggestion-attempts': suggestionAttempts,
   '0204-committers-of-merge-requests': committersOfMergeRequests,
   '0220-abuse-reports': abuseReports,
+  '0221-appearance-pictures': appearancePictures,
   '0210-project-fetches': projectFetches,
   '0211-counts-of-projects': countsOfProjects,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,

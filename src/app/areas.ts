@@ -15,6 +15,7 @@ import { activities } from '../areas/activities/index.ts'
 import { accessRequests } from '../areas/access-requests/index.ts'
 import { auditEvents } from '../areas/audit-events/index.ts'
 import { abuseReports } from '../areas/abuse-reports/index.ts'
+import { appearance } from '../areas/appearance/index.ts'
 import { bannersFor, broadcastMessages } from '../areas/broadcast-messages/index.ts'
 import { avatars } from '../areas/avatars/index.ts'
 import { billableMembers } from '../areas/billable-members/index.ts'
@@ -141,6 +142,7 @@ export function areas(services: Services): Area[] {
     features(services),
     license(services),
     abuseReports(services),
+    appearance(services),
     broadcastMessages(services),
     groups(services),
     groupIdentities(services),

@@ -1,4 +1,6 @@
 import { owesTerms, type PageVisitors } from '../access/index.ts'
+import { appearancePath } from '../areas/appearance/index.ts'
+import { Texts } from '../areas/markdown/index.ts'
 import type { PageOptions } from '../web/index.ts'
 import type { Services } from './services.ts'
 
@@ -19,10 +21,9 @@ const notices: Readonly<Record<string, string>> = {
 }
 
 /** What the settings say of the pages. */
-export function pageOptions(
-  { settings, externalUrl, singleSignOn }: Pick<Services, 'settings' | 'externalUrl' | 'singleSignOn'>,
-  visitors: PageVisitors,
-): PageOptions {
+export function pageOptions(services: Services, visitors: PageVisitors): PageOptions {
+  const { settings, externalUrl, singleSignOn } = services
+  const texts = new Texts(services)
   return {
     home() {
       const { home_page_url: address, sign_in_restrictions } = settings.values
@@ -38,6 +39,15 @@ export function pageOptions(
         : undefined
     },
     notice: (name) => notices[name],
+    async appearance() {
+      const { title, description, logo } = settings.appearance
+      if (title === '' && description === '' && logo === null) return undefined
+      return {
+        title,
+        description: await texts.render({ text: description, language: 'markdown' }),
+        logo: appearancePath('logo', logo),
+      }
+    },
     providers: () => singleSignOn.offered(),
     securityText: () => settings.values.security_txt_content,
     joinsCohorts: () => settings.values.floc_enabled,

@@ -94,10 +94,20 @@ export class Mailer implements AsyncDisposable {
     this.#transport?.close()
   }
 
-  /** The legal text of the instance stands below every mail. */
+  /** The legal text of the instance stands below every mail, and its messages around all, if it wants that. */
   #seal({ text, ...content }: Content): string {
     const additional = this.#services.settings.values.email_additional_text?.trim() ?? ''
-    const whole = additional === '' ? text : `${text}\n${additional}\n`
+    const {
+      email_header_and_footer_enabled: framed,
+      header_message,
+      footer_message,
+    } = this.#services.settings.appearance
+    const whole = [
+      ...(framed && header_message !== '' ? [`${header_message}\n`] : []),
+      text,
+      ...(additional === '' ? [] : [`${additional}\n`]),
+      ...(framed && footer_message !== '' ? [`${footer_message}\n`] : []),
+    ].join('\n')
     return this.#services.cipher.seal(JSON.stringify({ ...content, text: whole }), context)
   }
 

@@ -6,6 +6,7 @@ export {
   type SettingName,
   type SettingValues,
 } from './catalogue/index.ts'
+export type { Appearance } from './appearance.ts'
 export { branchProtectionOf } from './branch-protection.ts'
 export { acceptedNames, isIncluded } from './change.ts'
 export { flags, stateOf, type FlagName, type Gates, type StoredGates } from './flags.ts'

@@ -2,6 +2,7 @@ import type { Plan } from '../kernel/config/index.ts'
 import type { Database, Notifications, Tx } from '../kernel/db/index.ts'
 import type { Cipher } from '../kernel/lib/secrets.ts'
 import type { Logger } from '../kernel/log/index.ts'
+import { appearanceOf, storedAppearanceName, usualAppearance, type Appearance } from './appearance.ts'
 import { catalogue, defaults, type SettingName, type SettingValues } from './catalogue/index.ts'
 import {
   differences,
@@ -72,6 +73,7 @@ export class Settings implements AsyncDisposable {
   #flags: Flags = flagsOf([])
   #gates: readonly StoredGates[] = []
   #limits: PlanLimits = planLimits
+  #appearance: Appearance = usualAppearance
 
   constructor(services: SettingsServices) {
     this.#services = services
@@ -102,6 +104,10 @@ export class Settings implements AsyncDisposable {
     return this.#limits
   }
 
+  get appearance(): Appearance {
+    return this.#appearance
+  }
+
   async load(): Promise<void> {
     const { db, plan, cipher } = this.#services
     const stored = await store.readStored(db.reader)
@@ -109,6 +115,7 @@ export class Settings implements AsyncDisposable {
     this.#gates = gatesOf(stored)
     this.#flags = flagsOf(this.#gates)
     this.#limits = limitsOf(stored)
+    this.#appearance = appearanceOf(stored)
   }
 
   /** All settings as this stored state says: what an answer shows does not come from the snapshot. */
@@ -241,6 +248,23 @@ export class Settings implements AsyncDisposable {
       await store.writeOne(tx, storedLimitsName, after)
     })
     await this.load()
+  }
+
+  async storedAppearance(): Promise<Appearance> {
+    return appearanceOf(await store.readStored(this.#services.db.reader))
+  }
+
+  /** Changes how the instance shows itself, and with it what `also` writes. Every node is told. */
+  async changeAppearance(change: Partial<Appearance>, also: (tx: Tx) => Promise<void>): Promise<Appearance> {
+    const after = await this.#services.db.transaction(async (tx) => {
+      await store.lock(tx)
+      const changed = { ...appearanceOf(await store.readStored(tx)), ...change }
+      await store.writeOne(tx, storedAppearanceName, changed)
+      await also(tx)
+      return changed
+    })
+    await this.load()
+    return after
   }
 
   async #refresh(): Promise<void> {

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../kernel/endpoint/headers.ts'
-import { html, pageHeaders } from '../kernel/pages/index.ts'
+import { html, Html, pageHeaders } from '../kernel/pages/index.ts'
 
 const contentTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -28,6 +28,10 @@ export interface PageOptions {
   readonly notice: (name: string) => string | undefined
   /** Who else tells who people are: the sign-in page leads there. */
   readonly providers: () => readonly { readonly name: string; readonly label: string }[]
+  /** What the sign-in page shows of the instance: a title, safe HTML, and the path of a picture. */
+  readonly appearance: () => Promise<
+    { readonly title: string; readonly description: string; readonly logo: string | null } | undefined
+  >
   /** Of `/.well-known/security.txt`, if there is one. */
   readonly securityText: () => string | null
   /** Whether browsers may count visits in with groups of interests. */
@@ -58,13 +62,14 @@ export function mountPages(server: FastifyInstance, options: PageOptions): void 
     if (text === null) reply.callNotFound()
     else void reply.header('content-type', 'text/plain; charset=utf-8').send(text)
   })
-  server.get<{ Querystring: { notice?: unknown } }>('/users/sign_in', (request, reply) => {
+  server.get<{ Querystring: { notice?: unknown } }>('/users/sign_in', async (request, reply) => {
     const { notice: name } = request.query
     const notice = typeof name === 'string' ? options.notice(name) : undefined
     const providers = options.providers()
-    return notice === undefined && providers.length === 0
+    const appearance = await options.appearance()
+    return notice === undefined && providers.length === 0 && appearance === undefined
       ? sendPage(request, reply, 'sign-in.html')
-      : sendSignIn(reply, pages.get('sign-in.html')!, notice, providers)
+      : sendSignIn(reply, pages.get('sign-in.html')!, { notice, providers, appearance })
   })
   server.get<{ Params: { name: string } }>('/-/assets/:name', (request, reply) => {
     const file = assets.get(request.params.name)
@@ -77,8 +82,15 @@ export function mountPages(server: FastifyInstance, options: PageOptions): void 
 function sendSignIn(
   reply: FastifyReply,
   { body, headers }: StaticFile,
-  notice: string | undefined,
-  providers: ReturnType<PageOptions['providers']>,
+  {
+    notice,
+    providers,
+    appearance,
+  }: {
+    readonly notice: string | undefined
+    readonly providers: ReturnType<PageOptions['providers']>
+    readonly appearance: Awaited<ReturnType<PageOptions['appearance']>>
+  },
 ): FastifyReply {
   const links = html`<p id="providers">
     ${providers.map(({ name, label }) => html`<a href="auth/${name}">Sign in with ${label}</a> `)}
@@ -91,6 +103,15 @@ function sendSignIn(
     )
   }
   if (providers.length > 0) text = text.replace('<p id="providers" hidden></p>', () => links.text)
+  if (appearance !== undefined) {
+    const { title, description, logo } = appearance
+    const about = html`<div id="appearance">
+      ${title !== '' && html`<h2>${title}</h2>`} ${new Html(description)}
+    </div>`
+    text = text.replace('<div id="appearance" hidden></div>', () => about.text)
+    if (logo !== null)
+      text = text.replace('<h1><img src="../-/assets/icon.svg"', () => html`<h1><img src="..${logo}"`.text)
+  }
   return reply
     .headers({ ...headers, 'cache-control': 'no-store' })
     .removeHeader('etag')

@@ -188,3 +188,80 @@ describe('reports of abuse', () => {
     for (const [more, status, body] of refusals) expect(await send(more)).toMatchObject({ status, body })
   })
 })
+
+describe('the appearance of the instance', () => {
+  const path = '/application/appearance'
+  const usual = {
+    title: '',
+    description: '',
+    logo: null,
+    header_logo: null,
+    favicon: null,
+    new_project_guidelines: '',
+    profile_image_guidelines: '',
+    header_message: '',
+    footer_message: '',
+    message_background_color: '#E75E40',
+    message_font_color: '#FFFFFF',
+    email_header_and_footer_enabled: false,
+  }
+  const signInPage = async () => (await fetch(`${world.url}/users/sign_in`)).text()
+
+  test('shows on the sign-in page and around mails, until it is reset', async () => {
+    expect((await world.root.get(path)).body).toEqual(usual)
+    const change = {
+      title: 'Ours & <b>theirs</b>',
+      description: 'For **everybody** <script>alert(1)</script>',
+      header_message: 'At the head',
+      footer_message: 'At the foot',
+      message_font_color: '#abc',
+      email_header_and_footer_enabled: true,
+    }
+    expect(expectStatus(await world.root.put(path, change), 200)).toEqual({ ...usual, ...change })
+    const page = await signInPage()
+    expect(page).toContain('<h2>Ours &amp; &lt;b&gt;theirs&lt;/b&gt;</h2>')
+    expect(page).toContain('For <strong>everybody</strong>')
+    expect(page).not.toContain('<script>alert')
+    const mailOf = async () => {
+      const user = await world.user()
+      expectStatus(await world.root.post(`/users/${user.id}/deactivate`), 201)
+      return (await mailbox.to(`${user.username}@example.com`))[0]!.text.trim()
+    }
+    expect(await mailOf()).toMatch(/^At the head\n[^]+\nAt the foot$/)
+    expectStatus(
+      await world.root.put(path, { ...usual, title: null, logo: '', header_logo: '', favicon: '' }),
+      200,
+    )
+    expect((await world.root.get(path)).body).toEqual(usual)
+    expect(await signInPage()).not.toContain('Ours')
+    expect(await mailOf()).not.toContain('At the')
+  })
+
+  test('has pictures, which everybody may see', async () => {
+    const send = (field: string, content: string | Buffer) => {
+      const form = new FormData()
+      form.set(field, new Blob([new Uint8Array(Buffer.from(content))]), 'picture')
+      return world.root.put(path, form)
+    }
+    const png = Buffer.from('\x89PNG\r\n\x1A\nrest of it', 'latin1')
+    const { logo } = expectStatus(await send('logo', png), 200) as { logo: string }
+    expect(logo).toMatch(/^\/uploads\/-\/system\/appearance\/logo\/1\/[0-9a-f]+\.png$/)
+    const answer = await fetch(world.url + logo)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png'])
+    expect(Buffer.from(await answer.arrayBuffer()).equals(png)).toBe(true)
+    expect(await signInPage()).toContain(`<img src="..${logo}"`)
+    expect((await fetch(`${world.url}/uploads/-/system/appearance/other/1/a.png`)).status).toBe(404)
+    const refusals: [string, string | Buffer, string][] = [
+      ['logo', '<svg/>', 'file format is not supported'],
+      ['header_logo', Buffer.alloc(1024 * 1024 + 1), 'is too big (should be at most 1 MiB)'],
+      ['favicon', 'GIF89a', 'allowed types: png, ico'],
+    ]
+    for (const [field, content, problem] of refusals) {
+      const refused = await send(field, content)
+      expect([refused.status, JSON.stringify(refused.body)]).toEqual([400, expect.stringContaining(problem)])
+    }
+    expect((await world.root.put(path, { message_font_color: 'red' })).status).toBe(400)
+    expectStatus(await world.root.put(path, { logo: '' }), 200)
+    expect((await fetch(world.url + logo)).status).toBe(404)
+  })
+})

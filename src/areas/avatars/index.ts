@@ -5,8 +5,9 @@ import type { Settings } from '../../settings/index.ts'
 import { mountPictures } from './pages.ts'
 import { avatarEndpoints } from './routes.ts'
 
-export { avatarParam, takeAvatar } from './picture.ts'
-export { setAvatar, type SentAvatar } from './store.ts'
+export { avatarParam, takeAvatar, takePicture, type Picture } from './picture.ts'
+export { pictureAnswer } from './routes.ts'
+export { setAvatar, type SentAvatar, type StoredPicture } from './store.ts'
 export { avatarUrl, namespaceAvatar, placeAvatar, userAvatar } from './urls.ts'
 
 export interface AvatarServices {

@@ -13,8 +13,6 @@ export interface Picture {
   readonly filename: string
 }
 
-const largest = 200 * 1024
-
 /** What a picture begins with tells its kind; what the sender calls it does not count. SVG may hold scripts. */
 const kinds: readonly {
   readonly type: string
@@ -50,26 +48,31 @@ export const avatarParam = {
 
 /** Takes the file of `avatar` in, which is small enough to be held in memory; 400 for what is larger or no picture. */
 export function takeAvatar(name: string, content: Readable): Promise<Picture> | undefined {
-  return name === 'avatar' ? read(content) : undefined
+  return name === 'avatar' ? takePicture(name, content, { bytes: 200 * 1024, called: '200 KiB' }) : undefined
 }
 
-async function read(content: Readable): Promise<Picture> {
+/** Takes in the picture that is sent as `field`. */
+export async function takePicture(
+  field: string,
+  content: Readable,
+  largest: { readonly bytes: number; readonly called: string },
+): Promise<Picture> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of content as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > largest) throw invalid({ avatar: ['is too big (should be at most 200 KiB)'] })
+    if (size > largest.bytes) throw invalid({ [field]: [`is too big (should be at most ${largest.called})`] })
     chunks.push(chunk)
   }
-  return lookAt(Buffer.concat(chunks, size))
+  return lookAt(field, Buffer.concat(chunks, size))
 }
 
-function lookAt(content: Buffer): Picture {
+function lookAt(field: string, content: Buffer): Picture {
   const kind = kinds.find(({ begins }) => begins(content))
   if (kind === undefined) {
     const supported = kinds.map(({ type }) => type).join(', ')
     throw invalid({
-      avatar: [
+      [field]: [
         `file format is not supported. Please try one of the following supported formats: ${supported}`,
       ],
     })

@@ -74,6 +74,13 @@ export interface Activities {
   target_id: number | null;
 }
 
+export interface AppearancePictures {
+  content: Buffer;
+  content_type: string;
+  digest: string;
+  kind: string;
+}
+
 export interface ApplicationSettings {
   name: string;
   updated_at: Generated<Timestamp>;
@@ -1842,6 +1849,7 @@ export interface DB {
   access_requests: AccessRequests;
   account_unlocks: AccountUnlocks;
   activities: Activities;
+  appearance_pictures: AppearancePictures;
   application_settings: ApplicationSettings;
   approval_rule_branches: ApprovalRuleBranches;
   approval_rule_groups: ApprovalRuleGroups;

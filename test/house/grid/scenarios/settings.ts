@@ -70,6 +70,8 @@ export const settingScenarios: Scenarios = {
     }),
   },
   'DELETE /broadcast_messages/:id': { '': newMessage },
+  'GET /application/appearance': { '': plain },
+  'PUT /application/appearance': { '': () => ({ body: { title: 'Ours' } }) },
   'GET /abuse_reports': { '': plain },
   'POST /abuse_reports': {
     '': async ({ world }) => ({ body: { user_id: (await world.user()).id, category: 'spam', message: 'x' } }),
