@@ -1,14 +1,8 @@
 import { Command } from 'commander'
 import { ConfigError } from '../kernel/config/index.ts'
 import { EmbeddedPostgresError } from '../kernel/db/embedded/index.ts'
-import { doctorCommand } from './doctor.ts'
-import { migrateCommand } from './migrate.ts'
-import { registryCommand } from './registry.ts'
-import { runnerCommand } from './runner.ts'
-import { serveCommand } from './serve.ts'
+import { commands } from './commands.ts'
 import { Trouble } from './trouble.ts'
-import { tokenCommand } from './token.ts'
-import { userCommand } from './user.ts'
 
 /** Runs one command. Trouble with the machine or the configuration is one line and exit code 1. */
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
@@ -18,17 +12,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     )
     .version('0.1.0')
     .showHelpAfterError()
-  for (const command of [
-    serveCommand,
-    migrateCommand,
-    runnerCommand,
-    userCommand,
-    tokenCommand,
-    registryCommand,
-    doctorCommand,
-  ]) {
-    program.addCommand(command())
-  }
+  for (const command of commands()) program.addCommand(command)
   try {
     await program.parseAsync([...argv])
   } catch (error) {

@@ -2,7 +2,6 @@ import { constants } from 'node:fs'
 import { access, rm, statfs, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { Command } from 'commander'
 import { sql } from 'kysely'
 import { openDatabase } from '../app/service.ts'
 import { checkGit } from '../git/index.ts'
@@ -121,20 +120,15 @@ async function isGuildhall(host: string, port: number): Promise<boolean> {
 }
 
 /** Looks at everything the service needs, and says of each thing whether it is right or how to mend it. */
-export function doctorCommand(): Command {
-  return new Command('doctor')
-    .description('say what is wrong with git, database, disk, ports and permissions, and how to mend it')
-    .action(async () => {
-      const config = readConfig(process.env)
-      for (const { name, run } of checks) {
-        const finding = await run(config).catch((error: unknown): Finding => {
-          const told = explain(error, config)
-          return { wrong: told instanceof Error ? told.message : String(told) }
-        })
-        const line =
-          'fine' in finding ? `ok     ${name}: ${finding.fine}` : `WRONG  ${name}: ${finding.wrong}`
-        process.stdout.write(`${line}\n`)
-        if ('wrong' in finding) process.exitCode = 1
-      }
+export async function examine(): Promise<void> {
+  const config = readConfig(process.env)
+  for (const { name, run } of checks) {
+    const finding = await run(config).catch((error: unknown): Finding => {
+      const told = explain(error, config)
+      return { wrong: told instanceof Error ? told.message : String(told) }
     })
+    const line = 'fine' in finding ? `ok     ${name}: ${finding.fine}` : `WRONG  ${name}: ${finding.wrong}`
+    process.stdout.write(`${line}\n`)
+    if ('wrong' in finding) process.exitCode = 1
+  }
 }

@@ -1,5 +1,4 @@
-import { Command } from 'commander'
-import { startService, type Service } from '../app/service.ts'
+import type { Service } from '../app/service.ts'
 import { readConfig } from '../kernel/config/index.ts'
 import { createLogger } from '../kernel/log/index.ts'
 import { giveBackMemory } from './give-back.ts'
@@ -8,26 +7,23 @@ import { explain } from './trouble.ts'
 /** Milliseconds after which those who waited for the start have been served. */
 const settledAfter = 5_000
 
-export function serveCommand(): Command {
-  return new Command('serve')
-    .description('run the service')
-    .option('--roles <list>', 'what this program does: web, tasks, runner (default: all; as ROLES)')
-    .action(async ({ roles }: { roles?: string }) => {
-      const config = readConfig(roles === undefined ? process.env : { ...process.env, ROLES: roles })
-      const log = createLogger(config.logLevel)
-      const stop = stopSignal()
-      let service: Service
-      try {
-        service = await startService(config, log)
-      } catch (error) {
-        throw explain(error, config)
-      }
-      await using _service = service
-      process.stdout.write(welcome(service, config.rootToken))
-      setTimeout(giveBackMemory, settledAfter).unref()
-      await stop
-      log.info('stopping')
-    })
+export async function serve({ roles }: { roles?: string }): Promise<void> {
+  const config = readConfig(roles === undefined ? process.env : { ...process.env, ROLES: roles })
+  const log = createLogger(config.logLevel)
+  const stop = stopSignal()
+  // Loaded once it is known to be wanted: what is wrong with the configuration is told at once.
+  const { startService } = await import('../app/service.ts')
+  let service: Service
+  try {
+    service = await startService(config, log)
+  } catch (error) {
+    throw explain(error, config)
+  }
+  await using _service = service
+  process.stdout.write(welcome(service, config.rootToken))
+  setTimeout(giveBackMemory, settledAfter).unref()
+  await stop
+  log.info('stopping')
 }
 
 /** Resolves at the first signal; a second one ends the program as it usually does. */
