@@ -154,7 +154,7 @@ test('gitlab_shell_operation_limit: git over SSH so often a minute, on one repos
     expectStatus(await maintainer.post('/user/keys', { title: 'limited', key }), 201),
   )
   const list = () =>
-    copies.try(folder, ['ls-remote', sshAddress(world, project.path_with_namespace)], {
+    copies.try(folder, ['ls-remote', sshAddress(world, project.addresswith_namespace)], {
       GIT_SSH_COMMAND: ssh,
     })
   await during(world, { gitlab_shell_operation_limit: 1 }, async () => {
@@ -222,7 +222,7 @@ describe('diffs', () => {
 
 describe('what is fetched', () => {
   const raw = (file: string, { token }: { token?: string } = {}) =>
-    fetch(`${world.url}/${project.path_with_namespace}/-/raw/${file}`, {
+    fetch(`${world.url}/${project.addresswith_namespace}/-/raw/${file}`, {
       redirect: 'manual',
       ...(token !== undefined && { headers: { 'private-token': token } }),
     })
@@ -319,7 +319,7 @@ describe('what is fetched', () => {
         expect(archived.status).toBe(200)
         const third = await copies.try(
           copies.folder,
-          ['clone', sshAddress(world, projects[2]!.path_with_namespace), world.unique('many')],
+          ['clone', sshAddress(world, projects[2]!.addresswith_namespace), world.unique('many')],
           { GIT_SSH_COMMAND: ssh },
         )
         expect(third.stderr).toContain('Your account has been blocked.')
@@ -343,4 +343,55 @@ describe('what is fetched', () => {
       })
     })
   })
+})
+
+test('a report tells how a repository is kept, as git itself counts', async () => {
+  const of = await world.project()
+  const reader = await world.member({ project: of }, 'maintainer')
+  const address = `/projects/${of.id}/repository/health`
+  for (const branch of ['a', 'b', 'c'])
+    await pushFiles(world, of, { [branch]: randomBytes(500).toString('hex') }, [branch])
+  expect((await reader.get(address)).body).toEqual({ message: '404 Repository Health Report Not Found' })
+  const { services } = world.service
+  const place = services.places.of({ id: of.id, storage: 'default' })
+  const counted = async () => {
+    const lines = (await git(place.path, 'count-objects', '-v')).split('\n').map((line) => line.split(': '))
+    return new Map(lines.map(([name, number]) => [name, Number(number)]))
+  }
+  const before = expectStatus(await reader.get(`${address}?generate=true`), 200)
+  const count = await counted()
+  expect(before).toMatchObject({
+    references: { loose_count: 3, packed_size: 0, reference_backend: 'REFERENCE_BACKEND_FILES' },
+    objects: {
+      ...{ packfile_count: count.get('packs'), loose_objects_count: count.get('count') },
+      ...{ keep_count: 0, cruft_count: 0, stale_size: 0 },
+    },
+    commit_graph: { commit_graph_chain_length: 0, has_bloom_filters: false, has_generation_data: false },
+    ...{ bitmap: null, multi_pack_index: null, is_object_pool: false },
+  })
+  await git(place.path, '-c', 'pack.writeReverseIndex=true', 'repack', '-adq', '--write-bitmap-index')
+  await git(place.path, 'commit-graph', 'write', '--reachable', '--split', '--changed-paths')
+  await git(place.path, 'multi-pack-index', 'write')
+  await git(place.path, 'pack-refs', '--all')
+  // The last one until another is asked for.
+  expect(expectStatus(await reader.get(address), 200)).toEqual(before)
+  const after = expectStatus(await reader.get(`${address}?generate=true`), 200)
+  expect(after).toMatchObject({
+    references: { loose_count: 0 },
+    objects: { packfile_count: 1, loose_objects_count: 0, reverse_index_count: 1 },
+    commit_graph: { commit_graph_chain_length: 1, has_bloom_filters: true, has_generation_data: true },
+    bitmap: { version: 1 },
+    multi_pack_index: { packfile_count: 1, version: 1 },
+  })
+  expect((after['references'] as Json)['packed_size']).toBeGreaterThan(100)
+  const { size, objects } = after as { size: number; objects: { size: number; recent_size: number } }
+  expect(objects.recent_size).toBe(objects.size)
+  expect(size).toBeGreaterThan(objects.size)
+  const statuses = []
+  for (let more = 0; more < 4; more += 1) statuses.push((await reader.get(`${address}?generate=true`)).status)
+  expect(statuses).toEqual([200, 200, 200, 429])
+  const empty = await world.root.get(
+    `/projects/${(await world.project()).id}/repository/health?generate=true`,
+  )
+  expect(empty).toMatchObject({ status: 404, body: { message: '404 Repository Not Found' } })
 })

@@ -10,6 +10,7 @@ import { commitWritingEndpoints } from './routes/commits-writing.ts'
 import { diffEndpoints } from './routes/diffs.ts'
 import { fileEndpoints } from './routes/files.ts'
 import { fileWritingEndpoints } from './routes/files-writing.ts'
+import { healthEndpoints } from './routes/health.ts'
 import { historyEndpoints } from './routes/history.ts'
 import { housekeepingEndpoints } from './routes/housekeeping.ts'
 import { objectEndpoints } from './routes/objects.ts'
@@ -74,6 +75,7 @@ export function repository(services: RepositoryServices): {
       ...fileWritingEndpoints(services),
       ...objectEndpoints(services),
       ...housekeepingEndpoints(services),
+      ...healthEndpoints(services),
       ...changelogEndpoints(services),
       ...submoduleEndpoints(services),
     ],

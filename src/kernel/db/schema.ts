@@ -1405,6 +1405,12 @@ export interface Releases {
   updated_at: Generated<Timestamp>;
 }
 
+export interface RepositoryHealth {
+  project_id: number;
+  report: Json;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface RepositoryStorageMoves {
   created_at: Generated<Timestamp>;
   destination_storage: string;
@@ -1964,6 +1970,7 @@ export interface DB {
   release_links: ReleaseLinks;
   release_milestones: ReleaseMilestones;
   releases: Releases;
+  repository_health: RepositoryHealth;
   repository_storage_moves: RepositoryStorageMoves;
   repository_upkeep: RepositoryUpkeep;
   request_counts: RequestCounts;

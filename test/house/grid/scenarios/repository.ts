@@ -1,5 +1,5 @@
 import { pushFiles, pushSigned } from '../../../world/push.ts'
-import type { Json } from '../../../world/world.ts'
+import { expectStatus, type Json } from '../../../world/world.ts'
 import type { Prepare, Request, Scenarios, Stage } from '../stage.ts'
 
 /** A stage whose project has a default branch, `main`, protected as every first branch is. */
@@ -93,6 +93,13 @@ export const repositoryScenarios: Scenarios = {
   'GET /projects/:id/repository/compare': { '': onCode(() => ({ query: 'from=main&to=main' })) },
   'GET /projects/:id/repository/merge_base': { '': onCode(() => ({ query: 'refs[]=main&refs[]=main' })) },
   'GET /projects/:id/repository/contributors': { '': onCode() },
+  'GET /projects/:id/repository/health': {
+    'report made before': onCode(async (stage) => {
+      const made = `${stage.projectPath}/repository/health?generate=true`
+      await stage.once('health', async () => expectStatus(await stage.world.root.get(made), 200))
+      return {}
+    }),
+  },
   'GET /projects/:id/repository/files/:file_path/blame': { '': onCode(readme) },
   'GET /projects/:id/repository/branches': { '': onCode() },
   'GET /projects/:id/repository/branches/:branch': { '': onCode(() => ({ path: { branch: 'main' } })) },
