@@ -83,6 +83,7 @@ export const commands = {
   archive: { flags: ['--format=', '--prefix='] },
   repack: { flags: ['--geometric=', '-d', '-l', '-q'] },
   'upload-pack': { flags: ['--stateless-rpc', '--strict'] },
+  'upload-archive': { flags: [] },
   init: { flags: ['--bare', '--quiet', '--initial-branch=', '--template=', '--object-format='] },
   'symbolic-ref': { flags: ['HEAD'] },
   // The only command that moves refs; used by update-refs.ts alone.

@@ -125,5 +125,6 @@ export {
 export { fetchCommits } from './fetch-commits.ts'
 export { bundleOf, pushOfBundle } from './bundle.ts'
 export { recoverRepository, type RecoverOptions } from './recover.ts'
+export { uploadArchive } from './upload-archive.ts'
 export { repositoryHealth, type RepositoryHealth } from './health.ts'
 export { optimise, storedSize } from './upkeep.ts'

@@ -81,7 +81,7 @@ function environment(
 }
 
 /** Commands that get the repository as their argument, since they open it by themselves. */
-const opensItself: ReadonlySet<CommandName> = new Set<CommandName>(['upload-pack', 'init'])
+const opensItself: ReadonlySet<CommandName> = new Set<CommandName>(['upload-pack', 'upload-archive', 'init'])
 
 function argumentsOf<C extends CommandName>(place: Workplace, command: C, options: RunOptions<C>): string[] {
   const flags: readonly string[] = options.flags ?? []

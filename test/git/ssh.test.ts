@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { during } from '../settings/effects.ts'
-import type { Person } from '../world/client.ts'
+import { Person } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { Copies, git, type Told } from './copies.ts'
 import { sshAddress, sshLogin } from './ssh-login.ts'
@@ -303,6 +304,90 @@ describe('a second factor', () => {
     }
     expect(await read()).toBe('')
   })
+})
+
+describe('an account, by its key alone', () => {
+  test('gets a token for what is asked for, and for a while', async () => {
+    const { ssh } = await keyOf(developer)
+    const made = await run(ssh, "personal_access_token 'from the shell' read_api,read_repository 7")
+    const expires = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10)
+    const form = /^Token: {3}(\S+)\nScopes: {2}read_api,read_repository\nExpires: (\S+)\n$/
+    const [, token, end] = form.exec(made.stdout) ?? []
+    expect([made.code, end]).toEqual([0, expires])
+    const asToken = new Person(world.url, { id: developer.id, username: developer.username, token: token! })
+    expect(expectStatus(await asToken.get('/personal_access_tokens/self'), 200)).toMatchObject({
+      ...{ user_id: developer.id, name: 'from the shell', scopes: ['read_api', 'read_repository'] },
+      expires_at: expires,
+    })
+    expect((await asToken.post(`${base}/issues`, { title: 'x' })).status).toBe(403)
+
+    const refusal = async (...command: string[]) => {
+      const { code, stdout, stderr } = await run(ssh, ...command)
+      return [code, stdout, /ERROR: (.*)/.exec(stderr)?.[1]]
+    }
+    const usage = 'Usage: personal_access_token <name> <scope1[,scope2,...]> [ttl_days]'
+    expect(await refusal('personal_access_token')).toEqual([1, '', usage])
+    expect(await refusal('personal_access_token a api 7 more')).toEqual([1, '', usage])
+    expect(await refusal('personal_access_token a sudo')).toEqual([
+      ...[1, ''],
+      expect.stringContaining("Invalid scope: 'sudo'. Valid scopes are: api, "),
+    ])
+    expect(await refusal('personal_access_token a api soon')).toEqual([
+      1,
+      '',
+      "Invalid value for days_ttl: 'soon'",
+    ])
+    expect(await refusal('personal_access_token a api 9999')).toEqual([
+      ...[1, ''],
+      expect.stringContaining('must be before'),
+    ])
+  })
+
+  test('gets new recovery codes once its holder says yes', async () => {
+    const password = 'correct horse battery staple'
+    const who = await world.user({ force_random_password: undefined, password })
+    const { ssh } = await keyOf(who)
+    const ask = (word: string) => runWith(`${word}\n`, ssh, '2fa_recovery_codes')
+    expect((await ask('yes')).stderr).toContain('Two-factor authentication is not enabled for this user')
+    const { secret } = expectStatus(await who.post('/user/two_factor', { password }), 201)
+    const code = new TOTP({ secret: Secret.fromBase32(secret as string) }).generate()
+    const first = expectStatus(await who.post('/user/two_factor/confirm', { code }), 200)
+    const [old, other] = first['recovery_codes'] as string[]
+    expect((await ask('no')).stdout).toContain('Existing codes will remain valid.')
+    const verify = (shown: string) => runWith(`${shown}\n`, ssh, '2fa_verify')
+    expect((await verify(old!)).code).toBe(0)
+    const told = await ask('yes')
+    const codes = told.stdout.match(/^[0-9a-f]{16}$/gm) ?? []
+    expect([told.code, codes.length]).toEqual([0, 10])
+    expect((await verify(other!)).code).toBe(1)
+    expect((await verify(codes[0]!)).code).toBe(0)
+  })
+
+  test('is none of a deploy key, and closed to who is blocked', async () => {
+    const { ssh: key } = await withKey(async (publicKey) =>
+      expectStatus(await maintainer.post(`${base}/deploy_keys`, { title: 'deploy', key: publicKey }), 201),
+    )
+    expect((await run(key, 'personal_access_token a api')).stderr).toContain('A deploy key is of no account.')
+    const gone = await world.user()
+    const { ssh } = await keyOf(gone)
+    expectStatus(await world.root.post(`/users/${gone.id}/block`), 201)
+    const told = await run(ssh, 'personal_access_token a api')
+    expect([told.code, told.stdout]).toEqual([1, ''])
+    expect(told.stderr).toContain('Your account has been blocked.')
+  })
+})
+
+test('an archive is fetched by who may read the code', async () => {
+  const file = path.join(copies.folder, 'remote.tar')
+  const fetchArchive = async (ssh: string, ...args: string[]) =>
+    tryGit(ssh, copies.folder, 'archive', `--remote=${address()}`, `--output=${file}`, ...args)
+  const { ssh } = await keyOf(developer)
+  expect(await fetchArchive(ssh, '--prefix=top/', 'main')).toMatchObject({ code: 0 })
+  expect((await promisify(execFile)('tar', ['-tf', file])).stdout).toContain('top/README.md')
+  expect((await fetchArchive(ssh, 'main', 'README.md')).code).toBe(0)
+  expect((await fetchArchive(ssh, 'nothing')).code).not.toBe(0)
+  const { ssh: other } = await keyOf(stranger)
+  expect((await fetchArchive(other, 'main')).stderr).toContain('could not be found')
 })
 
 test('a host key that the library made and cannot read is replaced at the next start', async () => {

@@ -1,9 +1,11 @@
 import {
   enterById,
   entryProblem,
+  instance,
   isShownTo,
   type Actor,
   type GroupSubject,
+  type InstanceSubject,
   type ProjectSubject,
 } from '../../access/index.ts'
 import {
@@ -35,12 +37,7 @@ export async function admit(
   address: string,
 ): Promise<Admitted> {
   const { service, fullPath } = command
-  if (services.settings.values.enabled_git_access_protocol === 'http') {
-    throw new GitRefusal(403, 'Git access over SSH is not allowed')
-  }
-  if (key.expires_at !== null && key.expires_at.getTime() <= Date.now()) {
-    throw new GitRefusal(403, 'Your SSH key has expired.')
-  }
+  checkKey(services, key)
   checkRate(services, key, command)
   await requireSecondFactor(services, key)
   if (services.settings.values.maintenance_mode && service === 'git-receive-pack') {
@@ -48,6 +45,28 @@ export async function admit(
   }
   const of = { service, fullPath, address }
   return key.user_id === null ? ofDeployKey(services, key, of) : ofUser(services, key.user_id, of)
+}
+
+/** The user that a key is of, where he may do something about his account now. */
+export async function admitHolder(services: SshServices, key: store.KnownKey): Promise<number> {
+  checkKey(services, key)
+  if (key.user_id === null) throw new GitRefusal(403, 'A deploy key is of no account.')
+  const lookup = { id: '', secretDigest: undefined }
+  const { actor } = await enterById<InstanceSubject>(services.db, instance, key.user_id, lookup)
+  if (actor?.user == null) throw new GitRefusal(403, 'There is no such account.')
+  const house = { values: services.settings.values, externalUrl: services.externalUrl() }
+  const problem = entryProblem(actor.user, house)
+  if (problem !== undefined) throw new GitRefusal(403, problem)
+  return key.user_id
+}
+
+function checkKey(services: SshServices, key: store.KnownKey): void {
+  if (services.settings.values.enabled_git_access_protocol === 'http') {
+    throw new GitRefusal(403, 'Git access over SSH is not allowed')
+  }
+  if (key.expires_at !== null && key.expires_at.getTime() <= Date.now()) {
+    throw new GitRefusal(403, 'Your SSH key has expired.')
+  }
 }
 
 const underMaintenance = 'Guildhall is undergoing maintenance'

@@ -16,14 +16,38 @@ export interface LfsCommand {
   readonly fullPath: string
 }
 
+/** A file of all that a commit has, or of a part of it: `git archive --remote`. */
+export interface ArchiveCommand {
+  readonly archiveOf: string
+}
+
+/** Something about the account that the key is of. */
+export interface AccountCommand {
+  readonly about: 'second-factor' | 'recovery-codes' | 'token'
+  readonly words: readonly string[]
+}
+
+const account: Readonly<Record<string, AccountCommand['about']>> = {
+  '2fa_verify': 'second-factor',
+  '2fa_recovery_codes': 'recovery-codes',
+  personal_access_token: 'token',
+}
+
 /**
  * What `ssh` was asked to run: `git-upload-pack 'group/project.git'`, with its quotes as git writes them. `unknown`:
  * another program; `nothing-there`: a path that nothing can have. Nothing of it is ever run.
  */
 export function readCommand(
   text: string,
-): GitCommand | LfsCommand | 'unknown' | 'nothing-there' | 'second-factor' {
-  if (text === '2fa_verify') return 'second-factor'
+): GitCommand | LfsCommand | ArchiveCommand | AccountCommand | 'unknown' | 'nothing-there' {
+  const [first = '', ...words] = wordsOf(text)
+  const about = Object.hasOwn(account, first) ? account[first] : undefined
+  if (about !== undefined) return { about, words }
+  const [, archived] = /^git[- ]upload-archive (.*)$/s.exec(text) ?? []
+  if (archived !== undefined) {
+    const archiveOf = readPath(archived)
+    return archiveOf === undefined ? 'nothing-there' : { archiveOf }
+  }
   const [, service, quoted] = /^git[- ](upload-pack|receive-pack) (.*)$/s.exec(text) ?? []
   if (service !== undefined && quoted !== undefined) {
     const fullPath = readPath(quoted)
@@ -37,6 +61,13 @@ export function readCommand(
   return fullPath === undefined
     ? 'nothing-there'
     : { operation: operation as LfsCommand['operation'], fullPath }
+}
+
+/** As a shell would take them apart, without anything else that a shell does. */
+function wordsOf(text: string): string[] {
+  return [...text.matchAll(/'([^']*)'|"([^"]*)"|([^\s'"]+)/g)].map(
+    (found) => found[1] ?? found[2] ?? found[3]!,
+  )
 }
 
 function readPath(quoted: string): string | undefined {

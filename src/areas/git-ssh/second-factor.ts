@@ -66,7 +66,8 @@ export async function takeSecondFactor(
   channel.write('\nOTP validation successful. Git operations are now allowed.\n')
 }
 
-async function readLine(channel: Duplex, signal: AbortSignal): Promise<string> {
+/** What somebody types, up to the end of the line; not for ever. */
+export async function readLine(channel: Duplex, signal: AbortSignal): Promise<string> {
   const stop = AbortSignal.any([signal, AbortSignal.timeout(patience)])
   const end = (): void => void channel.push(null)
   stop.addEventListener('abort', end, { once: true })

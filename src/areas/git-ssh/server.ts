@@ -9,14 +9,14 @@ import ssh2, {
 import { GitError, parseProtocol } from '../../git/index.ts'
 import { GitRefusal, projectMissing } from '../git-http/index.ts'
 import { fingerprintOf, parsePublicKey, restrictionOf } from '../ssh-keys/index.ts'
+import { answerAccount } from './account.ts'
 import { admit } from './admission.ts'
 import { readCommand } from './command.ts'
 import { hostKeys } from './host-keys.ts'
 import type { SshServices } from './index.ts'
 import { lfsLogin } from './large-files.ts'
-import { takeSecondFactor } from './second-factor.ts'
 import * as store from './store.ts'
-import { transfer } from './transfer.ts'
+import { sendArchive, transfer } from './transfer.ts'
 
 /** The one name under which everybody connects: the key tells who it is. */
 const login = 'git'
@@ -179,8 +179,11 @@ export class SshServer implements AsyncDisposable {
       const command = readCommand(text)
       if (command === 'unknown') throw new GitRefusal(403, `Unknown command: ${text.slice(0, 100)}`)
       if (command === 'nothing-there') throw new GitRefusal(404, projectMissing)
-      if (command === 'second-factor') {
-        await takeSecondFactor(this.#services, key, channel, signal)
+      if ('about' in command) {
+        await answerAccount(this.#services, key, command, channel, signal)
+      } else if ('archiveOf' in command) {
+        const asked = { service: 'git-upload-pack', fullPath: command.archiveOf } as const
+        await sendArchive(this.#services, await admit(this.#services, key, asked, address), channel, signal)
       } else if ('operation' in command) {
         const service = command.operation === 'upload' ? 'git-receive-pack' : 'git-upload-pack'
         const admitted = await admit(this.#services, key, { service, fullPath: command.fullPath }, address)

@@ -1,5 +1,12 @@
 import type { Duplex } from 'node:stream'
-import { advertiseRefs, GitError, listRefs, uploadPack, type ProtocolVersion } from '../../git/index.ts'
+import {
+  advertiseRefs,
+  GitError,
+  listRefs,
+  uploadArchive,
+  uploadPack,
+  type ProtocolVersion,
+} from '../../git/index.ts'
 import { GitRefusal, messagePrefix, movedNotice, shutOut } from '../git-http/index.ts'
 import type { Admitted } from './admission.ts'
 import type { GitCommand } from './command.ts'
@@ -17,9 +24,7 @@ export async function transfer(
   const { actor, target, moved } = admitted
   const repository = await target.open()
   if (service === 'git-upload-pack') {
-    if (target.project !== undefined && (await services.noteDownload(actor, target.project.id))) {
-      throw new GitRefusal(403, shutOut)
-    }
+    await noteDownload(services, admitted)
     const { complaint } = await uploadPack(repository, channel, channel, {
       version,
       statelessRpc: false,
@@ -46,5 +51,25 @@ export async function transfer(
     if (error instanceof GitError && error.failure === 'aborted') throw error
     // The client was told: its answer is whole.
     log.error({ err: error, ...target.label }, 'a push could not be taken in')
+  }
+}
+
+/** The files of a commit, as `git archive --remote` asks for them. */
+export async function sendArchive(
+  services: SshServices,
+  admitted: Admitted,
+  channel: Duplex,
+  signal: AbortSignal,
+): Promise<void> {
+  const { target } = admitted
+  const repository = await target.open()
+  await noteDownload(services, admitted)
+  const { complaint } = await uploadArchive(repository, channel, { signal })
+  if (complaint !== undefined) services.log.info({ ...target.label, complaint }, 'an archive ended early')
+}
+
+async function noteDownload({ noteDownload: note }: SshServices, { actor, target }: Admitted): Promise<void> {
+  if (target.project !== undefined && (await note(actor, target.project.id))) {
+    throw new GitRefusal(403, shutOut)
   }
 }

@@ -12,7 +12,7 @@ export { deviceOf } from './known-devices.ts'
 export { readForm } from './form.ts'
 export { isOwnPage } from './own-page.ts'
 export { confirmsPassword, passwordsForGit } from './passwords.ts'
-export { provesSecondFactor } from './second-factor.ts'
+export { provesSecondFactor, renewRecoveryCodes } from './second-factor.ts'
 export { byPassword, openSession, problemOf, provesCode, type SignInServices } from './sign-in.ts'
 export {
   byId as accountById,

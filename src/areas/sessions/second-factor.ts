@@ -2,7 +2,7 @@ import type { Tx } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import * as store from './store.ts'
 import type { Account } from './store.ts'
-import { digestOfRecoveryCode, secretContext, stepOf } from './two-factor.ts'
+import { digestOfRecoveryCode, newRecoveryCodes, secretContext, stepOf } from './two-factor.ts'
 
 /** Takes the code of an authenticator, or a recovery code; each works once. */
 export async function takeSecondFactor(
@@ -38,4 +38,13 @@ export async function provesSecondFactor(
 ): Promise<boolean> {
   const account = await store.lock(tx, userId)
   return account?.two_factor === true && takeSecondFactor(tx, cipher, account, code)
+}
+
+/** New codes in the place of those that the user has, shown this once; undefined for who has no second factor. */
+export async function renewRecoveryCodes(tx: Tx, userId: number): Promise<string[] | undefined> {
+  const account = await store.lock(tx, userId)
+  if (account?.two_factor !== true) return undefined
+  const codes = newRecoveryCodes()
+  await store.replaceCodes(tx, userId, codes.map(digestOfRecoveryCode))
+  return codes
 }
