@@ -66,7 +66,17 @@ const ownKeys = [
   'preferred_language',
 ]
 const adminKeys = [...ownKeys, 'is_admin', 'note', 'namespace_id', 'created_by']
-const detailKeys = [...adminKeys, 'current_sign_in_ip', 'last_sign_in_ip', 'sign_in_count', 'highest_role']
+const detailKeys = [
+  ...adminKeys,
+  'current_sign_in_ip',
+  'last_sign_in_ip',
+  'sign_in_count',
+  'highest_role',
+  'plan',
+  'trial',
+  'using_license_seat',
+  'is_auditor',
+]
 
 test('a user is created with a personal namespace and the long form', async () => {
   const user = await create({
@@ -487,6 +497,35 @@ test('administrators see the memberships of a user', async () => {
   expect((await world.root.get(`/users/${person.id}/memberships?type=Namespace`)).body).toHaveLength(1)
   expect((await world.root.get('/users/999999/memberships')).body).toEqual({ message: '404 User Not Found' })
   expect(bodyOf(await world.root.get(`/users/${person.id}`))['highest_role']).toBe(30)
+})
+
+test('administrators are told who takes a seat: guests do with a role that gives more than to read code', async () => {
+  const person = await world.user()
+  const project = await world.project()
+  const takes = async () =>
+    bodyOf(await world.root.get(`/users/${person.id}`))['using_license_seat'] as boolean
+  const role = async (fields: Json) =>
+    expectStatus(
+      await world.root.post('/member_roles', {
+        name: world.unique('role'),
+        base_access_level: 10,
+        ...fields,
+      }),
+      201,
+    )['id'] as number
+  const members = `/projects/${project['id']}/members`
+  expect(await takes()).toBe(false)
+  expectStatus(await world.root.post(members, { user_id: person.id, access_level: 10 }), 201)
+  expect(await takes()).toBe(false)
+  const change = (fields: Json) => world.root.put(`${members}/${person.id}`, fields)
+  await change({ access_level: 10, member_role_id: await role({ read_code: true }) })
+  expect(await takes()).toBe(false)
+  await change({ access_level: 10, member_role_id: await role({ read_code: true, read_runners: true }) })
+  expect(await takes()).toBe(true)
+  await change({ access_level: 20, member_role_id: null })
+  expect(await takes()).toBe(true)
+  expectStatus(await world.root.post(`/users/${person.id}/block`), 201)
+  expect(await takes()).toBe(false)
 })
 
 test('settings decide what new users begin with', async () => {

@@ -1,4 +1,5 @@
 import { privateAddress } from '../../access/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
 import {
   DateOnly,
   Fields,
@@ -103,6 +104,10 @@ export const AdminUserDetail = Fields({
   last_sign_in_ip: Nullable(Text()),
   sign_in_count: Int(),
   highest_role: Int({ description: 'Highest access level of all direct memberships; 0 without any' }),
+  plan: Optional(Text({ description: 'Of the instance, when it is a paid one' })),
+  trial: Optional(Flag()),
+  using_license_seat: Optional(Flag({ description: 'On the top plan guests are free' })),
+  is_auditor: Optional(Flag()),
 })
 
 /** A row with all that the long forms need. */
@@ -140,6 +145,8 @@ export interface UserRow extends BasicUserRow {
 
 export interface UserDetailRow extends UserRow {
   readonly highest_role: number
+  /** A member somewhere with more than a guest has; to read code with a custom role is no more. */
+  readonly above_guest: boolean
 }
 
 export function profileUser(row: UserRow, externalUrl: string, { hidden }: { hidden: boolean }) {
@@ -196,13 +203,25 @@ export function adminUser(row: UserRow, externalUrl: string, noReply: string) {
   }
 }
 
-export function adminUserDetail(row: UserDetailRow, externalUrl: string, noReply: string) {
+export function adminUserDetail(row: UserDetailRow, externalUrl: string, noReply: string, plan: Plan) {
   return {
     ...adminUser(row, externalUrl, noReply),
     current_sign_in_ip: row.current_sign_in_ip,
     last_sign_in_ip: row.last_sign_in_ip,
     sign_in_count: row.sign_in_count,
     highest_role: row.highest_role,
+    ...(plan !== 'free' && seat(row, plan)),
+  }
+}
+
+/** Plans are not given for a trial here, and nobody audits without being an administrator. */
+function seat({ kind, state, above_guest: above }: UserDetailRow, plan: Plan) {
+  const counts = kind === 'human' && state === 'active'
+  return {
+    plan,
+    trial: false,
+    using_license_seat: counts && (plan !== 'ultimate' || above),
+    is_auditor: false,
   }
 }
 

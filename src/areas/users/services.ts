@@ -1,3 +1,4 @@
+import type { Plan } from '../../kernel/config/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Mailer } from '../../mail/index.ts'
@@ -7,6 +8,7 @@ import type { Settings } from '../../settings/index.ts'
 export interface UserServices {
   readonly db: Database
   readonly settings: Settings
+  readonly plan: Plan
   readonly mail: Mailer
   readonly cipher: Cipher
   readonly externalUrl: () => string

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { ownedGroups } from '../../access/index.ts'
+import { ownedGroups, Role } from '../../access/index.ts'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, wantsKeyset, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { attributesColumn, attributesFilter, type AttributeFilter } from '../custom-attributes/index.ts'
@@ -33,7 +33,12 @@ const columns = columnsFor(sql`actor.id`)
 const columnsForNobody = columnsFor(sql`null::bigint`)
 
 const detail = (base: RawBuilder<unknown>) => sql`
-  ${base}, coalesce((select max(m.access_level) from members m where m.user_id = u.id), 0) as highest_role`
+  ${base}, coalesce((select max(m.access_level) from members m where m.user_id = u.id), 0) as highest_role,
+  exists (
+    select from members m left join member_roles r on r.id = m.member_role_id
+    where m.user_id = u.id and m.state = 'active'
+      and (m.expires_at is null or m.expires_at > (now() at time zone 'utc')::date)
+      and (m.access_level > ${Role.guest}::int or not r.permissions <@ array['read_code'])) as above_guest`
 
 /** A row of a list; with keyset pagination it tells whether another one follows. */
 export type ListedUser = UserRow & { readonly more?: boolean }

@@ -106,7 +106,7 @@ export function readingEndpoints(services: UserServices): Endpoint[] {
         if (actor.user === null) throw forbidden('Not authorized!')
         if (row === undefined) throw notFound('User')
         return isAdministrator(actor)
-          ? entities.adminUserDetail(row, externalUrl(), privateHost(services))
+          ? entities.adminUserDetail(row, externalUrl(), privateHost(services), services.plan)
           : entities.profileUser(row, externalUrl(), {
               hidden: row.private_profile && row.id !== actor.user.id,
             })

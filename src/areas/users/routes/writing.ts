@@ -21,7 +21,7 @@ export function writingEndpoints(services: UserServices): Endpoint[] {
   const { db, settings, mail, externalUrl } = services
   const passwords = () => rules.passwordRules(settings.values)
   const shown = async (tx: Tx, id: number) =>
-    adminUserDetail((await store.find(tx, id))!, externalUrl(), privateHost(services))
+    adminUserDetail((await store.find(tx, id))!, externalUrl(), privateHost(services), services.plan)
 
   return [
     endpoint({
