@@ -91,6 +91,7 @@ import * as newsOfRecords from './0201-news-of-records.ts'
 import * as packages from './0202-packages.ts'
 import * as terraformStates from './0203-terraform-states.ts'
 import * as suggestionAttempts from './0215-suggestion-attempts.ts'
+import * as searchInNotes from './0216-search-in-notes.ts'
 import * as committersOfMergeRequests from './0204-committers-of-merge-requests.ts'
 import * as repositoryHealth from './0205-repository-health.ts'
 import * as projectFetches from './0210-project-fetches.ts'
@@ -189,6 +190,7 @@ export const migrations: MigrationList = {
   '0202-packages': packages,
   '0203-terraform-states': terraformStates,
   '0215-suggestion-attempts': suggestionAttempts,
+  '0216-search-in-notes': searchInNotes,
   '0204-committers-of-merge-requests': committersOfMergeRequests,
   '0220-abuse-reports': abuseReports,
   '0221-appearance-pictures': appearancePictures,

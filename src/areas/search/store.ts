@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { readsInternalNotesOf, readsNoteable, type Readable } from '../../access/index.ts'
+import { plannedByValues } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { matching } from '../noteables/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
@@ -39,14 +40,17 @@ const about = (kind: Readable['kind']): RawBuilder<unknown> =>
     namespaceId: sql`b.namespace_id`,
   })
 
-/** What people said in the project that is the subject, about what the caller reads. */
+/**
+ * What people said in the project that is the subject, about what the caller reads. Rare words are found by an index of
+ * words, common ones from the newest note on, so the plan hangs on the words.
+ */
 export function notes(text: string, sort: 'asc' | 'desc', input: PageInput): Read<NoteRow> {
   const direction = sql.raw(sort)
   const internal = readsInternalNotesOf({ projectId: sql`b.project_id`, namespaceId: sql`b.namespace_id` })
   return page(
     {
       columns: sql`
-        n.id, n.body, n.created_at, n.updated_at, n.resolvable, d.internal, b.target_id as noteable_id,
+        ${plannedByValues} n.id, n.body, n.created_at, n.updated_at, n.resolvable, d.internal, b.target_id as noteable_id,
         b.kind as noteable_type, b.project_id, ${basicUserJson('u')} as author,
         case when d.position is not null then 'DiffNote' when not d.individual then 'DiscussionNote' end as type,
         case b.kind when 'Issue' then (select i.iid from issues i where i.id = b.target_id)
