@@ -94,6 +94,7 @@ import * as suggestionAttempts from './0215-suggestion-attempts.ts'
 import * as searchInNotes from './0216-search-in-notes.ts'
 import * as committersOfMergeRequests from './0204-committers-of-merge-requests.ts'
 import * as repositoryHealth from './0205-repository-health.ts'
+import * as lockedFilesOfMergeRequests from './0206-locked-files-of-merge-requests.ts'
 import * as projectFetches from './0210-project-fetches.ts'
 import * as countsOfProjects from './0211-counts-of-projects.ts'
 import * as upkeepOfRepositories from './0130-upkeep-of-repositories.ts'
@@ -195,6 +196,7 @@ export const migrations: MigrationList = {
   '0220-abuse-reports': abuseReports,
   '0221-appearance-pictures': appearancePictures,
   '0205-repository-health': repositoryHealth,
+  '0206-locked-files-of-merge-requests': lockedFilesOfMergeRequests,
   '0210-project-fetches': projectFetches,
   '0211-counts-of-projects': countsOfProjects,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,

@@ -359,6 +359,38 @@ describe('locks', () => {
     }
   })
 
+  test('keep others from merging changes of their files', async () => {
+    const own = await world.project()
+    await copies.filled(own)
+    const [holder, author] = [
+      await world.member({ project: own }, 'developer'),
+      await world.member({ project: own }, 'maintainer'),
+    ]
+    const at = `/projects/${own.id}`
+    const file = { branch: 'work', start_branch: 'main', commit_message: 'x', content: 'x' }
+    expectStatus(await author.post(`${at}/repository/files/deep%2Fa.bin`, file), 201)
+    const request = { source_branch: 'work', target_branch: 'main', title: 'Change' }
+    expectStatus(await author.post(`${at}/merge_requests`, request), 201)
+    const status = async () =>
+      expectStatus(await author.get(`${at}/merge_requests/1`), 200)['detailed_merge_status']
+    expect(await status()).toBe('mergeable')
+    const lock = async (who: Person, name: string) => {
+      const taken = await ask(who, 'POST', 'locks', { path: name }, own)
+      expect(taken.status).toBe(201)
+      return () => ask(who, 'POST', `locks/${(taken.body['lock'] as Json)['id'] as string}/unlock`, {}, own)
+    }
+    // Their own, and files that are not changed, are in nobody's way.
+    await lock(author, 'README.md')
+    await lock(holder, 'elsewhere.bin')
+    expect(await status()).toBe('mergeable')
+    const unlock = await lock(holder, 'deep/a.bin')
+    expect((await author.put(`${at}/merge_requests/1/merge`)).status).toBe(405)
+    expect(await status()).toBe('locked_lfs_files')
+    expect((await unlock()).status).toBe(200)
+    expect(await status()).toBe('mergeable')
+    expectStatus(await author.put(`${at}/merge_requests/1/merge`), 200)
+  })
+
   test('keep the pushes of others away from their files', async () => {
     expect((await ask(developer, 'POST', 'locks', { path: 'mine.txt' })).status).toBe(201)
     const copy = await copies.clone(project, maintainer)

@@ -9,6 +9,7 @@ import { lfsNeighbour } from './routes.ts'
 import { findObjects, mayHold, removeUnused } from './store.ts'
 
 export { lfsGuard } from './guard.ts'
+export { heldByOthers } from './lock-store.ts'
 export { storedBytes as largeFileBytes } from './store.ts'
 export { sealGrant, tokenLife, type LfsGrant } from './tokens.ts'
 

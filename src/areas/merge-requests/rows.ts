@@ -63,6 +63,10 @@ export interface MergeRequestRow {
   readonly changes_requested: boolean
   /** It waits for another request to be merged. */
   readonly blocked: boolean
+  /** It changes files in Git LFS that others have locked, as was last found. */
+  readonly locked_files: boolean
+  /** Somebody else than its author has locked files of its project. */
+  readonly others_lock: boolean
   readonly unresolved_threads: boolean
   readonly comments: number
   readonly upvotes: number
@@ -102,6 +106,9 @@ const people = (table: 'merge_request_assignees' | 'merge_request_reviewers'): R
 const person = (column: string): RawBuilder<unknown> =>
   sql`(select ${basicUserJson('person')} from users person where person.id = ${sql.ref(`m.${column}`)})`
 
+const othersLock = sql`coalesce((target.settings ->> 'lfs_enabled')::boolean, true) and exists (
+  select from lfs_locks k where k.project_id = m.project_id and k.user_id is distinct from m.author_id)`
+
 const isBlocked = sql`exists (
   select from merge_request_blocks b join merge_requests before on before.id = b.blocking_id
   where b.blocked_id = m.id and before.state <> 'merged')`
@@ -122,6 +129,7 @@ export const mergeRequestColumns = sql`
   (select r.approvals_required from approval_rules r
     where r.merge_request_id = m.id and r.rule_type = 'any_approver') as approvals_before_merge,
   m.state = 'opened' and ${changesRequested} as changes_requested, m.state = 'opened' and ${isBlocked} as blocked,
+  m.state = 'opened' and m.locked_files as locked_files, m.state = 'opened' and ${othersLock} as others_lock,
   ${hasUnresolvedThreads} as unresolved_threads,
   ${commentCount} as comments, m.upvotes, m.downvotes,
   case when m.state = 'opened' and (target.settings ->> 'only_allow_merge_if_pipeline_succeeds')::boolean

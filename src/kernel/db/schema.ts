@@ -947,6 +947,7 @@ export interface MergeRequests {
   id: Generated<number>;
   iid: number;
   locked_at: Timestamp | null;
+  locked_files: Generated<boolean>;
   merge_after: Timestamp | null;
   merge_commit_sha: string | null;
   merge_error: string | null;

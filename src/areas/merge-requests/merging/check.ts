@@ -1,5 +1,13 @@
-import { isAncestor, MergeProblem, tryMerge, type Oid } from '../../../git/index.ts'
+import {
+  changedPaths,
+  isAncestor,
+  MergeProblem,
+  tryMerge,
+  type Oid,
+  type Repository,
+} from '../../../git/index.ts'
 import { sql } from 'kysely'
+import { heldByOthers } from '../../git-lfs/index.ts'
 import { approvalsMissing } from '../approvals/missing.ts'
 import { syncCodeOwners } from '../approvals/owners.ts'
 import { headOf } from '../branches.ts'
@@ -21,17 +29,19 @@ type Checked = Pick<
   | 'checked_head'
   | 'checked_target'
   | 'diverged'
+  | 'locked_files'
+  | 'others_lock'
 >
 
 type Outcome = Pick<
   MergeRequestRow,
-  'merge_status' | 'diverged' | 'checked_head' | 'checked_target' | 'approvals_missing'
+  'merge_status' | 'diverged' | 'checked_head' | 'checked_target' | 'approvals_missing' | 'locked_files'
 >
 
 /**
  * Whether the head of a request merges into its target as that is now, found out by a merge that nobody sees, and
  * remembered for these two heads, with what their code owners have to approve. Where both are as they were when it was
- * last found out nothing is done.
+ * last found out nothing is done but to look what others have locked, which they do at any time.
  */
 export async function checkMergeability(
   services: Pick<MergeRequestServices, 'db' | 'places' | 'plan'>,
@@ -44,7 +54,14 @@ export async function checkMergeability(
   const head = request.head_sha as Oid
   const into = await headOf(repository, request.target_branch)
   const known = request.merge_status === 'can_be_merged' || request.merge_status === 'cannot_be_merged'
-  if (known && request.checked_head === head && request.checked_target === (into ?? null)) return request
+  const locked_files = request.others_lock && (await changesLocked(services, target.id, repository, request))
+  if (known && request.checked_head === head && request.checked_target === (into ?? null)) {
+    if (locked_files === request.locked_files) return request
+    await sql`update merge_requests set locked_files = ${locked_files} where id = ${request.id}`.execute(
+      db.writer,
+    )
+    return { ...request, locked_files }
+  }
   const outcome = into === undefined ? { merges: false, diverged: false } : await look(repository, into, head)
   if (into !== undefined) await syncCodeOwners(services, target, request, into)
   const found = {
@@ -52,17 +69,30 @@ export async function checkMergeability(
     diverged: outcome.diverged,
     checked_head: head,
     checked_target: into ?? null,
+    locked_files,
   } as const
   const { rows } = await sql<Pick<Outcome, 'approvals_missing'>>`
     update merge_requests m set merge_status = ${found.merge_status}, diverged = ${found.diverged},
-      checked_head = ${head}, checked_target = ${found.checked_target}
+      checked_head = ${head}, checked_target = ${found.checked_target}, locked_files = ${locked_files}
     where m.id = ${request.id} and m.state = 'opened' and m.head_sha = ${head}
     returning ${approvalsMissing} as approvals_missing`.execute(db.writer)
   return { ...found, approvals_missing: rows[0]?.approvals_missing ?? request.approvals_missing }
 }
 
+/** Whether it changes files that somebody else than its author works on alone. */
+async function changesLocked(
+  { db }: Pick<MergeRequestServices, 'db'>,
+  projectId: number,
+  repository: Repository,
+  { base_sha, start_sha, head_sha, author_id }: Checked,
+): Promise<boolean> {
+  const changed = await changedPaths(repository, (base_sha ?? start_sha) as Oid, head_sha as Oid)
+  const paths = new Set(changed.flatMap(({ path, oldPath }) => [path, oldPath]))
+  return (await heldByOthers(db.writer, projectId, author_id, [...paths])).length > 0
+}
+
 async function look(
-  repository: Parameters<typeof tryMerge>[0],
+  repository: Repository,
   into: Oid,
   head: Oid,
 ): Promise<{ merges: boolean; diverged: boolean }> {

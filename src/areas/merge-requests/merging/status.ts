@@ -15,6 +15,7 @@ export type DetailedMergeStatus =
   | 'commits_status'
   | 'discussions_not_resolved'
   | 'title_regex'
+  | 'locked_lfs_files'
   | 'conflict'
   | 'need_rebase'
   | 'ci_must_pass'
@@ -91,6 +92,7 @@ export function failingChecks(row: MergeRequestRow, { now, paid }: Circumstances
       row.unresolved_threads && settings['only_allow_merge_if_all_discussions_are_resolved'] === true,
     ],
     ['title_regex', opened && !titleFits(row)],
+    ['locked_lfs_files', row.locked_files],
     ['conflict', opened && row.merge_status === 'cannot_be_merged'],
     ['need_rebase', opened && row.diverged && movesForward(row)],
   ]
