@@ -1,5 +1,6 @@
 import { catalogue, type Setting } from '../../src/settings/index.ts'
 import { proofs } from '../../test/settings/proofs.ts'
+import { unproven } from '../../test/settings/unproven.ts'
 import { page, table } from './markdown.ts'
 
 interface Schema {
@@ -29,12 +30,12 @@ function typeText(schema: Schema): string {
 }
 
 /** What becomes of a setting: the tests that show its effect, or why there is none to show. */
-function effectText({ recorded, needs }: Setting, tests: readonly string[]): string {
+function effectText(name: string, { recorded, needs }: Setting, tests: readonly string[]): string {
   if (tests.length > 0)
     return tests.map((file) => `\`${file.replace(/^test\//, '').replace(/\.test\.ts$/, '')}\``).join(', ')
   if (recorded === true) return 'stored and shown only'
   if (needs !== undefined) return `stored and shown; it would need a ${needs}`
-  return 'stored and shown; not in force yet'
+  return `stored and shown; not in force: there are no ${unproven.get(name)!} yet`
 }
 
 /** `docs/settings.md`: every instance setting. */
@@ -48,7 +49,7 @@ export function settingsPage(): string {
       row.secret === true ? 'secret' : `\`${JSON.stringify(row.fallback)}\``,
       row.plan ?? '',
       row.about,
-      effectText(row, found.get(name) ?? []),
+      effectText(name, row, found.get(name) ?? []),
     ])
   return page(
     'Settings',

@@ -1,19 +1,19 @@
 /**
- * Settings that are stored, checked and shown, and whose effect nothing shows yet: what they are about is not there, or
- * does not ask them. The manual says so of each.
+ * Settings that are stored, checked and shown, and whose effect nothing shows yet, with what is not there that they are
+ * about. The manual says so of each.
  */
-export const unproven: ReadonlySet<string> = new Set([
-  'disable_feed_token',
-  'max_pages_size',
-  'pages_domain_verification_enabled',
-  'pages_unique_domain_default_enabled',
-  'bulk_import_enabled',
-  'bulk_import_max_download_file_size',
-  'bulk_import_concurrent_pipeline_batch_limit',
-  'concurrent_relation_batch_export_limit',
-  'mirror_available',
-  'security_policy_global_group_approvers_enabled',
-  'security_approval_policies_limit',
-  'allow_all_integrations',
-  'allowed_integrations',
+export const unproven: ReadonlyMap<string, string> = new Map([
+  ['disable_feed_token', 'feeds'],
+  ['max_pages_size', 'sites of projects'],
+  ['pages_domain_verification_enabled', 'sites of projects'],
+  ['pages_unique_domain_default_enabled', 'sites of projects'],
+  ['bulk_import_enabled', 'direct transfers'],
+  ['bulk_import_max_download_file_size', 'direct transfers'],
+  ['bulk_import_concurrent_pipeline_batch_limit', 'direct transfers'],
+  ['concurrent_relation_batch_export_limit', 'direct transfers'],
+  ['mirror_available', 'mirrors of repositories'],
+  ['security_policy_global_group_approvers_enabled', 'security policies'],
+  ['security_approval_policies_limit', 'security policies'],
+  ['allow_all_integrations', 'integrations other than webhooks'],
+  ['allowed_integrations', 'integrations other than webhooks'],
 ])
