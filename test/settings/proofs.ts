@@ -3,7 +3,7 @@ import path from 'node:path'
 import { settingNames } from '../../src/settings/index.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
-const folders = ['test/settings', 'test/api', 'test/git', 'test/runner', 'test/registry']
+const folders = ['test/settings', 'test/api', 'test/git', 'test/runner', 'test/registry', 'test/directory']
 /** These name settings to look at their values, not at what they do. */
 const others = new Set(['test/settings/catalogue.test.ts', 'test/settings/changes.test.ts'])
 

@@ -104,6 +104,8 @@ describe('sign-in at a provider', () => {
     }
     expect(await refused({ ...who, sub: who.sub.toUpperCase() })).toContain('differs in its letters only')
     expect(await refused(person({ email: `${taken.username}@example.com` }))).toContain('not linked')
+    expect(await refused(person({ email: 'no address' }))).toContain('cannot be taken: email')
+    expect(await refused(person({ sub: 'x'.repeat(256) }))).toContain('too long a name')
     expect(await refused(person({ email_verified: false }))).toContain('has not verified')
     await during(world, { domain_allowlist: ['elsewhere.example'] }, async () => {
       expect(await refused(person())).toContain('not allowed for sign-up')

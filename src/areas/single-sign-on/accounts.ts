@@ -3,7 +3,17 @@ import type { Database, Tx } from '../../kernel/db/index.ts'
 import { ApiError } from '../../kernel/errors/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { isAdmitted } from '../sign-up/index.ts'
-import { cleanName, createUser, freeName, identify, startsExternal, taken } from '../users/index.ts'
+import {
+  cleanName,
+  createUser,
+  faultsOf,
+  freeName,
+  identify,
+  identityKey,
+  passwordRules,
+  startsExternal,
+  taken,
+} from '../users/index.ts'
 import type { ProviderConfig } from './config.ts'
 import type { Claims } from './provider.ts'
 
@@ -31,16 +41,20 @@ export async function accountOf(
   }
 }
 
+/** As OpenID Connect Core has it (2). */
+const longestSubject = 255
+
 async function findOrMake(
   tx: Tx,
   { values }: Pick<Settings, 'values'>,
   provider: ProviderConfig,
   claims: Claims,
 ): Promise<Found> {
+  if (claims.sub.length > longestSubject) return { refused: 'The provider calls you by too long a name.' }
   // Subjects that differ in case are different people.
   const known = await sql<{ userId: number; externUid: string }>`
     select i.user_id as "userId", i.extern_uid as "externUid" from user_identities i
-    where i.provider = ${provider.name} and i.uid_key = lower(${claims.sub})`.execute(tx)
+    where i.provider = ${provider.name} and i.uid_key = ${identityKey(provider.name, claims.sub)}`.execute(tx)
   const [identity] = known.rows
   if (identity !== undefined) {
     return identity.externUid === claims.sub
@@ -63,9 +77,18 @@ async function findOrMake(
     internalPattern: values.user_default_internal_regex,
   })
   const username = await freeName(tx, cleanName(claims.username ?? email.slice(0, email.lastIndexOf('@'))))
+  const name = (claims.name ?? username).slice(0, 255)
+  const faults = faultsOf(
+    { name, username, email, publicEmail: null, commitEmail: null, projectsLimit: 0, profile: {} },
+    undefined,
+    passwordRules(values),
+  )
+  const [fault] = Object.entries(faults)
+  if (fault !== undefined)
+    return { refused: `The provider tells what cannot be taken: ${fault[0]} ${fault[1][0]!}.` }
   const { id } = await createUser(tx, {
     username,
-    name: (claims.name ?? username).slice(0, 255),
+    name,
     email,
     external,
     privateProfile: values.user_defaults_to_private_profile,
