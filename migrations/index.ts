@@ -97,6 +97,7 @@ import * as repositoryHealth from './0205-repository-health.ts'
 import * as lockedFilesOfMergeRequests from './0206-locked-files-of-merge-requests.ts'
 import * as projectFetches from './0210-project-fetches.ts'
 import * as countsOfProjects from './0211-counts-of-projects.ts'
+import * as landmarksOfProjects from './0212-landmarks-of-projects.ts'
 import * as upkeepOfRepositories from './0130-upkeep-of-repositories.ts'
 import * as lfs from './0131-lfs.ts'
 import * as proofsOfSshKeys from './0132-proofs-of-ssh-keys.ts'
@@ -199,6 +200,7 @@ export const migrations: MigrationList = {
   '0206-locked-files-of-merge-requests': lockedFilesOfMergeRequests,
   '0210-project-fetches': projectFetches,
   '0211-counts-of-projects': countsOfProjects,
+  '0212-landmarks-of-projects': landmarksOfProjects,
   '0140-age-of-deleted-notes': ageOfDeletedNotes,
   '0120-refs-of-pipelines': refsOfPipelines,
   '0121-shown-registration-tokens': shownRegistrationTokens,

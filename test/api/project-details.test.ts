@@ -224,3 +224,32 @@ test('administrators are told what groups take, with all that lies below', async
   })
   expect(await listed(await world.member({ group }, 'owner'))).not.toHaveProperty('statistics')
 })
+
+test('README and license are told of where the default branch has them', async () => {
+  const project = await world.project()
+  const mit = (await world.root.get('/templates/licenses/mit?fullname=Mira')).body as Json
+  await pushFiles(world, project, { 'README.rst': 'Read me', LICENSE: mit['content'] as string })
+  const at = `/projects/${project.id}`
+  const told = async () => {
+    const { readme_url, license_url, license } = bodyOf(await world.root.get(`${at}?license=true`))
+    return { readme_url, license_url, license: (license as Json | null)?.['key'] as unknown }
+  }
+  const blob = `${world.url}/${project['path_with_namespace']}/-/blob`
+  await vi.waitFor(async () => {
+    expect(await told()).toEqual({
+      readme_url: `${blob}/main/README.rst`,
+      license_url: `${blob}/main/LICENSE`,
+      license: 'mit',
+    })
+  }, soon)
+  expect(bodyOf(await world.root.get(at))).not.toHaveProperty('license')
+  const guest = await world.member({ project }, 'guest')
+  expect(bodyOf(await guest.get(`${at}?license=true`))).toMatchObject({ readme_url: null, license: null })
+  await pushFiles(world, project, { 'README.md': 'Read me', 'COPYING.txt': 'Ask first.' }, ['other'])
+  expectStatus(await world.root.put(at, { default_branch: 'other' }), 200)
+  expect(await told()).toEqual({
+    readme_url: `${blob}/other/README.md`,
+    license_url: `${blob}/other/COPYING.txt`,
+    license: 'other',
+  })
+})

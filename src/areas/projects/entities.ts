@@ -18,7 +18,6 @@ import {
   Flag,
   Id,
   Int,
-  Json,
   ListOf,
   Nullable,
   OneOf,
@@ -29,6 +28,7 @@ import {
 import { avatarUrl } from '../avatars/index.ts'
 import { CustomAttribute } from '../custom-attributes/index.ts'
 import { SharedWith } from '../shares/index.ts'
+import { aboutLicense } from '../templates/index.ts'
 import { basicUser, BasicUser } from '../users/index.ts'
 import { levelFields, levelNames, type FeatureLevels } from './feature-levels.ts'
 import type { PlainProjectRow, ProjectRow } from './rows.ts'
@@ -44,6 +44,14 @@ const ProjectNamespace = Fields({
   parent_id: Nullable(Id()),
   avatar_url: Nullable(Text()),
   web_url: Text(),
+})
+
+const License = Fields({
+  key: Text(),
+  name: Text(),
+  nickname: Nullable(Text()),
+  html_url: Nullable(Text()),
+  source_url: Nullable(Text()),
 })
 
 const basicFields = {
@@ -62,7 +70,7 @@ const basicFields = {
   web_url: Text(),
   readme_url: Nullable(Text()),
   license_url: Optional(Nullable(Text({ description: 'Only on request' }))),
-  license: Optional(Nullable(Json({ description: 'Only on request' }))),
+  license: Optional(Nullable(License)),
   forks_count: Int(),
   avatar_url: Nullable(Text()),
   star_count: Int(),
@@ -223,8 +231,7 @@ function basicEntity(
     http_url_to_repo: `${cloneRoot}/${row.full_path}.git`,
     web_url: web,
     readme_url: readme ? `${web}/-/blob/${row.default_branch}/${row.readme_path}` : null,
-    license_url: license === true ? null : undefined,
-    license: license === true ? null : undefined,
+    ...(license === true && licenseEntity(row, readsCode, web)),
     forks_count: row.forks_count,
     avatar_url: avatarUrl(row.avatar, externalUrl),
     star_count: row.star_count,
@@ -232,6 +239,26 @@ function basicEntity(
     visibility: visibilityName(row.visibility),
     namespace: namespaceEntity(row, externalUrl),
     repository_storage: isAdministrator(actor) ? row.storage : undefined,
+  }
+}
+
+/** A license that is none we know is another one. */
+function licenseEntity(
+  { license_path: path, license_key: key, default_branch: branch }: PlainProjectRow,
+  readsCode: boolean,
+  web: string,
+) {
+  if (!readsCode || path === null || branch === null) return { license_url: null, license: null }
+  const about = key === null ? undefined : aboutLicense(key)
+  return {
+    license_url: `${web}/-/blob/${branch}/${path}`,
+    license: {
+      key: key ?? 'other',
+      name: about?.name ?? 'Other',
+      nickname: about?.nickname ?? null,
+      html_url: about === undefined ? null : `https://choosealicense.com/licenses/${key}/`,
+      source_url: about?.source ?? null,
+    },
   }
 }
 

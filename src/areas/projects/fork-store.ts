@@ -71,7 +71,8 @@ export async function unlink(tx: Tx, id: number): Promise<void> {
 /** A repository that came with its branches. */
 export async function setFilled(tx: Tx, id: number, sourceId: number): Promise<void> {
   await sql`
-    update projects p set repository_empty = false, refs_version = p.refs_version + 1, readme_path = s.readme_path
+    update projects p set repository_empty = false, refs_version = p.refs_version + 1, readme_path = s.readme_path,
+      license_path = s.license_path, license_key = s.license_key
     from projects s where s.id = ${sourceId} and p.id = ${id}`.execute(tx)
 }
 

@@ -4,6 +4,7 @@ import { deletionTasks } from './deletion.ts'
 import { fetchStatistics } from './fetches.ts'
 import { forkEndpoints } from './fork-routes.ts'
 import { inactiveTasks, type InactiveServices } from './inactive.ts'
+import { followLandmarks } from './landmarks.ts'
 import { listEndpoints } from './list-routes.ts'
 import { movingEndpoints } from './moving-routes.ts'
 import { peopleEndpoints } from './people.ts'
@@ -43,6 +44,7 @@ export function projects(services: ProjectServices & Pick<InactiveServices, 'mai
   const inactive = inactiveTasks(services)
   const statistics = statisticsTasks(services)
   const fetches = fetchStatistics(services)
+  followLandmarks(services)
   return {
     endpoints: [
       ...projectEndpoints(services),

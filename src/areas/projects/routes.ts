@@ -25,6 +25,7 @@ import { BasicProject, contextOf, Project, ProjectWithAccess } from './entities.
 import { changesMergeSettingsOnly } from './merge-settings.ts'
 import type { ForkServices } from './forking.ts'
 import { commitReadme, readmePath, type Bring } from './first-commit.ts'
+import { findLandmarks } from './landmarks.ts'
 import { createForUserParams, createParams, createRules, updateParams } from './params.ts'
 import type { ProjectRow } from './rows.ts'
 import * as store from './store.ts'
@@ -142,6 +143,7 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
         const less = changesMergeSettingsOnly(params) && may(actor, 'admin_merge_request_settings', project)
         if (!less) require(actor, 'admin_project', project)
         await updateProject({ ...services, settings: settings.values }, actor, project, params)
+        if (params.default_branch !== undefined) await findLandmarks(services, project.id)
         await db.transaction((tx) => setAvatar(tx, 'project', project.id, params.avatar))
         return full(actor, project.id)
       },

@@ -22,6 +22,8 @@ export interface PlainProjectRow {
   readonly storage: string
   readonly repository_empty: boolean
   readonly readme_path: string | null
+  readonly license_path: string | null
+  readonly license_key: string | null
   readonly settings: Readonly<Record<string, unknown>>
   readonly feature_levels: Readonly<Record<string, number>>
   readonly topics: readonly string[]
@@ -81,7 +83,17 @@ const projectNames = [
     'default_branch',
     'creator_id',
   ],
-  ...['storage', 'refs_version', 'repository_empty', 'readme_path', 'settings', 'feature_levels', 'topics'],
+  ...[
+    'storage',
+    'refs_version',
+    'repository_empty',
+    'readme_path',
+    'license_path',
+    'license_key',
+    'settings',
+    'feature_levels',
+    'topics',
+  ],
   ...['last_activity_at', 'created_at', 'updated_at', 'forks_count', 'star_count'],
 ]
 

@@ -1253,6 +1253,8 @@ export interface Projects {
   import_type: string | null;
   inactivity_warned_at: Timestamp | null;
   last_activity_at: Generated<Timestamp>;
+  license_key: string | null;
+  license_path: string | null;
   marked_for_deletion_at: Timestamp | null;
   moving_until: Timestamp | null;
   name: string;
