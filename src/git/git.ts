@@ -5,6 +5,7 @@ import { ObjectReaders } from './object-readers.ts'
 import { RefCache } from './ref-cache.ts'
 import type { Repository } from './repository.ts'
 import type { GitProgram } from './run.ts'
+import { Starter } from './starter.ts'
 
 export interface GitOptions {
   /** Default: `git`, as the path finds it. */
@@ -48,7 +49,12 @@ export async function checkGit(executable = 'git'): Promise<string> {
 export async function openGit(options: GitOptions = {}): Promise<Git> {
   const executable = options.executable ?? 'git'
   const version = await checkGit(executable)
-  const program: GitProgram = { executable, version, durable: options.durable ?? true }
+  const program: GitProgram = {
+    executable,
+    version,
+    durable: options.durable ?? true,
+    starter: new Starter(),
+  }
   const readers = new ObjectReaders({ processes: options.readers ?? 64, idle: options.readerIdle ?? 60_000 })
   const refCache = new RefCache(options.cachedRefs ?? 500_000)
   return {
@@ -57,6 +63,9 @@ export async function openGit(options: GitOptions = {}): Promise<Git> {
       if (!isAbsolute(path)) throw new GitError('failed', 'the path of a repository must be absolute')
       return { program, path, readers, refCache }
     },
-    [Symbol.asyncDispose]: () => readers[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await readers[Symbol.asyncDispose]()
+      await program.starter[Symbol.asyncDispose]()
+    },
   }
 }

@@ -246,7 +246,7 @@ test('a fetch waits for a slow client', async () => {
   expect(output.readableLength + output.writableLength).toBeLessThan(300_000)
   let size = 0
   output.on('data', (chunk: Buffer) => (size += chunk.length))
-  expect(await sending).toEqual({ hungUp: false, complaint: undefined })
+  expect(await sending).toEqual({ refsOnly: false, hungUp: false, complaint: undefined })
   expect(size).toBeGreaterThan(4_000_000)
 })
 
@@ -297,5 +297,5 @@ test('a whole conversation over two streams, as SSH has it', async () => {
   expect(first.toString()).toContain(greeting.toString().slice(4, 50))
   output.resume()
   input.end(flushPkt)
-  expect(await talking).toEqual({ hungUp: false, complaint: undefined })
+  expect(await talking).toEqual({ refsOnly: false, hungUp: false, complaint: undefined })
 })

@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { parse as parseFilePath } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { allows, configuration, durable, volatile, type CommandName, type Flag } from './commands.ts'
 import { GitError } from './git-error.ts'
 import type { Rev, TreePath } from './parse.ts'
+import type { Started, Starter } from './starter.ts'
 
 /** The git binary and how it is started. */
 export interface GitProgram {
@@ -12,6 +12,7 @@ export interface GitProgram {
   readonly version: string
   /** False only in tests: then nothing is synced to the disk. */
   readonly durable: boolean
+  readonly starter: Starter
 }
 
 /** Where a command works: a repository, perhaps seen through a quarantine (a folder for objects not yet let in). */
@@ -113,52 +114,47 @@ export function start<C extends CommandName>(
   options: RunOptions<C> = {},
 ): GitProcess {
   stopIfAborted(options.signal)
-  const child = spawn(place.program.executable, argumentsOf(place, command, options), {
-    cwd: parseFilePath(place.path).root,
-    env: environment(place, options),
-    stdio: ['pipe', 'pipe', 'pipe'],
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  })
+  const { executable, starter } = place.program
+  const program = starter.start(executable, argumentsOf(place, command, options), environment(place, options))
   const said: Buffer[] = []
   let length = 0
-  child.stderr.on('data', (chunk: Buffer) => {
+  program.stderr.on('data', (chunk: Buffer) => {
     options.onStderr?.(chunk)
     if (length >= stderrLimit) return
     said.push(chunk.subarray(0, stderrLimit - length))
     length += chunk.length
   })
   // When git ends early the pipe breaks; its exit code tells why.
-  child.stdin.on('error', () => undefined)
-  const exit = exitOf(child, command, options.signal)
+  program.stdin.on('error', () => undefined)
+  const exit = exitOf(program, command, options.signal)
   exit.catch(() => undefined)
   return {
-    stdin: child.stdin,
-    stdout: child.stdout,
+    stdin: program.stdin,
+    stdout: program.stdout,
     exit,
     stderr: () => Buffer.concat(said).toString(),
-    kill: () => void child.kill(),
+    kill: () => program.kill(),
   }
 }
 
-function exitOf(child: ChildProcess, command: string, signal: AbortSignal | undefined): Promise<number> {
-  return new Promise((resolve, reject) => {
-    child.once('error', (cause: NodeJS.ErrnoException) => {
-      // An aborted process is waited for below: until it is gone it may still write.
-      if (child.pid !== undefined) return
-      if (cause.code === 'ENOENT') reject(new GitError('missing-program', 'git is not installed', { cause }))
-      else reject(new GitError('failed', `git ${command} could not be started`, { cause }))
+async function exitOf(program: Started, command: string, signal: AbortSignal | undefined): Promise<number> {
+  const stop = (): void => program.kill()
+  signal?.addEventListener('abort', stop)
+  try {
+    // An aborted process is waited for: until it is gone it may still write.
+    const { code, signal: killedBy } = await program.exit.catch((cause: unknown) => {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
+        throw new GitError('missing-program', 'git is not installed', { cause })
+      throw new GitError('failed', `git ${command} could not be started`, { cause })
     })
-    child.once('close', (code, killedBy) => {
-      const aborted = signal?.aborted === true
-      if (code !== null && !aborted) resolve(code)
-      else
-        reject(
-          new GitError(aborted ? 'aborted' : 'failed', `git ${command} was stopped`, {
-            stderr: killedBy ?? '',
-          }),
-        )
+    const aborted = signal?.aborted === true
+    if (code !== null && !aborted) return code
+    throw new GitError(aborted ? 'aborted' : 'failed', `git ${command} was stopped`, {
+      stderr: killedBy ?? '',
     })
-  })
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
 }
 
 export function failure(command: CommandName, exitCode: number, stderr: string): GitError {
