@@ -9,7 +9,7 @@ import {
   userOf,
   type Actor,
 } from '../../access/index.ts'
-import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import type { Tx } from '../../kernel/db/index.ts'
 import {
   Fields,
   Id,
@@ -17,12 +17,22 @@ import {
   OneOf,
   page,
   Text,
-  Timestamp,
   type Endpoint,
   type PageInput,
   type Read,
 } from '../../kernel/endpoint/index.ts'
 import { conflict, forbidden, notFound, recordNotFound } from '../../kernel/errors/index.ts'
+import {
+  addLink,
+  findLink,
+  linkColumns,
+  linkEnds,
+  LinkFields,
+  linkTypes,
+  removeLink,
+  type LinkFieldsRow,
+  type LinkRow,
+} from '../noteables/index.ts'
 import { issue, issueView, Issue, type IssueRow } from './entities.ts'
 import type { IssueAreaServices } from './index.ts'
 import * as listing from './listing.ts'
@@ -33,53 +43,33 @@ import { issueTarget, tell } from './system-notes.ts'
 const LinkedIssue = Fields({
   ...Issue.properties,
   issue_link_id: Id(),
-  link_type: Text({ description: 'relates_to, blocks or is_blocked_by' }),
-  link_created_at: Timestamp(),
-  link_updated_at: Timestamp(),
+  ...LinkFields,
 })
 
 const IssueLink = Fields({ id: Id(), source_issue: Issue, target_issue: Issue, link_type: Text() })
 
-interface LinkedRow extends IssueRow {
+interface LinkedRow extends IssueRow, LinkFieldsRow {
   readonly issue_link_id: number
-  readonly link_type: string
-  readonly link_created_at: string
-  readonly link_updated_at: string
 }
 
 /** What an issue is linked with, as far as the caller sees it; a link is told from the side of the issue. */
 function linked(iid: number, input: PageInput): Read<LinkedRow> {
-  const ends = (own: string, other: string, type: string) => sql`
-    select k.id, ${sql.ref(`k.${other}`)} as issue_id, k.created_at, k.updated_at,
-      case k.link_type when 'blocks' then ${sql.lit(type)} else k.link_type end as link_type
-    from issue_links k join issues i on i.id = ${sql.ref(`k.${own}`)}
-    where i.project_id = subject.id and i.iid = ${iid} and ${issueVisible}`
+  const ends = linkEnds('issue_links', {
+    things: sql`issues i`,
+    id: sql`i.id`,
+    where: sql`i.project_id = subject.id and i.iid = ${iid} and ${issueVisible}`,
+  })
   return page(
     {
       columns: sql`
-        ${issueColumns()}, l.id as issue_link_id, l.link_type, l.created_at as link_created_at,
-        l.updated_at as link_updated_at`,
+        ${issueColumns()}, l.id as issue_link_id, ${linkColumns}`,
       from: sql`
-        from (${ends('source_id', 'target_id', 'blocks')} union all ${ends('target_id', 'source_id', 'is_blocked_by')}) l
-        cross join ${issueSource} where i.id = l.issue_id and ${issueVisibleAnywhere}`,
+        from ${ends} l
+        cross join ${issueSource} where i.id = l.end_id and ${issueVisibleAnywhere}`,
       order: sql`l.id`,
     },
     input,
   )
-}
-
-interface LinkRow {
-  readonly id: number
-  readonly source_id: number
-  readonly target_id: number
-  readonly link_type: string
-}
-
-async function linkOf(db: Reader, issueId: number, id: number): Promise<LinkRow | undefined> {
-  const { rows } = await sql<LinkRow>`
-    select k.id, k.source_id, k.target_id, k.link_type from issue_links k
-    where k.id = ${id} and ${issueId} in (k.source_id, k.target_id)`.execute(db)
-  return rows[0]
 }
 
 /** Each end tells of the other one. */
@@ -175,7 +165,7 @@ export function linkEndpoints(services: IssueAreaServices): Endpoint[] {
         issue_iid,
         target_project_id: Text({ description: 'Id or full path' }),
         target_issue_iid: Id(),
-        link_type: OneOf(['relates_to', 'blocks', 'is_blocked_by'], { default: 'relates_to' }),
+        link_type: OneOf(linkTypes, { default: 'relates_to' }),
       }),
       answers: IssueLink,
       refuses: { 404: 'No such issue', 409: 'They are linked already' },
@@ -186,21 +176,16 @@ export function linkEndpoints(services: IssueAreaServices): Endpoint[] {
         if (!may(actor, 'admin_issue', target)) throw forbidden()
         const own = rows[0]!.id
         if (own === other) throw conflict('Issue cannot be related to itself')
-        const [source, end] = params.link_type === 'is_blocked_by' ? [other, own] : [own, other]
-        const type = params.link_type === 'relates_to' ? 'relates_to' : 'blocks'
         const made = await db.transaction(async (tx) => {
-          const { rows: links } = await sql<LinkRow>`
-            insert into issue_links as k (source_id, target_id, link_type) values (${source}, ${end}, ${type})
-            returning k.id, k.source_id, k.target_id, k.link_type`
-            .execute(tx)
-            .catch(onConstraint('issue_links_pair', () => conflict('Issue(s) already assigned')))
-          await toldOfLink(tx, userOf(actor).id, links[0]!, 'add')
+          const ends = { own, other, type: params.link_type }
+          const link = await addLink(tx, 'issue_links', ends, 'Issue(s) already assigned')
+          await toldOfLink(tx, userOf(actor).id, link, 'add')
           await events.announce(tx, 'issue.link', {
             projectId: project.id,
             userId: userOf(actor).id,
-            payload: { action: 'add', ...links[0]! },
+            payload: { action: 'add', ...link },
           })
-          return links[0]!
+          return link
         })
         return shown(actor, made)
       },
@@ -216,7 +201,7 @@ export function linkEndpoints(services: IssueAreaServices): Endpoint[] {
       params: Fields({ issue_iid, issue_link_id: Id() }),
       answers: IssueLink,
       async handle({ actor, rows, params }) {
-        const link = await linkOf(db.reader, rows[0]!.id, params.issue_link_id)
+        const link = await findLink(db.reader, 'issue_links', rows[0]!.id, params.issue_link_id)
         const answer = link && (await shown(actor, link))
         if (answer === undefined) throw recordNotFound()
         return answer
@@ -233,11 +218,11 @@ export function linkEndpoints(services: IssueAreaServices): Endpoint[] {
       params: Fields({ issue_iid, issue_link_id: Id() }),
       answers: IssueLink,
       async handle({ actor, rows, params, project }) {
-        const link = await linkOf(db.reader, rows[0]!.id, params.issue_link_id)
+        const link = await findLink(db.reader, 'issue_links', rows[0]!.id, params.issue_link_id)
         const answer = link && (await shown(actor, link))
         if (link === undefined || answer === undefined) throw recordNotFound()
         await db.transaction(async (tx) => {
-          await sql`delete from issue_links k where k.id = ${link.id}`.execute(tx)
+          await removeLink(tx, 'issue_links', link.id)
           await toldOfLink(tx, userOf(actor).id, link, 'remove')
           await events.announce(tx, 'issue.link', {
             projectId: project.id,

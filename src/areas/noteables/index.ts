@@ -9,3 +9,14 @@ export { changedTasks, countTasks, type TaskCounts } from './tasks.ts'
 export { resetSpentTime, setTimeEstimate, spendTime, type Spent } from './time.ts'
 export { inGroup, inProject, type Owner, type Place, type PlaceKind } from './places.ts'
 export { afterTransfers, type MovedPlace } from './transfers.ts'
+export {
+  addLink,
+  findLink,
+  linkColumns,
+  linkEnds,
+  LinkFields,
+  linkTypes,
+  removeLink,
+  type LinkFieldsRow,
+  type LinkRow,
+} from './links.ts'
