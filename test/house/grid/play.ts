@@ -63,7 +63,7 @@ export async function play(
       const reply = await send(row, request, request.stage ?? stage!, caller)
       replies[caller.name] = reply
       // What was changed is made anew for the next one.
-      if (row.method !== 'GET' && reply.status < 300) request = undefined
+      if (row.method !== 'GET' && reply.status < 300 && scenario.lasts !== true) request = undefined
     }
   } finally {
     if (stage !== undefined) await scenario.after?.(stage)

@@ -130,6 +130,8 @@ export interface Scenario {
   readonly ownStage?: boolean
   /** Prepared for each caller: it is about them. Otherwise what was prepared serves until a call changes something. */
   readonly forEach?: boolean
+  /** A call that is taken is not in the way of the next one: what was prepared serves all callers. */
+  readonly lasts?: boolean
   /** Undoes what would be in the way of other rows. */
   readonly after?: (stage: Stage) => Promise<void>
 }

@@ -37,6 +37,9 @@ const read: Prepare = onCode(async (stage) => at(await stage.once('merge request
 const change = (body?: unknown, wanted: Wanted = {}): Prepare =>
   onCode(async (stage) => at(await request(stage, wanted), body === undefined ? {} : { body }))
 
+/** What each caller may do to one and the same request. */
+const each = (body?: unknown): Scenario => ({ prepare: change(body), lasts: true })
+
 /** Into a branch that no rule protects. */
 const merging = (body: Json = {}, wanted: Wanted = {}): Prepare =>
   onCode(async (stage) => {
@@ -80,10 +83,10 @@ const readVersion: Prepare = onCode(async (stage) => {
 })
 
 /** By the very caller, where he may. */
-const asCaller = (path: string, prepare: (stage: Stage) => Promise<Json> = request): Scenario => ({
+const asCaller = (path: string): Scenario => ({
   prepare: (stage, caller, row) =>
     onCode(async (code) => {
-      const made = await prepare(code)
+      const made = await code.once(`merge request to ${path}`, () => request(code))
       await caller.client.post(`${code.projectPath}/merge_requests/${made['iid'] as number}/${path}`)
       return at(made)
     })(stage, caller, row),
@@ -166,7 +169,7 @@ export const mergeRequestScenarios: Scenarios = {
     })),
   },
   [`PUT ${one}`]: {
-    'of another user': change({ title: 'New' }),
+    'of another user': each({ title: 'New' }),
     'own merge request from a fork': {
       prepare: (stage, caller, row) => onCode((code) => fromFork(code, caller))(stage, caller, row),
       forEach: true,
@@ -196,7 +199,7 @@ export const mergeRequestScenarios: Scenarios = {
   [`GET ${one}/versions/:version_id`]: { '': readVersion },
   [`GET ${one}/approvals`]: { '': read },
   [`GET ${one}/approval_state`]: { '': read },
-  [`POST ${one}/approve`]: { 'not author, not yet approved': change({}) },
+  [`POST ${one}/approve`]: { 'not author, not yet approved': each({}) },
   [`POST ${one}/unapprove`]: { 'approved by the caller': asCaller('approve') },
   [`PUT ${one}/reset_approvals`]: { 'no bot': change({}) },
   [`GET ${one}/approval_rules`]: { '': read },
@@ -224,13 +227,13 @@ export const mergeRequestScenarios: Scenarios = {
   },
   'PUT /projects/:id/approval_rules/:approval_rule_id': { '': onRule('project', { approvals_required: 0 }) },
   'DELETE /projects/:id/approval_rules/:approval_rule_id': { '': onRule('project') },
-  [`POST ${one}/subscribe`]: { 'not subscribed': change() },
+  [`POST ${one}/subscribe`]: { 'not subscribed': each() },
   [`POST ${one}/unsubscribe`]: { subscribed: asCaller('subscribe') },
   [`GET ${one}/time_stats`]: { '': read },
-  [`POST ${one}/time_estimate`]: { '': change({ duration: '1h' }) },
-  [`POST ${one}/reset_time_estimate`]: { '': change() },
-  [`POST ${one}/add_spent_time`]: { '': change({ duration: '1h' }) },
-  [`POST ${one}/reset_spent_time`]: { '': change() },
+  [`POST ${one}/time_estimate`]: { '': each({ duration: '1h' }) },
+  [`POST ${one}/reset_time_estimate`]: { '': each() },
+  [`POST ${one}/add_spent_time`]: { '': each({ duration: '1h' }) },
+  [`POST ${one}/reset_spent_time`]: { '': each() },
   [`GET ${one}/pipelines`]: { '': read },
   [`POST ${one}/pipelines`]: {
     'unprotected source, configuration serves merge requests': onCode(async (stage) => {

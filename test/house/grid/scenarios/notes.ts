@@ -101,7 +101,9 @@ function awardScenarios(at: string, thingOf: ThingOf): Scenarios {
   return {
     [`GET ${base}`]: { '': made },
     [`GET ${base}/:award_id`]: { '': made },
-    [`POST ${base}`]: { '': async (stage) => ({ ...(await made(stage)), body: { name: 'heart' } }) },
+    [`POST ${base}`]: {
+      '': { prepare: async (stage) => ({ ...(await made(stage)), body: { name: 'heart' } }), lasts: true },
+    },
     [`DELETE ${base}/:award_id`]: { 'reaction of another user': made },
   }
 }

@@ -49,19 +49,25 @@ export const todoScenarios: Scenarios = {
     },
   },
   'POST /projects/:id/issues/:issue_iid/todo': {
-    '': async (stage) => ({ path: { issue_iid: await newIssue(stage) } }),
+    '': { prepare: async (stage) => ({ path: { issue_iid: await newIssue(stage) } }), lasts: true },
   },
   'POST /projects/:id/merge_requests/:merge_request_iid/todo': {
-    '': async (stage) => {
-      const own = await ciStage(stage)
-      const { iid } = (await newRequest(own)) as { iid: number }
-      return { stage: own, path: { merge_request_iid: iid } }
+    '': {
+      prepare: async (stage) => {
+        const own = await ciStage(stage)
+        const { iid } = (await newRequest(own)) as { iid: number }
+        return { stage: own, path: { merge_request_iid: iid } }
+      },
+      lasts: true,
     },
   },
   'POST /groups/:id/epics/:epic_iid/todo': {
-    '': async (stage) => {
-      const { iid } = await stage.make(`${stage.groupPath}/epics`, { title: stage.unique('epic') })
-      return { path: { epic_iid: iid as number } }
+    '': {
+      prepare: async (stage) => {
+        const { iid } = await stage.make(`${stage.groupPath}/epics`, { title: stage.unique('epic') })
+        return { path: { epic_iid: iid as number } }
+      },
+      lasts: true,
     },
   },
 }
