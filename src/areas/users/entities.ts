@@ -1,5 +1,5 @@
 import { privateAddress } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import {
   DateOnly,
   Fields,
@@ -210,7 +210,7 @@ export function adminUserDetail(row: UserDetailRow, externalUrl: string, noReply
     last_sign_in_ip: row.last_sign_in_ip,
     sign_in_count: row.sign_in_count,
     highest_role: row.highest_role,
-    ...(plan !== 'free' && seat(row, plan)),
+    ...(offers(plan, 'seats') && seat(row, plan)),
   }
 }
 
@@ -220,7 +220,7 @@ function seat({ kind, state, above_guest: above }: UserDetailRow, plan: Plan) {
   return {
     plan,
     trial: false,
-    using_license_seat: counts && (plan !== 'ultimate' || above),
+    using_license_seat: counts && (!offers(plan, 'free_guests') || above),
     is_auditor: false,
   }
 }

@@ -30,6 +30,8 @@ export const planOf = {
   project_aliases: 'premium',
   project_settings: 'premium',
   push_rules: 'premium',
+  /** Whether a user takes one. */
+  seats: 'premium',
   service_accounts: 'premium',
   /** Of merge requests; reviewers too. */
   several_assignees: 'premium',
