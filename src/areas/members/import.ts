@@ -33,7 +33,13 @@ export async function importMembers(
     const newcomers = await store.newcomersFrom(tx, place, sourceId)
     const candidates = await store.candidates(tx, place, { ids: newcomers.map(({ user_id: id }) => id) })
     const byId = new Map(candidates.map((candidate) => [candidate.id, candidate]))
+    const roleIds = customRoles ? newcomers.flatMap(({ member_role_id: role }) => role ?? []) : []
+    const roles = new Map(
+      await Promise.all([...new Set(roleIds)].map(async (role) => [role, await findRole(tx, role)] as const)),
+    )
     const message: Record<string, string> = {}
+    // Those who come alike come together.
+    const alike = new Map<string, { readonly wish: Wish; readonly ids: number[] }>()
     for (const {
       user_id: id,
       access_level: level,
@@ -43,8 +49,7 @@ export async function importMembers(
       const candidate = byId.get(id)
       if (candidate === undefined) continue
       const accessLevel = mayGrant(actor, place, level) ? level : Math.min(level, Role.maintainer)
-      const memberRole =
-        roleId === null || !customRoles || accessLevel !== level ? undefined : await findRole(tx, roleId)
+      const memberRole = roleId === null || accessLevel !== level ? undefined : roles.get(roleId)
       const wish: Wish = { accessLevel, expiresAt, memberRole }
       const text =
         rules.unauthorizedText(actor, place, wish, candidate) ??
@@ -53,10 +58,21 @@ export async function importMembers(
         message[candidate.username] = text
         continue
       }
-      await store.put(tx, place, [id], { ...wish, createdById, replace: false })
-      await announceMemberships({ events }, tx, createdById, [
-        { action: 'join', memberId: id, ...newsPlace(place), accessLevel, expiresAt },
-      ])
+      const key = [accessLevel, expiresAt, memberRole?.id].join()
+      const others = alike.get(key)
+      if (others === undefined) alike.set(key, { wish, ids: [id] })
+      else others.ids.push(id)
+    }
+    for (const { wish, ids } of alike.values()) {
+      await store.put(tx, place, ids, { ...wish, createdById, replace: false })
+      const { accessLevel, expiresAt } = wish
+      const news = { action: 'join', ...newsPlace(place), accessLevel, expiresAt } as const
+      await announceMemberships(
+        { events },
+        tx,
+        createdById,
+        ids.map((memberId) => ({ memberId, ...news })),
+      )
     }
     if (Object.keys(message).length === 0) return { status: 'success' }
     return { status: 'error', message, total_members_count: newcomers.length }
