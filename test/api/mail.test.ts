@@ -184,6 +184,11 @@ describe('reports of abuse', () => {
       [{ user_id: 999_999 }, 404, { message: '404 User Not Found' }],
       [{ category: 'rudeness' }, 400, { error: 'category does not have a valid value' }],
       [{ message: '' }, 400, { error: 'message is empty' }],
+      [
+        { message: 'x'.repeat(10_001) },
+        400,
+        { message: { message: ['is too long (maximum is 10000 characters)'] } },
+      ],
     ]
     for (const [more, status, body] of refusals) expect(await send(more)).toMatchObject({ status, body })
   })
@@ -261,6 +266,10 @@ describe('the appearance of the instance', () => {
       expect([refused.status, JSON.stringify(refused.body)]).toEqual([400, expect.stringContaining(problem)])
     }
     expect((await world.root.put(path, { message_font_color: 'red' })).status).toBe(400)
+    expect(await world.root.put(path, { title: 'x'.repeat(256) })).toMatchObject({
+      status: 400,
+      body: { message: { title: ['is too long (maximum is 255 characters)'] } },
+    })
     expectStatus(await world.root.put(path, { logo: '' }), 200)
     expect((await fetch(world.url + logo)).status).toBe(404)
   })

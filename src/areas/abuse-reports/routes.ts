@@ -10,7 +10,7 @@ import {
   Timestamp,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
-import { notFound } from '../../kernel/errors/index.ts'
+import { invalid, notFound } from '../../kernel/errors/index.ts'
 import { basicUser, BasicUser } from '../users/index.ts'
 import type { AbuseReportServices } from './index.ts'
 import { reportMail } from './mail.ts'
@@ -37,6 +37,7 @@ const AbuseReport = Fields({
   created_at: Timestamp(),
 })
 
+const longest = { message: 10_000, reported_from_url: 512 } as const
 const path = '/abuse_reports'
 const record = 'Abuse Report'
 
@@ -59,14 +60,21 @@ export function abuseReportEndpoints({ db, settings, mail, externalUrl }: AbuseR
       params: Fields({
         user_id: Id(),
         category: OneOf(categories, {}),
-        message: Text({ blank: false, maxLength: 10_000 }),
-        reported_from_url: Optional(Text({ maxLength: 512, description: 'Where it was seen' })),
+        message: Text({ blank: false, maxLength: longest.message }),
+        reported_from_url: Optional(
+          Text({ maxLength: longest.reported_from_url, description: 'Where it was seen' }),
+        ),
       }),
       record: 'User',
       answers: AbuseReport,
       refuses: { 400: 'The caller has reported the user already, or means himself', 404: 'No such user' },
       read: ({ params }) => store.reported(params.user_id),
       async handle({ actor, params }) {
+        for (const name of ['message', 'reported_from_url'] as const) {
+          if ((params[name] ?? '').length > longest[name]) {
+            throw invalid({ [name]: [`is too long (maximum is ${longest[name]} characters)`] })
+          }
+        }
         const { abuse_notification_email: address } = settings.values
         return db.transaction(async (tx) => {
           const report = await store.add(tx, userOf(actor).id, {

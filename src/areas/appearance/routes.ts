@@ -96,6 +96,11 @@ export function appearanceEndpoints({ settings }: AppearanceServices): Endpoint[
           const file: UploadedFile<Picture> | '' | undefined = sent[kind]
           return file === undefined ? [] : [{ kind, picture: file === '' ? null : file.stored }]
         })
+        for (const name of textNames) {
+          if ((sent[name] ?? '').length > texts[name]) {
+            throw invalid({ [name]: [`is too long (maximum is ${texts[name]} characters)`] })
+          }
+        }
         checkIcon(pictures.find(({ kind }) => kind === 'favicon')?.picture)
         const change: Partial<Appearance> = {
           ...Object.fromEntries(
