@@ -1,3 +1,8 @@
+import { once } from 'node:events'
+import http, { type IncomingMessage } from 'node:http'
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
 import type { Person } from '../world/client.ts'
@@ -148,4 +153,22 @@ test('what is no file, or too large a one, is refused', async () => {
   const over = await guest.post(at, form('a.bin', new Uint8Array(1024 * 1024 + 1)))
   expect([over.status, over.body as Json]).toEqual([413, { message: '413 Request Entity Too Large' }])
   await settings.change({ max_attachment_size: 100 })
+})
+
+test('a file whose project goes while it comes in has no place any more', async () => {
+  const passing = await world.project()
+  const request = http.request(`${world.url}/api/v4/projects/${passing.id}/uploads`, {
+    method: 'POST',
+    headers: { 'private-token': world.root.token, 'content-type': 'multipart/form-data; boundary=b' },
+  })
+  const answered = once(request, 'response') as Promise<[IncomingMessage]>
+  request.write('--b\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\n')
+  request.write(Buffer.alloc(1_000_000, 'x'))
+  const incoming = path.join(world.directory, 'uploads', 'incoming')
+  await expect.poll(() => readdir(incoming).catch(() => [])).toHaveLength(1)
+  await world.end({ project: passing })
+  await expect.poll(async () => (await world.root.get(`/projects/${passing.id}`)).status).toBe(404)
+  request.end('\r\n--b--\r\n')
+  const [answer] = await answered
+  expect([answer.statusCode, await text(answer)]).toEqual([404, '{"message":"404 Project Not Found"}'])
 })

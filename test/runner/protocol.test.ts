@@ -366,7 +366,7 @@ test('variables of a dotenv report reach later jobs', async () => {
   })
   const dotenv = { artifact_type: 'dotenv', artifact_format: 'gzip' }
   expect((await job.upload(new Uint8Array(gzipSync('no assignment')), dotenv)).body).toEqual({
-    message: '400 Bad request - Invalid Format',
+    message: 'Invalid Format',
   })
   expect((await job.upload(new Uint8Array(gzipSync('VERSION=1.2.3\n')), dotenv)).status).toBe(201)
   await job.end('success')

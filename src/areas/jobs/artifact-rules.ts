@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { parseDuration, reportTypes, type Variable } from '../../ci/index.ts'
-import { badRequest, invalidParameters } from '../../kernel/errors/index.ts'
+import { invalidParameters, refused } from '../../kernel/errors/index.ts'
 
 export const artifactFormats = ['zip', 'gzip', 'raw'] as const
 export type ArtifactFormat = (typeof artifactFormats)[number]
@@ -49,8 +49,8 @@ export function readDotenv(
     )
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-      ? badRequest(`Dotenv Artifact Too Big. Maximum Allowable Size: ${size}`)
-      : badRequest('Invalid Format')
+      ? refused(400, `Dotenv Artifact Too Big. Maximum Allowable Size: ${size}`)
+      : refused(400, 'Invalid Format')
   }
   const variables = text
     .split('\n')
@@ -58,11 +58,11 @@ export function readDotenv(
     .filter((line) => line !== '')
     .map((line): Variable => {
       const match = /^(?:export\s+)?(\w+)\s*=\s*(.*)$/.exec(line)
-      if (match === null) throw badRequest('Invalid Format')
+      if (match === null) throw refused(400, 'Invalid Format')
       return { key: match[1]!, value: unquoted(match[2]!), raw: true }
     })
   if (variables.length > most) {
-    throw badRequest(`Dotenv files cannot have more than ${most} variables`)
+    throw refused(400, `Dotenv files cannot have more than ${most} variables`)
   }
   return variables
 }

@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import { holdContent, type Blobs } from '../../blobs/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { onConstraint, type Database } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { notFound } from '../../kernel/errors/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 
 export interface UploadRow {
@@ -49,10 +50,17 @@ export interface NewUpload {
   readonly uploaded_by_id: number
 }
 
+/** 404 when the project or group went while its file came in. What nothing refers to is removed later. */
 export async function add(db: Database, blobs: Blobs, upload: NewUpload): Promise<number> {
   return db.transaction(async (tx) => {
     await holdContent(tx, blobs, 'uploads', upload.digest)
-    const made = await tx.insertInto('uploads').values(upload).returning('id').executeTakeFirstOrThrow()
+    const made = await tx
+      .insertInto('uploads')
+      .values(upload)
+      .returning('id')
+      .executeTakeFirstOrThrow()
+      .catch(onConstraint('uploads_project_id_fkey', () => notFound('Project')))
+      .catch(onConstraint('uploads_namespace_id_fkey', () => notFound('Group')))
     return made.id
   })
 }
