@@ -15,7 +15,6 @@ export const ciSettings = {
   terminal_max_session_time: int(0, 'Closes a web terminal connection after this time; 0 never.', {
     min: 0,
     strict: true,
-    needs: 'web terminal',
   }),
   archive_builds_in_human_readable: textOrNull(
     null,

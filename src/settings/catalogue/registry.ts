@@ -1,8 +1,5 @@
 import { flag, int } from '../kinds.ts'
 
-/** The service keeps images, but no packages of package managers. */
-const ofPackages = { needs: 'package registry' } as const
-
 /** Container images and packages. */
 export const registrySettings = {
   container_registry_token_expire_delay: int(
@@ -37,35 +34,32 @@ export const registrySettings = {
   package_registry_cleanup_policies_worker_capacity: int(
     2,
     'Parallel package cleanup workers; 0 means package cleanup never runs.',
-    { min: 0, ...ofPackages },
+    { min: 0 },
   ),
   maven_package_requests_forwarding: flag(
     true,
     'A Maven download not found here is redirected (302) to the public Maven repository instead of 404.',
-    { strict: true, ...ofPackages },
+    { strict: true },
   ),
   npm_package_requests_forwarding: flag(
     true,
     'An npm request for an unknown package is redirected (302, or 307 for POST) to the public npm registry instead of 404.',
-    { strict: true, ...ofPackages },
+    { strict: true },
   ),
   pypi_package_requests_forwarding: flag(
     true,
     'A PyPI request for an unknown package is redirected (302) to the public index instead of 404.',
-    { strict: true, ...ofPackages },
+    { strict: true },
   ),
   package_registry_allow_anyone_to_pull_option: flag(
     true,
     'Whether projects may open their package registry to everyone; when false such projects fall back to member-only pulls.',
-    ofPackages,
   ),
   nuget_skip_metadata_url_validation: flag(
     false,
     'When true, URL checks on NuGet package metadata are skipped at upload.',
-    ofPackages,
   ),
   helm_max_packages_count: int(1000, 'Most charts listed in one Helm channel index.', {
     min: 1,
-    ...ofPackages,
   }),
 }
