@@ -154,7 +154,7 @@ test('gitlab_shell_operation_limit: git over SSH so often a minute, on one repos
     expectStatus(await maintainer.post('/user/keys', { title: 'limited', key }), 201),
   )
   const list = () =>
-    copies.try(folder, ['ls-remote', sshAddress(world, project.addresswith_namespace)], {
+    copies.try(folder, ['ls-remote', sshAddress(world, project.path_with_namespace)], {
       GIT_SSH_COMMAND: ssh,
     })
   await during(world, { gitlab_shell_operation_limit: 1 }, async () => {
@@ -222,7 +222,7 @@ describe('diffs', () => {
 
 describe('what is fetched', () => {
   const raw = (file: string, { token }: { token?: string } = {}) =>
-    fetch(`${world.url}/${project.addresswith_namespace}/-/raw/${file}`, {
+    fetch(`${world.url}/${project.path_with_namespace}/-/raw/${file}`, {
       redirect: 'manual',
       ...(token !== undefined && { headers: { 'private-token': token } }),
     })
@@ -319,7 +319,7 @@ describe('what is fetched', () => {
         expect(archived.status).toBe(200)
         const third = await copies.try(
           copies.folder,
-          ['clone', sshAddress(world, projects[2]!.addresswith_namespace), world.unique('many')],
+          ['clone', sshAddress(world, projects[2]!.path_with_namespace), world.unique('many')],
           { GIT_SSH_COMMAND: ssh },
         )
         expect(third.stderr).toContain('Your account has been blocked.')
