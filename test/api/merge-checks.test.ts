@@ -167,7 +167,7 @@ describe('changes that a reviewer wants', () => {
     expect((await wants(stranger)).status).toBe(204)
     expect((await wants(reporter)).status).toBe(204)
     await eventually(async () => (await statusOf(at, 1)) === 'requested_changes')
-    // News are heard in their order: what the stranger wanted was heard before.
+    await world.settled()
     const reviewers = expectStatus(await at.developer.get(`${at.one(1)}/reviewers`), 200) as Json[]
     expect(reviewers.map(({ user }) => (user as Json)['id'] as number)).toEqual([reporter.id])
   })

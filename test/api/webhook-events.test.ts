@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { rowsOf } from '../world/bodies.ts'
@@ -431,7 +430,7 @@ test('tokens of projects and groups call some days before their end', async () =
   const soon = await token(`/projects/${project.id}`, 'soon', 7)
   await token(`/projects/${project.id}`, 'later', 8)
   await token(`/groups/${group.id}`, 'now', 1)
-  const { writer, reader } = world.service.services.db
+  const { writer } = world.service.services.db
   await sql`select graphile_worker.add_job('webhooks:expiring-tokens', '{}')`.execute(writer)
   const { headers, body } = await receiver.next(path, (one) => 'project' in one)
   expect(headers['x-gitlab-event']).toBe('Resource Access Token Hook')
@@ -448,10 +447,7 @@ test('tokens of projects and groups call some days before their end', async () =
     group_path: group['path'],
     full_path: group['full_path'],
   })
-  await vi.waitFor(async () => {
-    const { rows } = await sql`select from graphile_worker.jobs`.execute(reader)
-    expect(rows).toEqual([])
-  })
+  await world.settled()
   expect(receiver.at(path)).toHaveLength(2)
 })
 
@@ -491,7 +487,7 @@ describe('a webhook that leads to its own call', () => {
     expectStatus(await world.root.post(issues, { title: 'Second' }), 201)
     await receiver.next(path, (body) => (body['object_attributes'] as Json)['title'] === 'Second')
     await vi.waitFor(() => expect(receiver.at(other)).toHaveLength(2))
-    await settled()
+    await world.settled()
     stop()
     const titles = receiver.at(path).map(({ body }) => (body['object_attributes'] as Json)['title'])
     expect(titles).toEqual(['First', 'Second'])
@@ -518,17 +514,8 @@ describe('a webhook that leads to its own call', () => {
       const groups = rowsOf(await world.root.get('/groups?search=chained'))
       expect(groups).toHaveLength(2)
     })
-    await settled()
+    await world.settled()
     stop()
     expect(answered).toBe(1)
   })
-
-  /** All tasks are done. */
-  async function settled(): Promise<void> {
-    for (;;) {
-      const { rows } = await sql`select from graphile_worker.jobs`.execute(world.service.services.db.reader)
-      if (rows.length === 0) return
-      await pause(20)
-    }
-  }
 })

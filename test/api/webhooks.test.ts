@@ -229,6 +229,7 @@ describe('a push', () => {
     await settings({ push_event_hooks_limit: 1 })
     const { project, path } = await hooked()
     await pushFiles(world, project, { a: 'a' }, ['main', 'two'])
+    await world.settled()
     await settings({ push_event_hooks_limit: 3 })
     await pushFiles(world, project, { b: 'b' }, ['three'])
     expect((await receiver.next(path)).body['ref']).toBe('refs/heads/three')

@@ -155,7 +155,7 @@ test('without a job there is 204 and a value to send back, with which the next r
   await ci.run(world.root)
   const answer = await held
   expect(answer.status).toBe(201)
-  expect(performance.now() - begin).toBeLessThan(2000)
+  expect(performance.now() - begin).toBeLessThan(20_000)
 })
 
 test('many held runners: each job goes to exactly one', async () => {

@@ -2,6 +2,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { pino, type Logger } from 'pino'
 import { inject } from 'vitest'
 import { limitSettings } from '../../src/settings/catalogue/limits.ts'
@@ -141,6 +143,18 @@ export class World implements AsyncDisposable {
         : [`/groups/${of.group['id'] as number}`, of.group['full_path'] as string]
     expectStatus(await this.root.delete(place), 202)
     expectStatus(await this.root.delete(place, { permanently_remove: true, full_path: fullPath }), 202)
+  }
+
+  /** Waits until all tasks that are due are done: who was to be told of something has been told. */
+  async settled(): Promise<void> {
+    const { reader } = this.service.services.db
+    for (;;) {
+      const { rows } = await sql`select from graphile_worker.jobs j where j.run_at <= now() limit 1`.execute(
+        reader,
+      )
+      if (rows.length === 0) return
+      await sleep(20)
+    }
   }
 
   /** A further service on the same data, which ends with this world. */

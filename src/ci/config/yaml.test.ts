@@ -100,7 +100,7 @@ describe('hostile files end soon', () => {
   ])('%s', (_, source) => {
     const start = performance.now()
     expect(errorsOf(source).length).toBeGreaterThan(0)
-    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(performance.now() - start).toBeLessThan(30_000)
   })
 })
 

@@ -85,6 +85,6 @@ describe('hostile files', () => {
   ])('%s', (_, source) => {
     const start = performance.now()
     parseIn(ownFiles({ 'a.yml': '.a: 1' }), source)
-    expect(performance.now() - start).toBeLessThan(5000)
+    expect(performance.now() - start).toBeLessThan(30_000)
   })
 })
