@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rowsOf } from '../world/bodies.ts'
 import { pushFiles } from '../world/push.ts'
@@ -34,6 +35,28 @@ test('languages are told by the size of files, also after the next push', async 
     )
   expect(await names('python')).toEqual([project.id])
   expect(await names('Rust')).toEqual([])
+})
+
+test('languages that are found out while their project goes are not kept', async () => {
+  const project = await world.project()
+  await pushFiles(world, project, { 'a.rb': 'x' })
+  await world.settled()
+  const { db } = world.service.services
+  await sql`delete from project_languages where project_id = ${project.id}`.execute(db.writer)
+  const asking = await db.transaction(async (tx) => {
+    await sql`delete from projects where id = ${project.id}`.execute(tx)
+    const answer = of(project)
+    const waits = async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%insert into project_languages%'`.execute(
+        db.reader,
+      )
+      return rows.length
+    }
+    await expect.poll(waits).toBe(1)
+    return { answer }
+  })
+  expect((await asking.answer).text).toBe('{"Ruby":100}')
 })
 
 test('languages are for those who read the code', async () => {

@@ -33,7 +33,8 @@ export function languages({ db, events, places }: LanguageServices): { endpoints
     await sql`
       insert into project_languages (project_id, commit, shares, names)
       select p.id, ${commit}, ${JSON.stringify(shares)}::jsonb,
-        ${Object.keys(shares).map((name) => name.toLowerCase())}::text[] from projects p where p.id = ${project.id}
+        ${Object.keys(shares).map((name) => name.toLowerCase())}::text[] from projects p
+        where p.id = ${project.id} for key share
       on conflict (project_id) do update set commit = excluded.commit, shares = excluded.shares,
         names = excluded.names`.execute(db.writer)
     return shares

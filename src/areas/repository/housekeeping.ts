@@ -68,6 +68,7 @@ export function housekeeping({ db, door, places, settings, log }: RepositoryServ
       }
       await sql`
         insert into repository_upkeep (project_id, last_update) select p.id, ${last} from projects p where p.id = ${id}
+          for key share
         on conflict (project_id) do update set last_update = excluded.last_update, optimised_at = now()`.execute(
         db.writer,
       )

@@ -77,7 +77,7 @@ export function healthEndpoints({ db, places }: RepositoryServices): Endpoint[] 
           const report = JSON.stringify(shown(await repositoryHealth(repository)))
           await sql`
             insert into repository_health (project_id, report)
-            select p.id, ${report}::jsonb from projects p where p.id = ${subject.id}
+            select p.id, ${report}::jsonb from projects p where p.id = ${subject.id} for key share
             on conflict (project_id) do update set report = excluded.report, updated_at = now()`.execute(
             db.writer,
           )
