@@ -44,11 +44,18 @@ if (words !== undefined) {
 }
 
 if (file !== undefined) {
-  const { spawn } = childProcess
-  childProcess.spawn = ((...args: Parameters<typeof spawn>) => {
-    pass()
-    return spawn(...args)
-  }) as typeof spawn
+  // Git is started by a process that is told to.
+  const { fork } = childProcess
+  childProcess.fork = ((...args: Parameters<typeof fork>) => {
+    const child = fork(...args)
+    const send = child.send.bind(child) as (...all: unknown[]) => boolean
+    child.send = (...all: unknown[]) => {
+      const [order] = all
+      if (typeof order === 'object' && order !== null && 'program' in order) pass()
+      return send(...all)
+    }
+    return child
+  }) as typeof fork
   const { rename } = promises
   promises.rename = (...args) => {
     pass()
