@@ -254,6 +254,18 @@ describe('hostile texts', () => {
     expect(html).not.toMatch(/<script/i)
   })
 
+  test.each([
+    ['markdown', '# a\n\n'],
+    ['org', '* a\n'],
+    ['rdoc', '= a\n\n'],
+  ])(
+    '%s: each of very many equal headings has an id of its own',
+    { timeout: 120_000 },
+    async (format, one) => {
+      expect(await page(one.repeat(50_000), format)).toMatch(/"(?:user-content-)?a-49999"/)
+    },
+  )
+
   test('do not keep others waiting', { timeout: 120_000 }, async () => {
     const piece = readFileSync(path.resolve(import.meta.dirname, '../../ARCHITECTURE.md'), 'utf8')
     const text = piece.repeat(Math.ceil(2_500_000 / piece.length)).slice(0, 2_500_000)

@@ -1,5 +1,5 @@
 import type { Element } from 'hast'
-import { headingId } from '../languages/html.ts'
+import { HeadingIds } from '../languages/html.ts'
 import { element, replaceElements, text, textOf, type Parent } from '../tree.ts'
 
 interface Heading {
@@ -13,7 +13,7 @@ const marker = /^\s*(?:\[\[_?TOC_?\]\]|\[TOC\])\s*$/i
 
 /** Gives headings ids that links can name, and puts the table of contents where the text asks for it. */
 export function headings(root: Parent): void {
-  const taken = new Set<string>()
+  const ids = new HeadingIds()
   const found: Heading[] = []
   const places: Element[] = []
   replaceElements(root, (node) => {
@@ -21,8 +21,7 @@ export function headings(root: Parent): void {
     if (level !== undefined) {
       const title = textOf(node)
       const { id: given } = node.properties
-      const id = typeof given === 'string' && !taken.has(given) ? given : headingId(title, taken)
-      taken.add(id)
+      const id = typeof given === 'string' && ids.take(given) ? given : ids.make(title)
       node.properties['id'] = id
       found.push({ level: Number(level), id, title, below: [] })
     }

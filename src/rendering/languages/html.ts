@@ -15,18 +15,36 @@ export function renderPlain(source: string): string {
   return `<pre><code>${escapeHtml(source)}</code></pre>\n`
 }
 
-/** The id of a heading: its words in lower case, joined by hyphens. */
-export function headingId(text: string, taken: Set<string>): string {
-  const base =
-    text
-      .trim()
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\p{M}_\- ]/gu, '')
-      .replaceAll(' ', '-') || 'section'
-  let id = base
-  for (let number = 1; taken.has(id); number += 1) id = `${base}-${number}`
-  taken.add(id)
-  return id
+/** The ids of the headings of one text, each once. */
+export class HeadingIds {
+  readonly #taken = new Set<string>()
+  /** Where to go on counting: else a text of equal headings takes the square of their number. */
+  readonly #next = new Map<string, number>()
+
+  /** False when another heading has it. */
+  take(id: string): boolean {
+    if (this.#taken.has(id)) return false
+    this.#taken.add(id)
+    return true
+  }
+
+  /** The words in lower case, joined by hyphens, with a number when others have the same. */
+  make(words: string): string {
+    const base =
+      words
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\p{M}_\- ]/gu, '')
+        .replaceAll(' ', '-') || 'section'
+    let number = this.#next.get(base) ?? 0
+    let id: string
+    do {
+      id = number === 0 ? base : `${base}-${number}`
+      number += 1
+    } while (!this.take(id))
+    this.#next.set(base, number)
+    return id
+  }
 }
 
 /** A line of a list: how far it is in, what marks it, what it says. */
