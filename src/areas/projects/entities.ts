@@ -30,21 +30,11 @@ import { CustomAttribute } from '../custom-attributes/index.ts'
 import { SharedWith } from '../shares/index.ts'
 import { aboutLicense } from '../templates/index.ts'
 import { basicUser, BasicUser } from '../users/index.ts'
+import { homeEntity, ProjectNamespace } from './home.ts'
 import { levelFields, levelNames, type FeatureLevels } from './feature-levels.ts'
 import type { PlainProjectRow, ProjectRow } from './rows.ts'
 import { allSettings, settingFields, shownSettings } from './settings.ts'
 import { Statistics, statisticsEntity } from './statistics.ts'
-
-const ProjectNamespace = Fields({
-  id: Id(),
-  name: Text(),
-  path: Text(),
-  kind: OneOf('user', 'group'),
-  full_path: Text(),
-  parent_id: Nullable(Id()),
-  avatar_url: Nullable(Text()),
-  web_url: Text(),
-})
 
 const License = Fields({
   key: Text(),
@@ -237,7 +227,7 @@ function basicEntity(
     star_count: row.star_count,
     last_activity_at: row.last_activity_at,
     visibility: visibilityName(row.visibility),
-    namespace: namespaceEntity(row, externalUrl),
+    namespace: homeEntity(row, externalUrl),
     repository_storage: isAdministrator(actor) ? row.storage : undefined,
   }
 }
@@ -259,20 +249,6 @@ function licenseEntity(
       html_url: about === undefined ? null : `https://choosealicense.com/licenses/${key}/`,
       source_url: about?.source ?? null,
     },
-  }
-}
-
-function namespaceEntity(row: PlainProjectRow, externalUrl: string) {
-  const folder = row.namespace_kind === 'group' ? 'groups/' : ''
-  return {
-    id: row.namespace_id,
-    name: row.namespace_name,
-    path: row.namespace_path,
-    kind: row.namespace_kind,
-    full_path: row.namespace_full_path,
-    parent_id: row.namespace_parent_id,
-    avatar_url: avatarUrl(row.namespace_avatar, externalUrl),
-    web_url: `${externalUrl}/${folder}${row.namespace_full_path}`,
   }
 }
 

@@ -13,6 +13,7 @@ import { sharingEndpoints } from './sharing.ts'
 import { statisticsTasks } from './statistics.ts'
 import { starEndpoints } from './stars.ts'
 
+export { homeColumns, homeEntity, ProjectNamespace, type HomeRow } from './home.ts'
 export { contextOf, BasicProject, type ContextServices } from './entities.ts'
 export { searched as searchProjects } from './listing.ts'
 export { createProject } from './create.ts'

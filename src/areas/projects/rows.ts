@@ -1,15 +1,16 @@
 import { sql, type RawBuilder } from 'kysely'
 import { projectLevels, Role } from '../../access/index.ts'
 import { countLimit } from '../../kernel/endpoint/index.ts'
-import { namespaceAvatar, placeAvatar } from '../avatars/index.ts'
+import { placeAvatar } from '../avatars/index.ts'
 import { sharedWith, type SharedWithRow } from '../shares/index.ts'
 import type { Attribute } from '../custom-attributes/index.ts'
+import { homeColumns, type HomeRow } from './home.ts'
 import { markedOn } from './marked.ts'
 import type { StatisticsRow } from './statistics.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 
 /** A project as the short form of answers needs it: its own columns, those of its namespace, and the caller's role. */
-export interface PlainProjectRow {
+export interface PlainProjectRow extends HomeRow {
   readonly id: number
   readonly name: string
   readonly path: string
@@ -31,14 +32,6 @@ export interface PlainProjectRow {
   readonly created_at: string
   readonly updated_at: string
   readonly line: readonly number[]
-  readonly line_name: string
-  readonly namespace_id: number
-  readonly namespace_kind: 'user' | 'group'
-  readonly namespace_name: string
-  readonly namespace_path: string
-  readonly namespace_full_path: string
-  readonly namespace_parent_id: number | null
-  readonly namespace_avatar: string | null
   readonly avatar: string | null
   readonly forks_count: number
   readonly star_count: number
@@ -132,12 +125,7 @@ export const projectJoins = sql`join namespaces n on n.id = p.namespace_id ${pro
 function plainColumns(project: string, namespace: string): RawBuilder<unknown> {
   const of = (alias: string, names: readonly string[]): RawBuilder<unknown> =>
     sql.join(names.map((name) => sql.ref(`${alias}.${name}`)))
-  const home = sql.ref(namespace)
   return sql`
-    ${of(project, projectNames)}, ${home}.traversal_ids as line,
-    (select string_agg(a.name, ' / ' order by above.at)
-      from unnest(${home}.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
-    ${home}.id as namespace_id, ${home}.kind as namespace_kind, ${home}.name as namespace_name,
-    ${home}.path as namespace_path, ${home}.full_path as namespace_full_path, ${home}.parent_id as namespace_parent_id,
-    ${placeAvatar('project', project)} as avatar, ${namespaceAvatar(namespace)} as namespace_avatar`
+    ${of(project, projectNames)}, ${sql.ref(namespace)}.traversal_ids as line, ${homeColumns(namespace)},
+    ${placeAvatar('project', project)} as avatar`
 }

@@ -74,7 +74,7 @@ export class Provider {
     const configuration = await oidc.discovery(issuer, clientId, clientSecret, undefined, {
       timeout: patience,
       // Whoever configures an address without TLS wants it, as for a provider on the same machine.
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- so that it stands out, which it does
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so that it stands out: there is no other way
       ...(issuer.protocol === 'http:' && { execute: [oidc.allowInsecureRequests] }),
     })
     this.#discovered = { at: Date.now(), configuration }

@@ -20,7 +20,7 @@ import {
   type PageInput,
   type Read,
 } from '../../kernel/endpoint/index.ts'
-import { avatarUrl, namespaceAvatar } from '../avatars/index.ts'
+import { homeColumns, homeEntity, ProjectNamespace, type HomeRow } from '../projects/index.ts'
 
 const AssociatedGroup = Fields({
   id: Id(),
@@ -43,16 +43,7 @@ const AssociatedProject = Fields({
   access_levels: Fields({ project_access_level: Nullable(Int()), group_access_level: Nullable(Int()) }),
   visibility: OneOf(visibilityNames, {}),
   web_url: Text(),
-  namespace: Fields({
-    id: Id(),
-    name: Text(),
-    path: Text(),
-    kind: OneOf('user', 'group'),
-    full_path: Text(),
-    parent_id: Nullable(Id()),
-    avatar_url: Nullable(Text()),
-    web_url: Text(),
-  }),
+  namespace: ProjectNamespace,
 })
 
 export const Associations = Fields({ groups: ListOf(AssociatedGroup), projects: ListOf(AssociatedProject) })
@@ -66,24 +57,16 @@ interface GroupRow {
   readonly visibility: number
 }
 
-interface ProjectRow {
+interface ProjectRow extends HomeRow {
   readonly id: number
   readonly description: string | null
   readonly name: string
-  readonly line_name: string
   readonly path: string
   readonly full_path: string
   readonly created_at: string
   readonly project_access: number | null
   readonly group_access: number | null
   readonly visibility: number
-  readonly namespace_id: number
-  readonly namespace_name: string
-  readonly namespace_path: string
-  readonly namespace_kind: 'user' | 'group'
-  readonly namespace_full_path: string
-  readonly namespace_parent_id: number | null
-  readonly namespace_avatar: string | null
 }
 
 export interface AssociationsRow {
@@ -107,11 +90,7 @@ export function associations(
   const projects = sql`
     select p.id, p.description, p.name, p.path, p.full_path, p.created_at, access.project_access, access.group_access,
       p.visibility,
-      (select string_agg(a.name, ' / ' order by above.at)
-        from unnest(n.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
-      n.id as namespace_id, n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind,
-      n.full_path as namespace_full_path, n.parent_id as namespace_parent_id,
-      ${namespaceAvatar('n')} as namespace_avatar
+      ${homeColumns('n')}
     from projects p join namespaces n on n.id = p.namespace_id ${projectLevels}
     where p.id in (select distinct mine.project_id from (${memberProjects(minimum)}) mine order by mine.project_id ${window})
     order by p.id`
@@ -138,16 +117,7 @@ export function associationsEntity({ groups, projects }: AssociationsRow, extern
       access_levels: { project_access_level: row.project_access, group_access_level: row.group_access },
       visibility: visibilityName(row.visibility),
       web_url: `${externalUrl}/${row.full_path}`,
-      namespace: {
-        id: row.namespace_id,
-        name: row.namespace_name,
-        path: row.namespace_path,
-        kind: row.namespace_kind,
-        full_path: row.namespace_full_path,
-        parent_id: row.namespace_parent_id,
-        avatar_url: avatarUrl(row.namespace_avatar, externalUrl),
-        web_url: `${externalUrl}/${row.namespace_kind === 'group' ? 'groups/' : ''}${row.namespace_full_path}`,
-      },
+      namespace: homeEntity(row, externalUrl),
     })),
   }
 }

@@ -1,0 +1,52 @@
+import { sql, type RawBuilder } from 'kysely'
+import { Fields, Id, Nullable, OneOf, Text } from '../../kernel/endpoint/index.ts'
+import { avatarUrl, namespaceAvatar } from '../avatars/index.ts'
+
+/** The namespace that a project lies in, as the project tells of it. */
+export const ProjectNamespace = Fields({
+  id: Id(),
+  name: Text(),
+  path: Text(),
+  kind: OneOf('user', 'group'),
+  full_path: Text(),
+  parent_id: Nullable(Id()),
+  avatar_url: Nullable(Text()),
+  web_url: Text(),
+})
+
+export interface HomeRow {
+  /** The names of the groups from the top one down, joined by ` / `. */
+  readonly line_name: string
+  readonly namespace_id: number
+  readonly namespace_kind: 'user' | 'group'
+  readonly namespace_name: string
+  readonly namespace_path: string
+  readonly namespace_full_path: string
+  readonly namespace_parent_id: number | null
+  readonly namespace_avatar: string | null
+}
+
+/** Of the namespace by this alias. */
+export function homeColumns(namespace: string): RawBuilder<unknown> {
+  const home = sql.ref(namespace)
+  return sql`
+    (select string_agg(a.name, ' / ' order by above.at)
+      from unnest(${home}.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
+    ${home}.id as namespace_id, ${home}.kind as namespace_kind, ${home}.name as namespace_name,
+    ${home}.path as namespace_path, ${home}.full_path as namespace_full_path, ${home}.parent_id as namespace_parent_id,
+    ${namespaceAvatar(namespace)} as namespace_avatar`
+}
+
+export function homeEntity(row: HomeRow, externalUrl: string) {
+  const folder = row.namespace_kind === 'group' ? 'groups/' : ''
+  return {
+    id: row.namespace_id,
+    name: row.namespace_name,
+    path: row.namespace_path,
+    kind: row.namespace_kind,
+    full_path: row.namespace_full_path,
+    parent_id: row.namespace_parent_id,
+    avatar_url: avatarUrl(row.namespace_avatar, externalUrl),
+    web_url: `${externalUrl}/${folder}${row.namespace_full_path}`,
+  }
+}
