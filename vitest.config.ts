@@ -7,7 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // What is waited for comes soon, but not on a busy machine.
-    expect: { poll: { interval: 20, timeout: 10_000 } },
+    expect: { poll: { interval: 20, timeout: 30_000 } },
     pool: 'forks',
     // Each suite has a service and a database of its own; the program itself is loaded and warmed up once a worker.
     isolate: false,

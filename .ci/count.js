@@ -1,23 +1,38 @@
 // Adds up the results of all suites in a folder: names what failed, then prints, as the last line, `N passed, N failed`.
-import { readdirSync, readFileSync } from 'node:fs'
+// A file that was run once more (`SUITE.again.json`) counts as it ended then, and is named: such a test wants mending.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
 const folder = process.argv[2]
 let passed = 0
 const failures = []
+const unsteady = []
+
+function resultsOf(name) {
+  const file = path.join(folder, name)
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).testResults : []
+}
+
+function failuresOf(file) {
+  const tests = file.assertionResults.filter((test) => test.status === 'failed')
+  const where = path.relative('.', file.name)
+  // A suite that could not be loaded has no tests that failed, but did.
+  if (file.status === 'failed' && tests.length === 0) return [`${where}: ${file.message}`]
+  return tests.map((test) => `${where}: ${test.fullName}\n${(test.failureMessages[0] ?? '').slice(0, 2000)}`)
+}
+
 for (const name of readdirSync(folder)) {
-  const { numPassedTests, testResults } = JSON.parse(readFileSync(path.join(folder, name), 'utf8'))
-  passed += numPassedTests
-  for (const file of testResults) {
-    const tests = file.assertionResults.filter((test) => test.status === 'failed')
-    const where = `${name}: ${path.relative('.', file.name)}`
-    for (const test of tests) {
-      failures.push(`${where}: ${test.fullName}\n${(test.failureMessages[0] ?? '').slice(0, 2000)}`)
-    }
-    // A suite that could not be loaded has no tests that failed, but did.
-    if (file.status === 'failed' && tests.length === 0) failures.push(`${where}: ${file.message}`)
+  if (name.endsWith('.again.json')) continue
+  const suite = path.basename(name, '.json')
+  const again = new Map(resultsOf(`${suite}.again.json`).map((file) => [file.name, file]))
+  for (const first of resultsOf(name)) {
+    const last = again.get(first.name) ?? first
+    passed += last.assertionResults.filter((test) => test.status === 'passed').length
+    failures.push(...failuresOf(last).map((failure) => `${suite}: ${failure}`))
+    if (last !== first) unsteady.push(...failuresOf(first).map((failure) => `${suite}: ${failure}`))
   }
 }
+for (const failure of unsteady) console.log(`failed at first: ${failure}\n`)
 for (const failure of failures) console.log(`failed: ${failure}\n`)
 console.log(`${passed} passed, ${failures.length} failed`)
 if (failures.length > 0 || passed === 0) process.exitCode = 1

@@ -67,7 +67,7 @@ test('killed while the pack comes in: nothing is there but a quarantine, which i
   const { old, body } = await history()
   const child = receiver('nowhere')
   child.stdin!.write(body.subarray(0, body.length - 1000))
-  await expect.poll(leftovers, { timeout: 10_000 }).toHaveLength(1)
+  await expect.poll(leftovers, { timeout: 30_000 }).toHaveLength(1)
   await kill(child)
   expect(await serverMain()).toBe(old)
   expect(await recoverRepository(world.repository)).toEqual([])

@@ -193,7 +193,7 @@ describe('branches', () => {
     expect(answer).toMatchObject({ status: 202, body: { message: '202 Accepted' } })
     const left = async () =>
       ((await world.root.get(`${there}/branches`)).body as Json[]).map((branch) => branch['name'] as string)
-    await expect.poll(left, { timeout: 10_000 }).toEqual(['kept', 'main', 'open', 'same'])
+    await expect.poll(left, { timeout: 30_000 }).toEqual(['kept', 'main', 'open', 'same'])
   })
 
   test('the old calls protect and unprotect', async () => {

@@ -487,7 +487,7 @@ describe('deleting', () => {
             () => 'there',
             () => 'gone',
           ),
-        { timeout: 10_000 },
+        { timeout: 30_000 },
       )
       .toBe('gone')
   })

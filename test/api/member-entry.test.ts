@@ -309,6 +309,6 @@ test('who leaves takes his open invitations with him, and old ones are forgotten
     await sql`select graphile_worker.add_job('forget-old-invitations')`.execute(tx)
   })
   await expect
-    .poll(async () => (await world.root.get(invitations)).body as unknown, { timeout: 10_000 })
+    .poll(async () => (await world.root.get(invitations)).body as unknown, { timeout: 30_000 })
     .toEqual([])
 })

@@ -115,7 +115,7 @@ describe('a generic package', () => {
     await world.root.delete(`${packagesOf(project)}/${newer['package_id'] as number}`)
     await vi.waitFor(async () => expect(await readdir(stored)).toEqual([]), {
       interval: 20,
-      timeout: 10_000,
+      timeout: 30_000,
     })
   })
 
@@ -168,7 +168,7 @@ describe('a generic package', () => {
     })
     upload.on('error', () => undefined)
     upload.write('begun')
-    const soon = { interval: 20, timeout: 10_000 }
+    const soon = { interval: 20, timeout: 30_000 }
     await vi.waitFor(async () => expect(await incoming()).toHaveLength(1), soon)
     upload.destroy()
     await vi.waitFor(async () => expect(await incoming()).toEqual([]), soon)

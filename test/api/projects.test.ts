@@ -458,7 +458,7 @@ describe('archiving and deleting', () => {
             () => 'there',
             () => 'gone',
           ),
-        { timeout: 10_000 },
+        { timeout: 30_000 },
       )
       .toBe('gone')
   })

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rowsOf } from '../world/bodies.ts'
 import { pushFiles } from '../world/push.ts'
 import { Receiver, type Received } from '../world/receiver.ts'
@@ -486,7 +486,7 @@ describe('a webhook that leads to its own call', () => {
     // Who does not name the call begins anew.
     expectStatus(await world.root.post(issues, { title: 'Second' }), 201)
     await receiver.next(path, (body) => (body['object_attributes'] as Json)['title'] === 'Second')
-    await vi.waitFor(() => expect(receiver.at(other)).toHaveLength(2))
+    await expect.poll(() => receiver.at(other)).toHaveLength(2)
     await world.settled()
     stop()
     const titles = receiver.at(path).map(({ body }) => (body['object_attributes'] as Json)['title'])
@@ -509,11 +509,8 @@ describe('a webhook that leads to its own call', () => {
     })
     const name = world.unique('chained')
     expectStatus(await world.root.post('/groups', { name, path: name }), 201)
-    await vi.waitFor(() => expect(answered).toBe(1), { timeout: 10_000 })
-    await vi.waitFor(async () => {
-      const groups = rowsOf(await world.root.get('/groups?search=chained'))
-      expect(groups).toHaveLength(2)
-    })
+    await expect.poll(() => answered).toBe(1)
+    await expect.poll(async () => rowsOf(await world.root.get('/groups?search=chained'))).toHaveLength(2)
     await world.settled()
     stop()
     expect(answered).toBe(1)

@@ -176,7 +176,7 @@ describe('what breaks in the midst', () => {
     })
     const objects = path.join(await folderOf(project), 'objects')
     const left = async () => (await readdir(objects)).filter((name) => name.startsWith('tmp_objdir'))
-    await expect.poll(left, { timeout: 10_000 }).toEqual([])
+    await expect.poll(left, { timeout: 30_000 }).toEqual([])
     expect(await git(copies.folder, 'ls-remote', copies.url(project, login), 'broken')).toBe('')
     const open = await sql`select from ref_updates where state = 'prepared'`.execute(
       world.service.services.db.reader,
@@ -273,7 +273,7 @@ describe('what breaks in the midst', () => {
       )
       return there.flat()
     }
-    await expect.poll(left, { timeout: 10_000 }).toEqual([names[1], names[3]])
+    await expect.poll(left, { timeout: 30_000 }).toEqual([names[1], names[3]])
   })
 
   test('a client that stops listening stops git', async () => {
@@ -296,9 +296,9 @@ describe('what breaks in the midst', () => {
     expect(answer.statusCode).toBe(200)
     answer.on('error', () => undefined)
     // Read nothing, so that git has to wait, and then hang up.
-    await expect.poll(() => programsAt(folder), { timeout: 10_000 }).not.toEqual([])
+    await expect.poll(() => programsAt(folder), { timeout: 30_000 }).not.toEqual([])
     sending.destroy()
-    await expect.poll(() => programsAt(folder), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => programsAt(folder), { timeout: 30_000 }).toEqual([])
   })
 })
 

@@ -298,7 +298,7 @@ describe('what is fetched', () => {
       const [person, ear] = [await reader(), await world.user()]
       await during(world, { ...limits, git_rate_limit_users_alertlist: [ear.id] }, async () => {
         for (const one of [...projects, ...projects]) expect((await clone(one, person)).code).toBe(0)
-        await expect.poll(() => told(person).length, { interval: 20, timeout: 10_000 }).toBe(1)
+        await expect.poll(() => told(person).length, { interval: 20, timeout: 30_000 }).toBe(1)
         expect(told(person)[0]!.to).toEqual([`${ear.username}@example.com`])
       })
       const other = await reader()

@@ -159,7 +159,7 @@ describe('throttles', () => {
       for (let number = 0; number < 5; number += 1) await raw('/api/v4/projects', mine)
       await expect
         .poll(async () => (await fetch(`${other.address}/api/v4/projects`, { headers: mine })).status, {
-          timeout: 10_000,
+          timeout: 30_000,
         })
         .toBe(429)
     })
