@@ -375,6 +375,21 @@ describe.skipIf(!hasSlapd)(`LDAP${leftOut}`, () => {
       ])
     })
 
+    test('knows below what the same sync has just given above', async () => {
+      await signIn('ada')
+      const top = await world.group()
+      const below = await world.group({ parent_id: top.id })
+      await link(below, { provider: main, filter: '(uid=ada)', group_access: 20 })
+      await sync(below)
+      expect(await levels(below)).toEqual({ ada: 20 })
+      await directory.add(person('latecomer'), groupOfNames('above', [dnOf('ada'), dnOf('latecomer')]))
+      await linkCn(top, 'above', 40)
+      // A first sign-in syncs his groups, and those that are linked by a filter, parents first.
+      await signIn('latecomer')
+      expect(await levels(top)).toEqual({ ada: 40, latecomer: 40 })
+      expect(await levels(below)).toEqual({ ada: 40 })
+    })
+
     test('leaves an override alone, until it is taken back', async () => {
       const group = await world.group()
       await directory.add(groupOfNames('override', [dnOf('eve')]))

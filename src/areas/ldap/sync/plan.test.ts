@@ -24,7 +24,7 @@ const facts = (some: Partial<GroupFacts>): GroupFacts => ({
   links: [],
   members: [],
   identities: [],
-  above: new Map(),
+  above: [],
   ownedFromAbove: true,
   ...some,
 })
@@ -50,10 +50,11 @@ describe('a plan', () => {
     ])
   })
 
-  test('raises to what somebody has above', () => {
-    expect(
-      done({ links: [link(20, ['a'])], identities: [identity(1, 'a')], above: new Map([[1, 40]]) }),
-    ).toEqual([[1, 'add', null, 40]])
+  test('raises to the most that somebody has above', () => {
+    const above = [new Map([[1, 40]]), new Map([[1, 30]]), new Map([[2, 50]])]
+    expect(done({ links: [link(20, ['a'])], identities: [identity(1, 'a')], above })).toEqual([
+      [1, 'add', null, 40],
+    ])
   })
 
   test('moves levels up and down, but not those changed by hand', () => {

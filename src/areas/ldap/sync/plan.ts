@@ -34,8 +34,8 @@ export interface GroupFacts {
   readonly members: readonly CurrentMember[]
   /** Of everybody who is a member or is wanted. */
   readonly identities: readonly Identity[]
-  /** The highest membership in a group above, by user. */
-  readonly above: ReadonlyMap<number, number>
+  /** The levels in each of the groups above, by user. */
+  readonly above: readonly ReadonlyMap<number, number>[]
   /** Somebody owns a group above, and so this one. */
   readonly ownedFromAbove: boolean
 }
@@ -150,7 +150,7 @@ function wantedByUser({ links, identities, above }: GroupFacts): Map<number, Wan
     }
   }
   for (const [userId, want] of wanted) {
-    const floor = above.get(userId) ?? 0
+    const floor = Math.max(0, ...above.map((levels) => levels.get(userId) ?? 0))
     if (floor > want.level) {
       wanted.set(userId, {
         level: floor,

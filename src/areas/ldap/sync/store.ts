@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import { Role } from '../../../access/index.ts'
 import type { Reader, Tx, Writer } from '../../../kernel/db/index.ts'
 import type { Change, CurrentMember, Identity } from './plan.ts'
@@ -64,12 +64,11 @@ export async function failHung(db: Writer): Promise<void> {
     where state = 'started' and started_at < now() - interval '1 hour'`.execute(db)
 }
 
-const alive = (alias: string): RawBuilder<unknown> =>
-  sql`(${sql.ref(`${alias}.expires_at`)} is null or ${sql.ref(`${alias}.expires_at`)} > (now() at time zone 'utc')::date)`
-
 export interface GroupState {
-  readonly members: CurrentMember[]
-  readonly above: Map<number, number>
+  /** Ids of the groups above, the uppermost first. */
+  readonly parents: readonly number[]
+  readonly members: readonly CurrentMember[]
+  readonly above: readonly ReadonlyMap<number, number>[]
   readonly ownedFromAbove: boolean
 }
 
@@ -77,34 +76,47 @@ interface MemberRow extends CurrentMember {
   readonly groupId: number
 }
 
-/** What there is in these groups and above them: three statements, however many. */
+/** What there is in these groups and above them: two statements, and each membership once, however many. */
 export async function statesOf(db: Reader, groupIds: readonly number[]): Promise<Map<number, GroupState>> {
-  const ids = sql`${[...groupIds]}::bigint[]`
-  const members = await sql<MemberRow>`
+  const groups = await sql<{ id: number; parents: number[] }>`
+    select n.id, to_json(trim_array(n.traversal_ids, 1)) as parents from namespaces n
+    where n.id = any (${[...groupIds]}::bigint[])`.execute(db)
+  const concerned = new Set([...groupIds, ...groups.rows.flatMap(({ parents }) => parents)])
+  const { rows } = await sql<MemberRow>`
     select m.namespace_id as "groupId", m.user_id as "userId", m.access_level as level,
       m.member_role_id as "memberRoleId", m.ldap, m.override,
       u.kind = 'human' and u.state = 'active' and m.state = 'active' as counts
     from members m join users u on u.id = m.user_id
-    where m.namespace_id = any (${ids}) and ${alive('m')} order by m.id`.execute(db)
-  const above = await sql<{ groupId: number; userId: number; level: number; owner: boolean }>`
-    select n.id as "groupId", m.user_id as "userId", max(m.access_level) as level,
-      bool_or(m.access_level = ${Role.owner} and u.kind = 'human' and u.state = 'active' and m.state = 'active') as owner
-    from namespaces n join members m on m.namespace_id = any (n.traversal_ids) and m.namespace_id <> n.id
-      join users u on u.id = m.user_id
-    where n.id = any (${ids}) and ${alive('m')} group by 1, 2`.execute(db)
-  const states = new Map(
-    groupIds.map((id) => [
+    where m.namespace_id = any (${[...concerned]}::bigint[])
+      and (m.expires_at is null or m.expires_at > (now() at time zone 'utc')::date)
+    order by m.id`.execute(db)
+  const members = Map.groupBy(rows, ({ groupId }) => groupId)
+  const of = (id: number): MemberRow[] => members.get(id) ?? []
+  // One for all groups below it.
+  const levels = new Map(
+    [...new Set(groups.rows.flatMap(({ parents }) => parents))].map((id) => [
       id,
-      { members: [] as CurrentMember[], above: new Map<number, number>(), ownedFromAbove: false },
+      new Map(of(id).map(({ userId, level }) => [userId, level])),
     ]),
   )
-  for (const { groupId, ...member } of members.rows) states.get(groupId)?.members.push(member)
-  for (const { groupId, userId, level, owner } of above.rows) {
-    const state = states.get(groupId)
-    state?.above.set(userId, level)
-    if (state !== undefined && owner) state.ownedFromAbove = true
-  }
-  return states
+  const owned = new Set(
+    rows.filter(({ level, counts }) => counts && level === Role.owner).map(({ groupId }) => groupId),
+  )
+  const parents = new Map(groups.rows.map((group) => [group.id, group.parents]))
+  return new Map(
+    groupIds.map((id) => {
+      const line = parents.get(id) ?? []
+      return [
+        id,
+        {
+          parents: line,
+          members: of(id),
+          above: line.map((parent) => levels.get(parent)!),
+          ownedFromAbove: line.some((parent) => owned.has(parent)),
+        },
+      ]
+    }),
+  )
 }
 
 /** Who is known in these directories, the first name of a user first. */

@@ -57,13 +57,19 @@ export async function syncGroups(services: SyncServices, options: SyncOptions = 
     ])
     const known = new Identities(identities)
     const byGroup = Map.groupBy(wanted, ({ namespace_id }) => namespace_id)
+    const changed = new Set<number>()
     for (const groupId of claimed) {
       const all = joined(byGroup.get(groupId) ?? [], resolved)
       if (typeof all === 'string') {
         outcomes.push({ groupId, state: 'failed', error: all, plan: undefined })
         continue
       }
-      outcomes.push(await syncGroup(services, groupId, all, { state: states.get(groupId)!, known }, options))
+      const state = states.get(groupId)!
+      // What was read of the groups above is not true any more where they were changed a moment ago.
+      const stale = state.parents.some((id) => changed.has(id))
+      const outcome = await syncGroup(services, groupId, all, { state, known, stale }, options)
+      if (outcome.state === 'ready' && outcome.plan!.changes.length > 0) changed.add(groupId)
+      outcomes.push(outcome)
     }
   } finally {
     const told = new Map(outcomes.map((outcome) => [outcome.groupId, outcome]))
@@ -87,13 +93,13 @@ async function syncGroup(
   { db, config, log }: SyncServices,
   groupId: number,
   links: readonly ResolvedLink[],
-  seen: { readonly state: store.GroupState; readonly known: Identities },
+  seen: { readonly state: store.GroupState; readonly known: Identities; readonly stale: boolean },
   { confirmed = false }: SyncOptions,
 ): Promise<GroupOutcome> {
   const done = (plan: Plan): GroupOutcome => ({ groupId, state: 'ready', error: null, plan })
   const facts = seen.known.factsOf(links, seen.state)
   const first = planGroup(facts)
-  if (first.changes.length === 0) return done(first)
+  if (first.changes.length === 0 && !seen.stale) return done(first)
   return db.transaction(async (tx) => {
     if (!(await store.lockGroup(tx, groupId))) return done({ changes: [], kept: [], unknown: 0 })
     // Somebody may have changed a member since.
