@@ -107,6 +107,7 @@ import * as upkeepOfWikis from './0142-upkeep-of-wikis.ts'
 import * as projectStatistics from './0143-project-statistics.ts'
 import * as abuseReports from './0220-abuse-reports.ts'
 import * as appearancePictures from './0221-appearance-pictures.ts'
+import * as packageFormats from './0245-package-formats.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -196,6 +197,7 @@ export const migrations: MigrationList = {
   '0204-committers-of-merge-requests': committersOfMergeRequests,
   '0220-abuse-reports': abuseReports,
   '0221-appearance-pictures': appearancePictures,
+  '0245-package-formats': packageFormats,
   '0205-repository-health': repositoryHealth,
   '0206-locked-files-of-merge-requests': lockedFilesOfMergeRequests,
   '0210-project-fetches': projectFetches,

@@ -16,7 +16,7 @@ export interface DeployToken {
   readonly namespaceId: number | null
 }
 
-const packageReaders = ['read_package_registry', 'write_package_registry']
+export const packageReaders = ['read_package_registry', 'write_package_registry']
 const packageWriters = ['write_package_registry']
 
 /** The scopes of which one opens an ability; with none of them it is known of, and refused. */

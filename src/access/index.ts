@@ -44,7 +44,7 @@ export { findDeployToken, letsMachinesIn, type DeployToken } from './deploy-toke
 export { commitAddress, holderOfPrivate, privateAddress, privateHost } from './commit-address.ts'
 export { find, findGroup, findReached } from './find.ts'
 export { enterByAnyLogin, type Passwords } from './enter-elsewhere.ts'
-export { packagesOpen } from './packages.ts'
+export { packageProject, packagesReadable, packagesReadableBy } from './packages.ts'
 export { imageProject, imageRepository, mayPassLevel } from './images.ts'
 export { defaultFeatureLevels, features, isOpenTo, type Feature } from './features.ts'
 export { Gate, scopesOf, type GateCall, type Passed } from './gate.ts'

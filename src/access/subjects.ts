@@ -42,6 +42,8 @@ export interface ProjectSubject {
   readonly permissions: readonly Permission[]
   /** The caller is a job of another project that is let in here. */
   readonly openToJob: boolean
+  /** Everybody may take its packages, whoever else sees it; known where the subject is found as `packageProject`. */
+  readonly packagesForAll: boolean
   /** Addresses and ranges that its top-level group is shown to; null or empty: to all. */
   readonly admittedAddresses: string | null
 }
@@ -121,7 +123,7 @@ export interface AccessKind<Name extends string, Subject, Ability extends string
   readonly missing: () => ApiError
 }
 
-const visibleByLevel = sql`(
+export const visibleByLevel = sql`(
   subject.visibility = 20 or actor.admin or membership.role >= 10
   or (subject.visibility = 10 and actor.id is not null and not actor.external))`
 
@@ -205,6 +207,7 @@ export function projectFromRow(row: Row, role: number): ProjectSubject {
     role,
     permissions: permissionsOf(row),
     openToJob: row['open_to_job'] === true,
+    packagesForAll: row['packages_for_all'] === true,
     admittedAddresses: (row['admitted_addresses'] as string | null | undefined) ?? null,
   }
 }

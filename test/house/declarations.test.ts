@@ -66,8 +66,8 @@ describe('every endpoint', () => {
   })
 
   test('has a path of snake_case words and named parameters', () => {
-    // `*` takes the rest of the address: a path in an archive, with its slashes.
-    const segment = /^(\*|:[a-z][a-z0-9_]*|[a-z][a-z0-9_.-]*(:[a-z_]+)?)$/
+    // `*` takes the rest of the address: a path in an archive, with its slashes. Package managers know `-` from npm.
+    const segment = /^(-|\*|:[a-z][a-z0-9_]*|[a-z][a-z0-9_.-]*(:[a-z_]+)?)$/
     expect(
       breaking(
         ({ path: address }) =>
@@ -203,7 +203,7 @@ const wholeLists = new Set([
 const ownSecret = /\/trigger\/pipeline$|^\/runners|^\/jobs/
 
 const takesJobToken =
-  /^(GET \/projects\/:id\/pipelines(\/:pipeline_id(\/jobs|\/bridges)?)?|PUT \/projects\/:id\/pipelines\/:pipeline_id\/metadata|POST \/projects\/:id\/(ref\/:ref\/)?trigger\/pipeline|GET \/(projects\/:id\/)?jobs\/.*artifacts.*|GET \/job(\/allowed_agents)?|\w+ \/projects\/:id\/(environments|deployments|releases|packages|terraform)(\/.*)?)$/
+  /^(GET \/projects\/:id\/pipelines(\/:pipeline_id(\/jobs|\/bridges)?)?|PUT \/projects\/:id\/pipelines\/:pipeline_id\/metadata|POST \/projects\/:id\/(ref\/:ref\/)?trigger\/pipeline|GET \/(projects\/:id\/)?jobs\/.*artifacts.*|GET \/job(\/allowed_agents)?|\w+ \/projects\/:id\/(environments|deployments|releases|packages|terraform)(\/.*)?|\w+ \/(groups\/:id\/-\/)?packages\/.*)$/
 
 describe('the registry', () => {
   const declared = (address: string): Endpoint =>

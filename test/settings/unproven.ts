@@ -17,7 +17,6 @@ export const unproven: ReadonlyMap<string, string> = new Map([
   ['allow_all_integrations', 'integrations other than webhooks'],
   ['allowed_integrations', 'integrations other than webhooks'],
   ['maven_package_requests_forwarding', 'packages other than generic ones'],
-  ['npm_package_requests_forwarding', 'packages other than generic ones'],
   ['pypi_package_requests_forwarding', 'packages other than generic ones'],
   ['nuget_skip_metadata_url_validation', 'packages other than generic ones'],
   ['helm_max_packages_count', 'packages other than generic ones'],

@@ -87,7 +87,7 @@ const imageReaders: ProjectCondition = {
 const packageReaders: ProjectCondition = {
   label: 'package_registry open to the caller, or Reporter or higher',
   holds(_, subject) {
-    if (subject.role >= Role.reporter) return true
+    if (subject.role >= Role.reporter || subject.packagesForAll) return true
     const open = subject.features.package_registry >= FeatureLevel.enabled
     return open && subject.visibility !== Visibility.private
   },

@@ -10,7 +10,7 @@ const pipelines = {
 export const Package = Fields({
   id: Id(),
   name: Text(),
-  version: Text(),
+  version: Nullable(Text()),
   package_type: Text(),
   status: Text(),
   _links: Fields({ web_path: Text(), delete_api_path: Optional(Text()) }),
@@ -23,7 +23,13 @@ export const Package = Fields({
 export const PackageWithVersions = Fields({
   ...Package.properties,
   versions: ListOf(
-    Fields({ id: Id(), version: Text(), created_at: Timestamp(), tags: ListOf(Text()), ...pipelines }),
+    Fields({
+      id: Id(),
+      version: Nullable(Text()),
+      created_at: Timestamp(),
+      tags: ListOf(Text()),
+      ...pipelines,
+    }),
   ),
 })
 
@@ -44,7 +50,8 @@ export const PackageFile = Fields({
 export interface PackageRow {
   readonly id: number
   readonly name: string
-  readonly version: string
+  readonly version: string | null
+  readonly tags: readonly string[]
   readonly package_type: string
   readonly status: string
   readonly created_at: string
@@ -53,7 +60,7 @@ export interface PackageRow {
 }
 
 export interface VersionedRow extends PackageRow {
-  readonly versions: readonly Pick<PackageRow, 'id' | 'version' | 'created_at' | 'pipeline'>[]
+  readonly versions: readonly Pick<PackageRow, 'id' | 'version' | 'tags' | 'created_at' | 'pipeline'>[]
 }
 
 export interface FileRow {
@@ -95,7 +102,6 @@ export function packageEntity(row: PackageRow, about: Surroundings) {
         delete_api_path: `${externalUrl}/api/v4/projects/${project.id}/packages/${row.id}`,
       }),
     },
-    tags: [],
     ...shownPipelines(pipeline, about),
   }
 }
@@ -106,7 +112,6 @@ export function versionedEntity(row: VersionedRow, about: Surroundings) {
     ...packageEntity(own, about),
     versions: versions.map(({ pipeline, ...version }) => ({
       ...version,
-      tags: [],
       ...shownPipelines(pipeline, about),
     })),
   }

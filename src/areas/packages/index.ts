@@ -4,6 +4,9 @@ import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
+import { openRegistry } from './formats.ts'
+import { npmEndpoints } from './npm/routes.ts'
+import { npmTagEndpoints } from './npm/routes-tags.ts'
 import { genericEndpoints } from './routes-generic.ts'
 import { packageEndpoints } from './routes-packages.ts'
 
@@ -27,8 +30,12 @@ export function packages(services: PackageServices): {
 } {
   const { db } = services
   const blobs = new Blobs(path.join(services.dataDirectory, 'packages'))
+  const registry = openRegistry(services, blobs)
   return {
-    endpoints: [...packageEndpoints(services), ...genericEndpoints({ ...services, blobs })],
+    endpoints: [
+      ...packageEndpoints(services),
+      ...[genericEndpoints, npmEndpoints, npmTagEndpoints].flatMap((format) => format(registry)),
+    ],
     tasks: [
       {
         name: removal,

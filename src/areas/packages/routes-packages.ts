@@ -1,4 +1,4 @@
-import { endpoint, group, project, projectFromRow } from '../../access/index.ts'
+import { endpoint, group, packageProject, project, projectFromRow } from '../../access/index.ts'
 import {
   Fields,
   Flag,
@@ -23,7 +23,7 @@ import * as store from './store.ts'
 
 const path = '/projects/:id/packages'
 
-/** All that clients know to ask for; of most kinds there are none here. */
+/** All that clients know to ask for; of some kinds there are none here. */
 const kinds = [
   'conan',
   'maven',
@@ -47,14 +47,14 @@ const filters = {
   package_type: Optional(OneOf(kinds, {})),
   package_name: Optional(Text({ description: 'Part of the name' })),
   package_version: Optional(Text()),
-  include_versionless: Optional(Flag({ description: 'There are none' })),
+  include_versionless: Optional(Flag({ description: 'Those that hold files of all versions, too' })),
   status: Optional(OneOf(statuses, {})),
 }
 
 /** Packages of every kind, and their files. */
 export function packageEndpoints({ db, externalUrl }: PackageServices): Endpoint[] {
   const common = { on: project, basic: true, deployToken: true, jobToken: true } as const
-  const reading = { ...common, may: 'read_package', anonymous: true } as const
+  const reading = { ...common, on: packageProject, may: 'read_package', anonymous: true } as const
   const removing = { ...common, may: 'destroy_package', record: true, answers: null } as const
   const package_id = Id()
 

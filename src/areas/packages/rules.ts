@@ -26,5 +26,3 @@ function isFileName(text: string): boolean {
   if (text.length > longest || !/^[A-Za-z0-9._\-+~@/]+$/.test(text) || /^[~@]|[~@]$/.test(text)) return false
   return text.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 }
-
-export const tooLargeFile = (): Error => badRequest('File is too large')

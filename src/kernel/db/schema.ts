@@ -1137,12 +1137,19 @@ export interface OauthDevices {
   user_id: number | null;
 }
 
+export interface PackageCleanupPolicies {
+  kept_duplicates: number | null;
+  next_run_at: Timestamp;
+  project_id: number;
+}
+
 export interface PackageFiles {
   created_at: Generated<Timestamp>;
   digest: string;
   file_name: string;
   id: Generated<number>;
   md5: string;
+  metadata: Generated<Json>;
   package_id: number;
   pipeline_id: number | null;
   sha1: string;
@@ -1154,13 +1161,25 @@ export interface Packages {
   creator_id: number | null;
   id: Generated<number>;
   last_downloaded_at: Timestamp | null;
+  metadata: Generated<Json>;
   name: string;
+  name_key: string;
   package_type: string;
   pipeline_id: number | null;
   project_id: number;
   status: Generated<string>;
   updated_at: Generated<Timestamp>;
-  version: string;
+  version: string | null;
+}
+
+export interface PackageTags {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  name: string;
+  name_key: string;
+  package_id: number;
+  package_type: string;
+  project_id: number;
 }
 
 export interface PersonalAccessTokens {
@@ -1949,7 +1968,9 @@ export interface DB {
   oauth_applications: OauthApplications;
   oauth_codes: OauthCodes;
   oauth_devices: OauthDevices;
+  package_cleanup_policies: PackageCleanupPolicies;
   package_files: PackageFiles;
+  package_tags: PackageTags;
   packages: Packages;
   personal_access_tokens: PersonalAccessTokens;
   project_aliases: ProjectAliases;

@@ -18,6 +18,7 @@ import { epicScenarios, resourceEventScenarios } from './epics.ts'
 import { issueScenarios } from './issues.ts'
 import { labelScenarios, milestoneScenarios } from './labels-and-milestones.ts'
 import { packageScenarios } from './packages.ts'
+import { npmPackageScenarios } from './npm-packages.ts'
 import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
 import { mergeRequestScenarios } from './merge-requests.ts'
 import { keyScenarios } from './keys.ts'
@@ -76,6 +77,7 @@ export const scenarios: Scenarios = {
   ...protectedBranchScenarios,
   ...pushRuleScenarios,
   ...packageScenarios,
+  ...npmPackageScenarios,
   ...releaseScenarios,
   ...protectedTagScenarios,
   ...repositoryScenarios,
