@@ -123,6 +123,7 @@ export { Throttles, type Caller, type Family } from './throttles.ts'
 export { isShownTo } from './admitted-addresses.ts'
 export { confirmationProblem, entryProblem, owesTerms, type House } from './admission.ts'
 export { PageVisitors, type Visitor } from './page-visitors.ts'
+export { isOpenSite, readsSite } from './sites.ts'
 export { standingOf, type Bearer } from './standing.ts'
 export { noteTokenUse } from './token-use.ts'
 export {

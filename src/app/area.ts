@@ -9,6 +9,8 @@ export interface Area {
   readonly schedules?: readonly Schedule[]
   /** Routes that are not of the REST API: git over HTTP, pages. */
   readonly mount?: (server: FastifyInstance) => void
+  /** Looks at requests before all else does: for hosts that are not the service's own. */
+  readonly mountHosts?: (server: FastifyInstance) => void
   /** Called once the service listens, for what runs beside requests; ended at stop. */
   readonly start?: () => Promise<AsyncDisposable>
 }

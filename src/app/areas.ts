@@ -1,5 +1,6 @@
 import { serviceAccounts } from '../areas/service-accounts/index.ts'
 import { passwordsForGit, sessions } from '../areas/sessions/index.ts'
+import { sites } from '../areas/sites/index.ts'
 import { sshKeys } from '../areas/ssh-keys/index.ts'
 import { protectedTags } from '../areas/protected-tags/index.ts'
 import { gitSsh } from '../areas/git-ssh/index.ts'
@@ -202,6 +203,7 @@ export function areas(services: Services): Area[] {
     pipelineSchedules({ ...services, refProtection, creator: pipelineArea.creator }),
     triggers({ ...services, creator: pipelineArea.creator }),
     jobArea,
+    sites({ ...services, refProtection, process }),
     testReports(services),
     environments({ ...services, refProtection, process, view }),
     resourceGroups({ ...services, view }),

@@ -8,6 +8,7 @@ import { refRules } from './ref-rules.ts'
 import { Directory, readLdapConfig } from '../areas/ldap/index.ts'
 import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import { readSingleSignOn, SingleSignOn } from '../areas/single-sign-on/index.ts'
+import { SiteAddresses } from '../areas/sites/index.ts'
 import { Blobs } from '../blobs/index.ts'
 import { openGit } from '../git/index.ts'
 import type { Config } from '../kernel/config/index.ts'
@@ -148,6 +149,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
     outbound: new Outbound(() => outboundRules(settings.values)),
     images: await openImages(config, externalUrl, stack),
+    sites: new SiteAddresses(config.pagesUrl, { cipher, settings }),
     git,
     renderer: stack.use(new Renderer(log, { observe: metrics.observeRender.bind(metrics) })),
     places,
@@ -176,6 +178,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     observe: metrics.observe.bind(metrics),
   })
   services.api.attach(server)
+  for (const area of built) area.mountHosts?.(server)
   mountMaintenance(server, settings)
   const visitors = new PageVisitors(db, settings)
   mountThrottles(server, throttles, visitors)

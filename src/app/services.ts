@@ -2,6 +2,7 @@ import type { ProjectSubject, Throttles } from '../access/index.ts'
 import type { Directory } from '../areas/ldap/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import type { SingleSignOn } from '../areas/single-sign-on/index.ts'
+import type { SiteAddresses } from '../areas/sites/index.ts'
 import type { Blobs } from '../blobs/index.ts'
 import type { Images } from './images.ts'
 import type { Plan } from '../kernel/config/index.ts'
@@ -56,6 +57,8 @@ export interface Services {
   /** Requests to addresses that users chose. */
   readonly outbound: Outbound
   readonly images: Images
+  /** Where the sites of projects are served. */
+  readonly sites: SiteAddresses
   readonly git: Git
   /** Makes HTML of texts, in threads of its own. */
   readonly renderer: Renderer

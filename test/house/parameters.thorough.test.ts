@@ -17,7 +17,7 @@ let things: Things
 let root: Client
 
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startWorld({ PAGES_URL: 'http://sites.test' })
   ;({ routes } = world.service.registry)
   things = await makeThings(world)
   // Ends with none of the tokens that the calls below end.

@@ -20,7 +20,10 @@ let stages: Stages
 let served: Set<string>
 
 beforeAll(async () => {
-  world = await startWorld({ LDAP_CONFIG: path.join(import.meta.dirname, 'grid/ldap.yml') })
+  world = await startWorld({
+    LDAP_CONFIG: path.join(import.meta.dirname, 'grid/ldap.yml'),
+    PAGES_URL: 'http://sites.test',
+  })
   served = new Set(
     world.service.registry.routes.map(({ endpoint }) => shapeOf(endpoint.method, endpoint.path)),
   )

@@ -35,7 +35,10 @@ let stages: Stages
 let guest: Person
 
 beforeAll(async () => {
-  world = await startWorld({ LDAP_CONFIG: path.join(import.meta.dirname, 'grid/ldap.yml') })
+  world = await startWorld({
+    LDAP_CONFIG: path.join(import.meta.dirname, 'grid/ldap.yml'),
+    PAGES_URL: 'http://sites.test',
+  })
   cast = await Cast.make(world)
   guest = await world.user()
   const held = expectStatus(

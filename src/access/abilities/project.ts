@@ -270,6 +270,10 @@ export type ProjectAbility =
   | 'admin_security_testing'
   | 'admin_security_policy_link'
   | 'admin_compliance_framework'
+  | 'read_site'
+  | 'deploy_site'
+  | 'admin_site'
+  | 'manage_site'
   | 'leave'
 
 /** Sources: permission matrix of the supporting resources (7.1) and the completions of the areas. */
@@ -443,5 +447,13 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   admin_security_testing: { allow: maintainer, never: [archived] },
   admin_security_policy_link: { allow: owner, never: [archived] },
   admin_compliance_framework: { allow: owner, never: [archived] },
+  /** To look at the site; one that is open to all needs no ability, see `readsSite`. */
+  read_site: { allow: [feature('pages')], never: [off('pages')] },
+  /** Whose jobs publish the site. */
+  deploy_site: { allow: developer, never: [archived, off('pages')] },
+  /** Where sites are switched off its endpoints answer 404, which is theirs to say. */
+  admin_site: { allow: maintainer },
+  /** For administrators alone. */
+  manage_site: { allow: [] },
   leave: { allow: [signedIn] },
 }

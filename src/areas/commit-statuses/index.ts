@@ -4,6 +4,8 @@ import type { PipelineProcess, RefProtection } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { statusEndpoints } from './routes.ts'
 
+export { report } from './reporting.ts'
+
 export interface StatusServices {
   readonly db: Database
   readonly places: RepositoryPlaces

@@ -104,3 +104,32 @@ export async function entriesOf(
   zip.readEntry()
   return promise
 }
+
+/**
+ * The files below a folder of a zip archive, one after another as they lie in it; their paths are relative to the
+ * folder. `content` is read before the next one is asked for. Throws where the archive cannot be read.
+ */
+export async function* filesBelow(
+  archive: string,
+  folder: string,
+): AsyncGenerator<{ readonly path: string; readonly content: () => Promise<Readable> }> {
+  const zip = await openFile(archive, { lazyEntries: true, autoClose: false, decodeStrings: true })
+  const open = promisify<Entry, Readable>(zip.openReadStream.bind(zip) as never)
+  try {
+    for (let entry = await nextEntry(zip); entry !== undefined; entry = await nextEntry(zip)) {
+      const found = entry
+      if (isFile(found) && found.fileName.startsWith(`${folder}/`))
+        yield { path: found.fileName.slice(folder.length + 1), content: () => open(found) }
+    }
+  } finally {
+    zip.close()
+  }
+}
+
+function nextEntry(zip: ZipFile): Promise<Entry | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<Entry | undefined>()
+  const end = (): void => resolve(undefined)
+  zip.once('entry', resolve).once('end', end).once('error', reject)
+  zip.readEntry()
+  return promise.finally(() => zip.off('entry', resolve).off('end', end).off('error', reject))
+}

@@ -17,6 +17,7 @@ import { JobView } from './show.ts'
 import { jobSchedules, jobTasks } from './tasks.ts'
 import { Traces } from './traces.ts'
 
+export { filesBelow } from './archive.ts'
 export { jobResults } from './results.ts'
 export { readDotenv } from './artifact-rules.ts'
 export { summarizeTests } from './artifacts-store.ts'

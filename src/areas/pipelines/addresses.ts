@@ -8,20 +8,34 @@ export interface Addresses {
   readonly registry: string | undefined
   /** Where git is served over SSH. */
   readonly ssh: { readonly host: string; readonly port: number }
+  /** Of the project; undefined where no sites are served. */
+  readonly site: SiteAddress | undefined
+}
+
+export interface SiteAddress {
+  /** Below which all sites have their names. */
+  readonly domain: string
+  readonly url: string
 }
 
 export interface AddressServices {
   readonly externalUrl: () => string
   readonly sshPlace: () => Addresses['ssh']
   readonly images: { readonly enabled: boolean; readonly host: () => string }
+  readonly sites: { readonly addressOf: (project: ProjectSubject) => SiteAddress | undefined }
 }
 
 export function addressesFor(
-  { externalUrl, sshPlace, images }: AddressServices,
+  { externalUrl, sshPlace, images, sites }: AddressServices,
   project: ProjectSubject,
 ): Addresses {
   const on = images.enabled && project.features.container_registry !== FeatureLevel.disabled
-  return { externalUrl: externalUrl(), registry: on ? images.host() : undefined, ssh: sshPlace() }
+  return {
+    externalUrl: externalUrl(),
+    registry: on ? images.host() : undefined,
+    ssh: sshPlace(),
+    site: sites.addressOf(project),
+  }
 }
 
 const [major = '', minor = '', patch = ''] = apiVersion.split('.')
@@ -53,10 +67,17 @@ export function serverVariables({ externalUrl, ssh }: Addresses): Record<string,
 }
 
 /**
- * Where the site of a project would be published: a name of its own for the topmost group, and the rest of the path
- * below it, unless the project is named like that address.
+ * Where the site of a project is published; where none are, it would be below the name of the topmost group, unless the
+ * project is named like that address.
  */
-export function pagesVariables({ externalUrl }: Addresses, fullPath: string): Record<string, string> {
+export function pagesVariables(
+  { externalUrl, site: own }: Addresses,
+  fullPath: string,
+): Record<string, string> {
+  if (own !== undefined) {
+    const { domain, url } = own
+    return { CI_PAGES_DOMAIN: domain, CI_PAGES_HOSTNAME: new URL(url).hostname, CI_PAGES_URL: url }
+  }
   const { protocol, hostname, port } = new URL(externalUrl)
   const domain = `pages.${hostname}`
   const [root = '', ...rest] = fullPath.toLowerCase().split('/')

@@ -161,6 +161,7 @@ class Compilation {
       tags: scope.expandAll(entry.tags ?? []).filter((tag) => tag !== ''),
       resourceGroup: entry.resourceGroup === undefined ? null : scope.expand(entry.resourceGroup),
       cache: resolveCacheKeys(entry.cache ?? [], this.#grounds.context.keyFiles),
+      expand: (text) => scope.expand(text),
     })
   }
 

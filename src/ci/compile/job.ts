@@ -26,6 +26,7 @@ export interface Decision {
   tags: string[]
   resourceGroup: string | null
   cache: Cache[]
+  expand: (text: string) => string
 }
 
 /** Puts the record of one job together; names in its needs may still be missing from the pipeline. */
@@ -67,7 +68,7 @@ export function compileJob(config: JobConfig, decision: Decision): CompiledJob {
     idTokens: entry.idTokens ?? {},
     secrets: entry.secrets ?? {},
     release: entry.release ?? null,
-    pages: pagesOf(config),
+    pages: pagesOf(config, decision),
     inputs: defaultValues(entry.inputs ?? []),
     inputSpecs: entry.inputs ?? [],
     identity: entry.identity ?? null,
@@ -108,11 +109,16 @@ function stepsOf({ beforeScript = [], script, afterScript = [], release }: JobEn
   return steps
 }
 
-function pagesOf({ groupName, entry }: JobConfig): CompiledJob['pages'] {
+/** All that is written there is expanded. */
+function pagesOf({ groupName, entry }: JobConfig, { expand }: Decision): CompiledJob['pages'] {
   const { pages = groupName === 'pages' && !isBridge(entry), publish } = entry
   if (pages === false) return null
-  if (publish !== undefined) return { publish, ...(pages === true ? {} : pages) }
-  return pages
+  const own = pages === true ? {} : pages
+  if (pages === true && publish === undefined) return true
+  const written = Object.entries({ ...(publish !== undefined && { publish }), ...own })
+  return Object.fromEntries(
+    written.map(([name, value]) => [name, typeof value === 'string' ? expand(value) : value]),
+  )
 }
 
 /** The folder of a site is part of the archive without being listed. */

@@ -15,6 +15,15 @@ function httpUrl(value: string): URL {
   return url
 }
 
+/** Sites have names below that of the host, which an address in numbers has no room for. */
+function siteUrl(value: string): URL {
+  const url = httpUrl(value)
+  if (isIP(url.hostname.replaceAll(/[[\]]/g, '')) !== 0)
+    throw new Unusable('has an address in place of a name')
+  if (url.pathname !== '/' || url.search !== '') throw new Unusable('has a path')
+  return url
+}
+
 function postgresUrl(value: string): string {
   const url = URL.parse(value)
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol))
@@ -132,6 +141,10 @@ export const variables = {
   REGISTRY_S3_REGION: text('us-east-1', 'Region of the bucket.'),
   REGISTRY_S3_ACCESS_KEY_ID: optional(String, 'Name of the key to the bucket.'),
   REGISTRY_S3_SECRET_ACCESS_KEY: optional(String, 'Secret of the key to the bucket.'),
+  PAGES_URL: optional(
+    siteUrl,
+    'Address below which the sites of projects are served, as `https://pages.example.com`: each has a name of its own below that of the host. Best a domain of its own, whose cookies the service never gets. Unset: no sites.',
+  ),
   LDAP_CONFIG: optional(
     String,
     'File (YAML or JSON) that describes the LDAP servers people sign in with; see docs/ldap.md.',
@@ -209,6 +222,8 @@ export interface Config {
     /** Undefined: layers lie in the data folder. */
     readonly bucket: RegistryBucket | undefined
   }
+  /** Undefined: no sites of projects are served. */
+  readonly pagesUrl: URL | undefined
   readonly ldapConfig: string | undefined
   readonly oidcConfig: string | undefined
   readonly mail: {
@@ -266,6 +281,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       grace: read('REGISTRY_GRACE'),
       bucket: readBucket(read),
     },
+    pagesUrl: readPagesUrl(read),
     ldapConfig: read('LDAP_CONFIG'),
     oidcConfig: read('OIDC_CONFIG'),
     mail: { smtp: read('SMTP_URL'), from: read('MAIL_FROM') },
@@ -279,6 +295,18 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     vendorFieldNames: read('VENDOR_FIELD_NAMES'),
     metricsFromAnywhere: read('METRICS_FROM_ANYWHERE'),
   }
+}
+
+/** The scripts of a site act as whoever looks at it: none may come from where the service itself is. */
+function readPagesUrl(read: <Name extends keyof Values>(name: Name) => Values[Name]): URL | undefined {
+  const url = read('PAGES_URL')
+  if (url === undefined) return undefined
+  for (const name of ['EXTERNAL_URL', 'REGISTRY_URL'] as const) {
+    const other = read(name)?.hostname
+    if (other === url.hostname || other?.endsWith(`.${url.hostname}`) === true)
+      throw new ConfigError(`PAGES_URL: sites would have the address of ${name}.`)
+  }
+  return url
 }
 
 function readBucket(

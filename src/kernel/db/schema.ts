@@ -1550,6 +1550,27 @@ export interface SigningKeys {
   secret: string;
 }
 
+export interface SiteDeployments {
+  created_at: Generated<Timestamp>;
+  digest: string;
+  expires_at: Timestamp | null;
+  id: Generated<number>;
+  job_id: number;
+  path_prefix: Generated<string>;
+  pipeline_id: number;
+  project_id: number;
+  root_directory: string;
+  size: number;
+}
+
+export interface SiteFiles {
+  deployment_id: number;
+  digest: string;
+  path: string;
+  size: number;
+  start: number;
+}
+
 export interface Snippets {
   author_id: number | null;
   created_at: Generated<Timestamp>;
@@ -2010,6 +2031,8 @@ export interface DB {
   setting_changes: SettingChanges;
   setting_revisions: SettingRevisions;
   signing_keys: SigningKeys;
+  site_deployments: SiteDeployments;
+  site_files: SiteFiles;
   snippet_writes: SnippetWrites;
   snippets: Snippets;
   ssh_host_keys: SshHostKeys;

@@ -31,6 +31,7 @@ import { repositoryScenarios, storageMoveScenarios } from './repository.ts'
 import { repositoryWritingScenarios } from './repository-writing.ts'
 import { runnerScenarios } from './runners.ts'
 import { discussionScenarios } from './notes.ts'
+import { siteScenarios } from './sites.ts'
 import { snippetScenarios } from './snippets.ts'
 import { securitySettingScenarios } from './security-settings.ts'
 import { serviceAccountScenarios } from './service-accounts.ts'
@@ -89,6 +90,7 @@ export const scenarios: Scenarios = {
   ...securitySettingScenarios,
   ...serviceAccountScenarios,
   ...sessionScenarios,
+  ...siteScenarios,
   ...tokenScenarios,
   ...terraformScenarios,
   ...todoScenarios,
