@@ -87,6 +87,7 @@ const lists: Readonly<Record<string, string>> = {
   'by priority, last first': '?order_by=priority',
   'by position': '?order_by=relative_position',
   'by priority, one label': '?order_by=priority&sort=asc&labels=label-150',
+  'by priority, a common label': '?order_by=priority&labels=label-1',
   'by popularity, opened': '?order_by=popularity&state=opened',
 }
 

@@ -302,6 +302,13 @@ describe('where a thread may stand', () => {
     expect(status).toBe(201)
     const [note] = body['notes'] as Json[]
     expect(note!['position']).toEqual({ ...(await request.refs()), ...place })
+    for (const edge of [
+      { x: 0, y: 0 },
+      { x: 9, y: 8 },
+    ])
+      expect(await request.thread({ ...place, ...edge })).toMatchObject({ status: 201 })
+    for (const outside of [{ x: -1 }, { x: 9.5 }, { y: 9 }, { y: -0.5 }, { width: 0 }, { height: -8 }])
+      expect(await request.thread({ ...place, ...outside })).toMatchObject({ status: 400, body: noLine })
   })
 
   test('a thread may stand at several lines, the last of them being its own', async () => {

@@ -217,7 +217,7 @@ test('issues come in the order of their milestones and of what matters most', as
     await milestone('2031-01-01'),
     await milestone(undefined),
   ]
-  for (const [name, priority] of Object.entries({ high: 1, low: 5, none: undefined }))
+  for (const [name, priority] of Object.entries({ high: 1, low: 5, none: undefined, all: undefined }))
     await make(`${where}/labels`, { name, color: 'red', priority })
   for (const [title, milestone_id, labels] of [
     ['plain', null, ''],
@@ -228,26 +228,43 @@ test('issues come in the order of their milestones and of what matters most', as
     ['soon', soon, 'none'],
     ['soon and low', soon, 'low'],
   ] as const)
-    await issue({ title, milestone_id, labels }, where)
+    await issue({ title, milestone_id, labels: `all,${labels}` }, where)
   const order = async (query: string): Promise<unknown[]> =>
     rowsOf(await reporter.get(`${where}/issues?${query}`)).map(({ title }) => title as string)
   const byPriority = ['soon and low', 'soon', 'late and high', 'late', 'both', 'low', 'plain']
+  const byMilestone = ['soon', 'soon and low', 'late', 'late and high', 'plain', 'low', 'both']
+  const byLabel = ['both', 'late and high', 'low', 'soon and low', 'plain', 'late', 'soon']
   expect(await order('order_by=priority&sort=asc')).toEqual(byPriority)
   expect(await order('order_by=priority&sort=desc')).toEqual(byPriority.toReversed())
   expect(await order('order_by=priority&sort=asc&per_page=3&page=2')).toEqual(byPriority.slice(3, 6))
-  expect(await order('order_by=milestone_due&sort=asc')).toEqual([
-    ...['soon', 'soon and low', 'late', 'late and high'],
-    ...['plain', 'low', 'both'],
-  ])
+  expect(await order('order_by=milestone_due&sort=asc')).toEqual(byMilestone)
   expect(await order('order_by=milestone_due&sort=desc&per_page=4')).toEqual([
     'late and high',
     'late',
     'soon and low',
     'soon',
   ])
-  expect(await order('order_by=label_priority&sort=asc')).toEqual([
-    ...['both', 'late and high', 'low', 'soon and low'],
-    ...['plain', 'late', 'soon'],
-  ])
+  expect(await order('order_by=label_priority&sort=asc')).toEqual(byLabel)
   expect(await order('order_by=label_priority&sort=asc&labels=low&per_page=2')).toEqual(['both', 'low'])
+
+  const withLabel = async (): Promise<void> => {
+    expect(await order('order_by=priority&sort=asc&labels=all')).toEqual(byPriority)
+    expect(await order('order_by=priority&sort=desc&labels=all')).toEqual(byPriority.toReversed())
+    expect(await order('order_by=priority&sort=asc&labels=all&per_page=3&page=2')).toEqual(
+      byPriority.slice(3, 6),
+    )
+    expect(await order('order_by=priority&sort=asc&labels=all,low')).toEqual(['soon and low', 'both', 'low'])
+    expect(await order('order_by=milestone_due&sort=asc&labels=all')).toEqual(byMilestone)
+    expect(await order('order_by=label_priority&sort=asc&labels=all')).toEqual(byLabel)
+    expect(await order('order_by=label_priority&sort=desc&labels=all&per_page=4&page=2')).toEqual(
+      byLabel.slice(4).toReversed(),
+    )
+  }
+  await withLabel()
+  // So many have a label that they are not taken one by one.
+  await sql`
+    insert into noteable_labels (noteable_type, noteable_id, label_id)
+    select 'Issue', -n, l.id from labels l, generate_series(1, 10001) n
+    where l.project_id = ${place.id} and l.title in ('all', 'low')`.execute(world.service.services.db.writer)
+  await withLabel()
 })

@@ -3,13 +3,13 @@ import {
   Flag,
   Id,
   Int,
-  Json,
   Nullable,
   Optional,
   Text,
   Timestamp,
   type Static,
 } from '../../kernel/endpoint/index.ts'
+import { loneNote, Note, type LoneNoteRow } from '../notes/index.ts'
 import { BasicUser, basicUser, type BasicUserRow } from '../users/index.ts'
 
 const PushData = Fields({
@@ -25,27 +25,6 @@ const PushData = Fields({
 export type PushData = Static<typeof PushData>
 
 const WikiPage = Fields({ format: Text(), slug: Text(), title: Text() })
-
-const Note = Fields({
-  id: Id(),
-  type: Nullable(Text()),
-  body: Text(),
-  attachment: Nullable(Text()),
-  author: BasicUser,
-  created_at: Timestamp(),
-  updated_at: Timestamp(),
-  system: Flag(),
-  noteable_id: Nullable(Id()),
-  noteable_type: Text(),
-  project_id: Id(),
-  resolvable: Flag(),
-  confidential: Flag(),
-  internal: Flag(),
-  imported: Flag(),
-  imported_from: Text(),
-  noteable_iid: Nullable(Int()),
-  commands_changes: Json(),
-})
 
 export const Event = Fields({
   id: Id(),
@@ -70,15 +49,7 @@ export interface WikiPageData extends Static<typeof WikiPage> {
   readonly pageId: number
 }
 
-interface NoteRow {
-  readonly id: number
-  readonly type: string | null
-  readonly body: string
-  readonly created_at: string
-  readonly updated_at: string
-  readonly resolvable: boolean
-  readonly internal: boolean
-}
+type NoteRow = Omit<LoneNoteRow, 'author' | `noteable_${'id' | 'type' | 'iid'}` | 'project_id'>
 
 export interface ActivityRow {
   readonly id: number
@@ -167,20 +138,17 @@ export function event(row: ActivityRow, externalUrl: string): Static<typeof Even
     ...(kind === 'Push' && { push_data: row.details as PushData }),
     ...(kind === 'WikiPage' && { wiki_page: row.details as WikiPageData }),
     ...(note !== null && {
-      note: {
-        ...note,
-        attachment: null,
-        author,
-        system: false,
-        noteable_id: row.target_id,
-        noteable_type: kind,
-        project_id: row.project_id,
-        confidential: note.internal,
-        imported: false,
-        imported_from: 'none',
-        noteable_iid: row.target_iid,
-        commands_changes: {},
-      },
+      note: loneNote(
+        {
+          ...note,
+          author: row.author,
+          noteable_id: row.target_id,
+          noteable_type: kind,
+          project_id: row.project_id,
+          noteable_iid: row.target_iid,
+        },
+        externalUrl,
+      ),
     }),
   }
 }

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { endpoint, epicVisible, epicVisibleAnywhere, find, group, may, userOf } from '../../access/index.ts'
 import type { Actor } from '../../access/index.ts'
-import { planOf } from '../../kernel/config/index.ts'
 import {
   Fields,
   Id,
@@ -25,6 +24,7 @@ import {
   type LinkFieldsRow,
   type LinkRow,
 } from '../noteables/index.ts'
+import { aboutEpic, aboutEpics, epic_iid, epicsPath } from './about.ts'
 import { epic, Epic, type EpicRow } from './entities.ts'
 import type { EpicServices } from './index.ts'
 import * as store from './store.ts'
@@ -64,14 +64,7 @@ function linked(iid: number, input: PageInput): Read<LinkedRow> {
 
 /** Links between epics, of any groups: related ones, and those that wait for others. */
 export function epicLinkEndpoints({ db, events, externalUrl }: EpicServices): Endpoint[] {
-  const path = '/groups/:id/epics/:epic_iid/related_epics'
-  const epic_iid = Id()
-  const about = { on: group, plan: planOf.epics } as const
-  const one = {
-    ...about,
-    record: true,
-    read: ({ params }: { params: { epic_iid: number } }) => store.one(params.epic_iid),
-  } as const
+  const path = `${epicsPath}/:epic_iid/related_epics`
 
   /** Both ends, or undefined where the caller may not see one of them. */
   const shown = async (actor: Actor, link: LinkRow): Promise<unknown> => {
@@ -86,7 +79,7 @@ export function epicLinkEndpoints({ db, events, externalUrl }: EpicServices): En
 
   return [
     endpoint({
-      ...about,
+      ...aboutEpics,
       method: 'GET',
       path,
       summary: 'List what an epic is linked with',
@@ -107,7 +100,7 @@ export function epicLinkEndpoints({ db, events, externalUrl }: EpicServices): En
     }),
 
     endpoint({
-      ...one,
+      ...aboutEpic,
       method: 'POST',
       path,
       summary: 'Link an epic with another one',
@@ -145,7 +138,7 @@ export function epicLinkEndpoints({ db, events, externalUrl }: EpicServices): En
     }),
 
     endpoint({
-      ...one,
+      ...aboutEpic,
       method: 'DELETE',
       path: `${path}/:related_epic_link_id`,
       summary: 'Remove a link of an epic',

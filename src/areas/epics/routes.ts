@@ -1,5 +1,4 @@
-import { endpoint, group, type Actor } from '../../access/index.ts'
-import { planOf } from '../../kernel/config/index.ts'
+import { endpoint, type Actor } from '../../access/index.ts'
 import {
   DateOnly,
   DateTime,
@@ -15,6 +14,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { recordNotFound } from '../../kernel/errors/index.ts'
+import { aboutEpic, aboutEpics, epic_iid, epicsPath } from './about.ts'
 import { epic, Epic } from './entities.ts'
 import type { EpicServices } from './index.ts'
 import * as store from './store.ts'
@@ -49,14 +49,6 @@ const negated = Fields({
 
 export function epicEndpoints(services: EpicServices): Endpoint[] {
   const { db, externalUrl } = services
-  const path = '/groups/:id/epics'
-  const epic_iid = Id()
-  const about = { on: group, plan: planOf.epics } as const
-  const one = {
-    ...about,
-    record: true,
-    read: ({ params }: { params: { epic_iid: number } }) => store.one(params.epic_iid),
-  } as const
   const shown = async (actor: Actor, id: number, from: string): Promise<unknown> => {
     const row = await store.find(db.reader, actor, id)
     if (row === undefined) throw recordNotFound()
@@ -64,9 +56,9 @@ export function epicEndpoints(services: EpicServices): Endpoint[] {
   }
   return [
     endpoint({
-      ...about,
+      ...aboutEpics,
       method: 'GET',
-      path,
+      path: epicsPath,
       summary: 'List the epics of a group and its subgroups',
       may: 'read_epic',
       anonymous: true,
@@ -98,9 +90,9 @@ export function epicEndpoints(services: EpicServices): Endpoint[] {
     }),
 
     endpoint({
-      ...one,
+      ...aboutEpic,
       method: 'GET',
-      path: `${path}/:epic_iid`,
+      path: `${epicsPath}/:epic_iid`,
       summary: 'Get an epic of a group',
       may: 'read_epic',
       anonymous: true,
@@ -111,9 +103,9 @@ export function epicEndpoints(services: EpicServices): Endpoint[] {
     }),
 
     endpoint({
-      ...about,
+      ...aboutEpics,
       method: 'POST',
-      path,
+      path: epicsPath,
       summary: 'Create an epic',
       may: 'admin_epic',
       params: Fields({
@@ -132,9 +124,9 @@ export function epicEndpoints(services: EpicServices): Endpoint[] {
     }),
 
     endpoint({
-      ...one,
+      ...aboutEpic,
       method: 'PUT',
-      path: `${path}/:epic_iid`,
+      path: `${epicsPath}/:epic_iid`,
       summary: 'Change an epic',
       may: 'admin_epic',
       params: Fields({ epic_iid, ...changing }),
@@ -150,9 +142,9 @@ export function epicEndpoints(services: EpicServices): Endpoint[] {
     }),
 
     endpoint({
-      ...one,
+      ...aboutEpic,
       method: 'DELETE',
-      path: `${path}/:epic_iid`,
+      path: `${epicsPath}/:epic_iid`,
       summary: 'Delete an epic',
       description: 'What is below it stays, below nothing.',
       may: 'destroy_epic',

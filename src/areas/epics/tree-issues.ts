@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import { endpoint, epicVisible, group, issueVisibleAnywhere, userOf } from '../../access/index.ts'
-import { planOf } from '../../kernel/config/index.ts'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { endpoint, epicVisible, issueVisibleAnywhere, userOf } from '../../access/index.ts'
+import type { Tx } from '../../kernel/db/index.ts'
 import { Fields, Id, Int, ListOf, page, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { notFound, recordNotFound } from '../../kernel/errors/index.ts'
 import {
@@ -14,6 +13,7 @@ import {
   tellOfEpic,
   type IssueRow,
 } from '../issues/index.ts'
+import { aboutEpic, aboutEpics, epic_iid, epicsPath, isIn } from './about.ts'
 import { epic, Epic } from './entities.ts'
 import type { EpicServices } from './index.ts'
 import { issuesOfEpic, moving, reorder } from './ordering.ts'
@@ -30,17 +30,10 @@ interface EpicIssueRow extends IssueRow {
 /** The issues of an epic. An issue is in one at most, so it is known there by its own id. */
 export function epicIssueEndpoints(services: EpicServices): Endpoint[] {
   const { db } = services
-  const path = '/groups/:id/epics/:epic_iid'
-  const epic_iid = Id()
-  const about = { on: group, plan: planOf.epics } as const
-  const one = {
-    ...about,
-    record: true,
-    read: ({ params }: { params: { epic_iid: number } }) => store.one(params.epic_iid),
-  } as const
+  const path = `${epicsPath}/:epic_iid`
   return [
     endpoint({
-      ...about,
+      ...aboutEpics,
       method: 'GET',
       path: `${path}/issues`,
       summary: 'List the issues of an epic that the caller sees',
@@ -72,7 +65,7 @@ export function epicIssueEndpoints(services: EpicServices): Endpoint[] {
     }),
 
     endpoint({
-      ...one,
+      ...aboutEpic,
       method: 'POST',
       path: `${path}/issues/:issue_id`,
       summary: 'Add an issue to an epic',
@@ -83,7 +76,7 @@ export function epicIssueEndpoints(services: EpicServices): Endpoint[] {
       refuses: { 404: 'No such issue that the caller sees in the group' },
       async handle({ actor, rows, group: of, params }) {
         const found = await findIssue(db.reader, actor, params.issue_id)
-        if (found === undefined || !(await isBelow(db.reader, found.project_id, of.id)))
+        if (found === undefined || !(await isIn(db.reader, ofProject(found.project_id), of.id)))
           throw notFound('Issue')
         await db.transaction((tx) => setEpic(tx, userOf(actor).id, found.id, rows[0]!.id))
         const view = { ...issueView(services), from: of.fullPath }
@@ -96,7 +89,7 @@ export function epicIssueEndpoints(services: EpicServices): Endpoint[] {
     }),
 
     endpoint({
-      ...one,
+      ...aboutEpic,
       method: 'PUT',
       path: `${path}/issues/:issue_id`,
       summary: 'Put an issue of an epic before or behind another one',
@@ -123,7 +116,7 @@ export function epicIssueEndpoints(services: EpicServices): Endpoint[] {
     }),
 
     endpoint({
-      ...one,
+      ...aboutEpic,
       method: 'DELETE',
       path: `${path}/issues/:issue_id`,
       summary: 'Take an issue out of an epic',
@@ -143,12 +136,7 @@ export function epicIssueEndpoints(services: EpicServices): Endpoint[] {
   ]
 }
 
-async function isBelow(db: Reader, projectId: number, groupId: number): Promise<boolean> {
-  const { rows } = await sql`
-    select from projects p join namespaces n on n.id = p.namespace_id
-    where p.id = ${projectId} and n.traversal_ids @> array[${groupId}::bigint]`.execute(db)
-  return rows.length > 0
-}
+const ofProject = (id: number) => sql`(select p.namespace_id from projects p where p.id = ${id})`
 
 /** Last of the epic's issues. */
 async function setEpic(tx: Tx, userId: number, issueId: number, epicId: number | null): Promise<void> {

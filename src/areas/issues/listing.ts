@@ -16,7 +16,7 @@ import { invalidParameters } from '../../kernel/errors/index.ts'
 import { labelled } from '../labels/index.ts'
 import type { IssueRow } from './entities.ts'
 import { conditionsOf } from './filters.ts'
-import { partsOf } from './orders.ts'
+import { joinedKey, keyOf, partsOf, type KnownThere, type OrderedPart } from './orders.ts'
 import type { IssueFilter, Order } from './params.ts'
 import { issueColumns, issueSource } from './rows.ts'
 
@@ -28,7 +28,7 @@ interface Extent {
   /** The labels `l` that are known there; undefined: too many to name them. */
   readonly labels?: RawBuilder<unknown>
   /** What orders go by there: see `partsOf`. */
-  readonly known?: Parameters<typeof partsOf>[1]
+  readonly known?: KnownThere
 }
 
 const ofProject: Extent = {
@@ -75,8 +75,9 @@ export type ListedIssue = IssueRow & { readonly sort_key: string | null; readonl
 
 /**
  * One page of issues. Ids come first, by the conditions and in their order; what is shown of them is read for those of
- * the page alone. Of labels nobody knows how many issues have them: if few have, the page is made of these, else the
- * list is walked in its order and the labels asked of each.
+ * the page alone. Of labels nobody knows how many issues have them: if few have, the page is made of these; else the
+ * list is walked in its order and the labels asked of each, or, where the order is of parts, which those with the label
+ * may all be missing from, all of these are put in order. Of parts the next is walked where those before are not enough.
  */
 export function list(where: Where, input: ListInput, page: PageInput): Read<ListedIssue> {
   const keyset = wantsKeyset(input, input.order_by === 'created_at' || input.order_by === 'updated_at')
@@ -85,32 +86,52 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
   const descending = goesDown(input)
   const direction = descending ? sql`desc ${lastNulls(input)}` : sql`asc`
   const back = descending ? sql`desc` : sql`asc`
-  const parts = partsOf(input.order_by, extentOf(where, true).known)
   const after = (key: RawBuilder<unknown>) => (keyset ? cursorCondition(input, key, descending) : sql`true`)
   const offset = keyset ? sql`` : sql`offset ${page.offset}`
   const ordered = (keys: readonly RawBuilder<unknown>[], id: RawBuilder<unknown>) =>
     sql`order by ${sql.join([...keys.map((key) => sql`${key} ${direction}`), sql`${id} ${back}`])}`
-  const one: Branch = (from, when) => {
-    const [only] = parts
-    if (parts.length === 1) {
-      const { key } = only!
-      return sql`
-        (select i.id, ${key} as key ${from} and ${after(key)} and ${when} ${ordered([key], sql`i.id`)}
-          limit ${page.limit + 1} ${offset})`
-    }
-    const enough = sql`limit ${page.offset + page.limit + 1}`
-    const each = parts.map(({ key, order = [key], where: which = sql`true`, groups }) => {
+  const whole = (
+    { from, where: which }: Origin,
+    when: RawBuilder<unknown>,
+    key = keyOf(input.order_by),
+  ) => sql`
+    (select i.id, ${key} as key ${from} where ${which} and ${after(key)} and ${when} ${ordered([key], sql`i.id`)}
+      limit ${page.limit + 1} ${offset})`
+  const { known } = extentOf(where, true)
+  const parts = known && partsOf(input.order_by, known)
+  const inParts = ({ from, where: which }: Origin): RawBuilder<unknown> => {
+    const enough = page.offset + page.limit + 1
+    const name = (place: number) => sql.raw(`part_${place}`)
+    const tables = inTurn(parts!, input).map(({ key, order = [key], where: of, groups }, place) => {
+      const before = Array.from({ length: place }, (_, other) => sql`(select count(*) from ${name(other)})`)
+      const missing = sql`${sql.join([sql`0`, ...before], sql` + `)} < ${enough}`
       const part = sql`
-        (select i.id, ${key} as key ${from} and ${which} and ${when} ${ordered(order, sql`i.id`)} ${enough})`
-      if (groups === undefined) return part
-      return sql`
-        (select part.id, part.key from (${groups} order by at ${back}) g cross join lateral ${part} part ${enough})`
+        (select i.id, ${key} as key ${from} where ${which} and ${of} and ${missing} ${ordered(order, sql`i.id`)}
+          limit ${enough})`
+      const all =
+        groups === undefined
+          ? part
+          : sql`
+            select part.id, part.key from (${groups} order by at ${back}) g cross join lateral ${part} part
+            limit ${enough}`
+      return sql`${name(place)} as materialized (${all})`
     })
+    const each = tables.map((_, place) => sql`select p.id, p.key from ${name(place)} p`)
     return sql`
-      (select part.id, part.key from (${sql.join(each, sql` union all `)}) part
-        ${ordered([sql`part.key`], sql`part.id`)} limit ${page.limit + 1} ${offset})`
+      (with ${sql.join(tables)}
+        select part.id, part.key from (${sql.join(each, sql` union all `)}) part
+          ${ordered([sql`part.key`], sql`part.id`)} limit ${page.limit + 1} ${offset})`
   }
-  const found = source.found(one)
+  const keyed = known && joinedKey(input.order_by, known)
+  const { all, labelled: of } = source
+  const found = ((): RawBuilder<unknown> => {
+    if (of === undefined) return parts === undefined ? whole(all, sql`true`) : inParts(all)
+    const many =
+      keyed === undefined
+        ? whole(all, of.many)
+        : whole({ ...of.set, from: sql`${of.set.from} ${keyed.joins}` }, of.many, keyed.key)
+    return sql`${whole(of.picked, of.few)} union all ${many}`
+  })()
   const detail = sql`
     select f.key, f.id, row.detail
     from (select f.id, f.key, lead(f.id) over in_order is not null as more from found f
@@ -128,7 +149,12 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
         with ${source.given} found as (${found}) select json_build_object('rows', ${listed}) from (${detail}) r)`,
     }
   }
-  const counted = source.counted((from, when) => sql`(select 1 ${from} and ${when} ${countedRows})`)
+  const count = ({ from, where: which }: Origin, when: RawBuilder<unknown>) =>
+    sql`(select 1 ${from} where ${which} and ${when} ${countedRows})`
+  const counted =
+    of === undefined
+      ? count(all, sql`true`)
+      : sql`${count(of.picked, of.few)} union all ${count(of.rarest, of.many)}`
   return {
     kind: 'page',
     sql: sql`(${plannedByValues}
@@ -143,37 +169,70 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
   }
 }
 
-type Branch = (from: RawBuilder<unknown>, when: RawBuilder<unknown>) => RawBuilder<unknown>
+/** Issues `i` to choose from. */
+interface Origin {
+  /** `from issues i join ...` */
+  readonly from: RawBuilder<unknown>
+  readonly where: RawBuilder<unknown>
+}
 
 interface Source {
-  /** Tables that the branches refer to, each with a comma. */
+  /** Tables that the others refer to, each with a comma. */
   readonly given: RawBuilder<unknown>
-  /** One statement, or one of two: each gets `from ... where ...` and the condition under which it is the one. */
-  readonly found: (one: Branch) => RawBuilder<unknown>
-  /** The same, for counting. */
-  readonly counted: (one: Branch) => RawBuilder<unknown>
+  readonly all: Origin
+  /** Where labels are asked for. */
+  readonly labelled?: {
+    /** Which of the two it is. */
+    readonly few: RawBuilder<unknown>
+    readonly many: RawBuilder<unknown>
+    /** The few that have all of the labels. */
+    readonly picked: Origin
+    /** Those of the rarest label, one by one as they are found; or all of them at once. */
+    readonly rarest: Origin
+    readonly set: Origin
+  }
 }
 
 function sourceOf(where: Where, filter: IssueFilter): Source {
   const { joins, visible, labels } = extentOf(where, filter.non_archived !== false)
-  const conditions = sql.join([visible, ...conditionsOf(filter, labels)], sql` and `)
-  const walked = sql`from issues i ${joins} where ${conditions}`
-  const asked = labels === undefined ? undefined : labelled('Issue', filter.labels ?? [], labels)
-  if (asked === undefined) {
-    const one = (branch: Branch) => branch(walked, sql`true`)
-    return { given: sql``, found: one, counted: one }
-  }
+  const conditions = (given: IssueFilter) => sql.join([visible, ...conditionsOf(given, labels)], sql` and `)
+  const from = sql`from issues i ${joins}`
+  const all = { from, where: conditions(filter) }
+  const titles = filter.labels ?? []
+  const asked = labels === undefined ? undefined : labelled('Issue', titles, labels)
+  if (asked === undefined) return { given: sql``, all }
+  const others = conditions({ ...filter, labels: undefined })
+  const rest = titles.length === 1 ? others : all.where
   const number = sql`(select count(*) from few)`
-  const picked = sql`
-    from (select distinct few.id from few) few join issues i on i.id = few.id ${joins} where ${conditions}`
-  const fromRarest = sql`
-    from issues i join noteable_labels y on y.noteable_type = 'Issue' and y.noteable_id = i.id ${joins}
-    where y.label_id = any (array(select r.id from rarest r)) and ${conditions}`
-  const either = (many: RawBuilder<unknown>) => (branch: Branch) => sql`
-    ${branch(picked, sql`${number} <= ${asked.limit}`)}
-    union all
-    ${branch(many, sql`${number} > ${asked.limit}`)}`
-  return { given: asked.given, found: either(walked), counted: either(fromRarest) }
+  const ofRarest = sql`y.noteable_type = 'Issue' and y.label_id = any (array(select r.id from rarest r))`
+  return {
+    given: asked.given,
+    all,
+    labelled: {
+      few: sql`${number} <= ${asked.limit}`,
+      many: sql`${number} > ${asked.limit}`,
+      picked: {
+        from: sql`from (select distinct few.id from few) few join issues i on i.id = few.id ${joins}`,
+        where: others,
+      },
+      rarest: {
+        from: sql`from issues i join noteable_labels y on y.noteable_id = i.id ${joins}`,
+        where: sql`${ofRarest} and ${rest}`,
+      },
+      // In the order in which they lie in their table, mostly.
+      set: {
+        from: sql`
+          from (select distinct y.noteable_id as id from noteable_labels y where ${ofRarest} order by id offset 0) many
+          join issues i on i.id = many.id ${joins}`,
+        where: rest,
+      },
+    },
+  }
+}
+
+/** The parts of a list as it goes through them. What has no value comes last both ways, unless it has a key too. */
+function inTurn(parts: readonly OrderedPart[], input: ListInput): readonly OrderedPart[] {
+  return goesDown(input) && neverNull.has(input.order_by) ? parts.toReversed() : parts
 }
 
 /** Positions go one way only. */

@@ -6,7 +6,7 @@ export interface OrderedPart {
   readonly key: RawBuilder<unknown>
   /** The same order told so that indexes can help; the key itself by default. None: all have one key. */
   readonly order?: readonly RawBuilder<unknown>[]
-  readonly where?: RawBuilder<unknown>
+  readonly where: RawBuilder<unknown>
   /**
    * Groups `g` of milestones or labels, by what their issues go first: `at`. The list is read from one after the other,
    * and ends when there is enough.
@@ -28,7 +28,6 @@ const never = sql`'infinity'::float8`
 const priority = (due: RawBuilder<unknown>, label: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`array[coalesce(extract(epoch from ${due})::float8, ${never}), coalesce(${label}::float8, ${never})]`
 
-/** What each order goes by, of any issue. */
 const keys: Readonly<Record<Order, RawBuilder<unknown>>> = {
   created_at: sql`i.created_at`,
   updated_at: sql`i.updated_at`,
@@ -42,16 +41,48 @@ const keys: Readonly<Record<Order, RawBuilder<unknown>>> = {
   priority: priority(milestoneDue, labelPriority),
 }
 
+/** What the order goes by, of any issue. */
+export function keyOf(order: Order): RawBuilder<unknown> {
+  return keys[order]
+}
+
+/** Conditions on the milestones `dm` and the priorities `pr` that a list knows, where those are few. */
+export interface KnownThere {
+  readonly milestones: RawBuilder<unknown>
+  readonly priorities: RawBuilder<unknown>
+}
+
+/** The same for very many issues `i` at once, where all have to be looked at. Undefined: a column of theirs does. */
+export function joinedKey(
+  order: Order,
+  known: KnownThere,
+): { readonly joins: RawBuilder<unknown>; readonly key: RawBuilder<unknown> } | undefined {
+  const due = sql`
+    left join (select dm.id, dm.due_date from milestones dm where ${known.milestones} offset 0) dm
+      on dm.id = i.milestone_id`
+  const rank = sql`
+    left join (
+      select x.noteable_id as id, min(pr.priority) as priority
+      from label_priorities pr join noteable_labels x on x.label_id = pr.label_id and x.noteable_type = 'Issue'
+      where ${known.priorities} group by x.noteable_id offset 0) pr on pr.id = i.id`
+  switch (order) {
+    case 'milestone_due':
+      return { joins: due, key: sql`dm.due_date` }
+    case 'label_priority':
+      return { joins: rank, key: sql`pr.priority` }
+    case 'priority':
+      return { joins: sql`${due} ${rank}`, key: priority(sql`dm.due_date`, sql`pr.priority`) }
+    default:
+      return undefined
+  }
+}
+
 /**
  * The milestones and labels that a list knows are few, and their issues are found by indexes: so a list is put together
- * from those of each of them and those of none, none of which has to be looked through as a whole. `known`: conditions
- * on the milestones `dm` and the priorities `pr`; undefined: too many to name them.
+ * from those of each of them and those of none, none of which has to be looked through as a whole. The parts come one
+ * behind the other, as the order goes up. Undefined: a column of the issues does.
  */
-export function partsOf(
-  order: Order,
-  known: { readonly milestones: RawBuilder<unknown>; readonly priorities: RawBuilder<unknown> } | undefined,
-): readonly OrderedPart[] {
-  if (known === undefined) return [{ key: keys[order] }]
+export function partsOf(order: Order, known: KnownThere): readonly OrderedPart[] | undefined {
   const due = {
     key: sql`g.at`,
     order: [],
@@ -100,6 +131,6 @@ export function partsOf(
         { key: sql`array[${never}, ${never}]`, order: [], where: sql`not ${dated} and not ${ranked}` },
       ]
     default:
-      return [{ key: keys[order] }]
+      return undefined
   }
 }

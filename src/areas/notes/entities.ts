@@ -189,6 +189,35 @@ export function noteEntity(
   }
 }
 
+/** A note where it stands alone, away from its thread. */
+export interface LoneNoteRow {
+  readonly id: number
+  readonly type: string | null
+  readonly body: string
+  readonly author: BasicUserRow
+  readonly created_at: string
+  readonly updated_at: string
+  readonly noteable_id: number | null
+  readonly noteable_type: string
+  readonly project_id: number
+  readonly noteable_iid: number | null
+  readonly resolvable: boolean
+  readonly internal: boolean
+}
+
+export function loneNote(row: LoneNoteRow, externalUrl: string): Static<typeof Note> {
+  return {
+    ...row,
+    attachment: null,
+    author: basicUser(row.author, externalUrl),
+    system: false,
+    confidential: row.internal,
+    imported: false,
+    imported_from: 'none',
+    commands_changes: {},
+  }
+}
+
 export function discussionEntity(
   { notes, ...fields }: DiscussionRow,
   shown: Shown,

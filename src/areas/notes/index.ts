@@ -18,6 +18,7 @@ import { forgetDeletedNotes, NoteStreams } from './streams/index.ts'
 import { suggestionEndpoints } from './suggestions/routes.ts'
 import { NoteWriter } from './writer.ts'
 
+export { loneNote, Note, type LoneNoteRow } from './entities.ts'
 export { addSystemNotes, type SystemAction, type SystemNote } from './system.ts'
 export { emojiNamed, toggleAward, type EmojiEvent } from './awards.ts'
 export { removeNotesOf } from './write.ts'

@@ -11,7 +11,7 @@ import { milestone, searchMilestones, type MilestoneRow } from '../milestones/in
 import { contextOf, projectEntity, searchProjects, type ProjectRow } from '../projects/index.ts'
 import { searchSnippets, snippet, snippetView, type SnippetRow } from '../snippets/index.ts'
 import { basicUser, type BasicUserRow } from '../users/index.ts'
-import { foundNote, type NoteRow } from './entities.ts'
+import { loneNote, type LoneNoteRow } from '../notes/index.ts'
 import type { SearchServices } from './index.ts'
 import * as store from './store.ts'
 
@@ -104,11 +104,11 @@ export const scopes = {
       return ({ user }) => basicUser(user, externalUrl)
     },
   ),
-  notes: scope<NoteRow>(
+  notes: scope<LoneNoteRow>(
     (_, { search, sort }, page) => store.notes(search, sort, page),
     (services) => {
       const externalUrl = services.externalUrl()
-      return (row) => foundNote(row, externalUrl)
+      return (row) => loneNote(row, externalUrl)
     },
   ),
 } as const satisfies Record<string, Scope>

@@ -4,7 +4,7 @@ import { plannedByValues } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { matching } from '../noteables/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
-import type { NoteRow } from './entities.ts'
+import type { LoneNoteRow } from '../notes/index.ts'
 import type { Where } from './scopes.ts'
 
 const among: Readonly<Record<Where, RawBuilder<unknown>>> = {
@@ -44,7 +44,7 @@ const about = (kind: Readable['kind']): RawBuilder<unknown> =>
  * What people said in the project that is the subject, about what the caller reads. Rare words are found by an index of
  * words, common ones from the newest note on, so the plan hangs on the words.
  */
-export function notes(text: string, sort: 'asc' | 'desc', input: PageInput): Read<NoteRow> {
+export function notes(text: string, sort: 'asc' | 'desc', input: PageInput): Read<LoneNoteRow> {
   const direction = sql.raw(sort)
   const internal = readsInternalNotesOf({ projectId: sql`b.project_id`, namespaceId: sql`b.namespace_id` })
   return page(

@@ -15,6 +15,8 @@ export interface Things {
   readonly snippet: number
   /** Id of a discussion of it. */
   readonly thread: string
+  /** Of a branch of the project. */
+  readonly commit: string
   /** Id of an epic of the group. */
   readonly epic: number
 }
@@ -159,6 +161,10 @@ export const hotEndpoints: readonly HotEndpoint[] = [
     '/projects/:id/merge_requests/:merge_request_iid/notes',
     ({ project }) => `/projects/${id(project)}/merge_requests/1/notes`,
   ),
+  get(
+    '/projects/:id/repository/commits/:commit_id/discussions',
+    ({ project, commit }) => `/projects/${id(project)}/repository/commits/${commit}/discussions`,
+  ),
   get('/groups/:id/epics', ({ group }) => `/groups/${id(group)}/epics`),
   get('/groups/:id/epics/:epic_iid', ({ group }) => `/groups/${id(group)}/epics/1`),
   get(
@@ -197,8 +203,9 @@ export async function makeThings(world: World): Promise<Things> {
   )
   const epic = expectStatus(await world.root.post(`/groups/${id(group)}/epics`, { title: 'Hot epic' }), 201)
   const pipeline = await makePipeline(world, project)
-  await makeRequest(world, path)
+  const commit = await makeRequest(world, path)
   return {
+    commit,
     world,
     project,
     group,
@@ -210,17 +217,18 @@ export async function makeThings(world: World): Promise<Things> {
   }
 }
 
-/** The first merge request of the project; whether it can be merged is known with the answer. */
-async function makeRequest(world: World, path: string): Promise<void> {
+/** The first merge request of the project; whether it can be merged is known with the answer. Answers its commit. */
+async function makeRequest(world: World, path: string): Promise<string> {
   const change = {
     branch: 'hot-change',
     start_branch: 'main',
     commit_message: 'Change',
     actions: [{ action: 'create', file_path: 'hot', content: 'x' }],
   }
-  expectStatus(await world.root.post(`${path}/repository/commits`, change), 201)
+  const commit = expectStatus(await world.root.post(`${path}/repository/commits`, change), 201)
   const request = { source_branch: 'hot-change', target_branch: 'main', title: 'Hot' }
   expectStatus(await world.root.post(`${path}/merge_requests`, request), 201)
+  return commit['id'] as string
 }
 
 async function makePipeline(world: World, project: Json): Promise<Json> {

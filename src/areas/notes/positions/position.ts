@@ -114,6 +114,7 @@ export async function checkPosition(
   }
   if (!text) {
     const { width = null, height = null, x = null, y = null } = sent
+    if (!within(x, width) || !within(y, height)) throw notInDiff()
     return { position: { ...places, position_type: 'image', width, height, x, y }, lineCode: undefined }
   }
   const lines = await diff.lines(file)
@@ -128,6 +129,11 @@ export async function checkPosition(
     position: { ...places, position_type: 'text', old_line: old, new_line: now, line_range: range },
     lineCode: code,
   }
+}
+
+/** Whether the picture, so many pixels long, has this place; what is not said is in nobody's way. */
+function within(place: number | null, length: number | null): boolean {
+  return (length ?? 1) > 0 && (place ?? 0) >= 0 && (place ?? 0) <= (length ?? Infinity)
 }
 
 const codeForm = /^([0-9a-z]+)_(\d+)_(\d+)$/
