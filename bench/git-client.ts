@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createCipheriv } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
@@ -39,7 +40,7 @@ export class GitClient {
   }
 
   /** What it wrote. Throws when it fails, with its complaint. */
-  async run(args: readonly string[], input?: Iterable<string>): Promise<Buffer> {
+  async run(args: readonly string[], input?: Iterable<string | Buffer>): Promise<Buffer> {
     const child = spawn('git', args, {
       env: this.environment,
       timeout: patience,
@@ -78,14 +79,34 @@ export class GitClient {
     return folder
   }
 
-  /** Fills `main` of a bare repository with commits, each of which changes one of its files. */
-  async fill(folder: string, commits: number, files: Readonly<Record<string, string>> = {}): Promise<void> {
-    await this.run(['-C', folder, 'fast-import', '--quiet', '--done'], history(commits, files))
+  /**
+   * Fills `main` of a bare repository with commits, each of which changes one of its files; `large` ones, of bytes that
+   * cannot be compressed, come with commits spread over the history.
+   */
+  async fill(
+    folder: string,
+    commits: number,
+    files: Readonly<Record<string, string>> = {},
+    large?: LargeFiles,
+  ): Promise<void> {
+    await this.run(['-C', folder, 'fast-import', '--quiet', '--done'], history(commits, files, large))
   }
 }
 
-function* history(commits: number, files: Readonly<Record<string, string>>): Generator<string> {
+export interface LargeFiles {
+  readonly files: number
+  readonly bytes: number
+}
+
+function* history(
+  commits: number,
+  files: Readonly<Record<string, string>>,
+  large: LargeFiles = { files: 0, bytes: 0 },
+): Generator<string | Buffer> {
   const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`
+  // The same bytes in every run.
+  const noise = createCipheriv('aes-128-ctr', Buffer.alloc(16), Buffer.alloc(16))
+  const apart = Math.floor(commits / large.files)
   for (let number = 1; number <= commits; number += 1) {
     const lines = Array.from(
       { length: 20 },
@@ -97,8 +118,13 @@ function* history(commits: number, files: Readonly<Record<string, string>>): Gen
       `committer Bench <bench@example.com> ${1_700_000_000 + number * 60} +0000\n`,
       data(`Commit number ${number}`),
       ...first.map(([name, text]) => `M 100644 inline ${name}\n${data(text)}`),
-      `M 100644 inline folder-${number % 20}/file-${number % 300}.txt\n${data(lines.join('\n'))}\n`,
     ].join('')
+    if (number % apart === 0 && number / apart <= large.files) {
+      yield `M 100644 inline large/${number / apart}.bin\ndata ${large.bytes}\n`
+      yield noise.update(Buffer.alloc(large.bytes))
+      yield '\n'
+    }
+    yield `M 100644 inline folder-${number % 20}/file-${number % 300}.txt\n${data(lines.join('\n'))}\n`
   }
   yield 'done\n'
 }

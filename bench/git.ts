@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import type { Endpoint } from './endpoints.ts'
 import { GitBackend } from './git-backend.ts'
 import type { GitClient } from './git-client.ts'
@@ -9,11 +10,40 @@ import { callerToken, shape, special } from './world.ts'
 /** Seconds, the best of all tries. */
 export interface Transfer {
   readonly what: 'push' | 'clone'
+  /** Of the history, for people. */
+  readonly size: string
   readonly service: number
   /** Of bare git on the same disk, objects checked as they come in. */
   readonly file: number
   /** Of bare git behind HTTP; undefined where git comes without `http-backend`. */
   readonly http: number | undefined
+}
+
+/** What is pushed and cloned. */
+export interface History {
+  readonly size: string
+  readonly commits: number
+  /** Files that cannot be compressed, and the bytes of each. */
+  readonly large?: { readonly files: number; readonly bytes: number }
+  /** Taken by one push each; so many tries there are. */
+  readonly projects: readonly number[]
+}
+
+/** Many commits of small files; and few of 200 MB. */
+export function histories(quick: boolean): History[] {
+  const commits = quick ? 4_000 : 20_000
+  const many = { size: `${commits.toLocaleString('en')} commits`, commits }
+  const [first, second, third, fourth, fifth] = special.pushProjects
+  if (quick) return [{ ...many, projects: [first] }]
+  return [
+    { ...many, projects: [first, second] },
+    {
+      size: '200 MB',
+      commits: 2_000,
+      large: { files: 40, bytes: 5_000_000 },
+      projects: [third, fourth, fifth],
+    },
+  ]
 }
 
 const user = { name: 'bench', token: callerToken(1) }
@@ -69,31 +99,33 @@ export async function transfers(
   git: GitClient,
   service: Service,
   scale: Scale,
-  { commits, tries }: { commits: number; tries: number },
+  { size, commits, large, projects }: History,
 ): Promise<Transfer[]> {
-  const source = await git.bare('history.git')
-  await git.fill(source, commits)
+  const source = await git.bare(`history-${projects[0]!}.git`)
+  await git.fill(source, commits, {}, large)
   await using backend = await GitBackend.start(git, git.folder('served'))
   const times = { push: new Times(), clone: new Times() }
-  for (let number = 1; number <= tries; number += 1) {
+  for (const project of projects) {
     const settings = ['receive.fsckObjects=true', 'http.receivepack=true']
-    const file = await git.bare(`plain-${number}.git`, settings)
-    await git.bare(`served/${number}.git`, settings)
+    const file = await git.bare(`plain-${project}.git`, settings)
+    await git.bare(`served/${project}.git`, settings)
     const addresses = {
-      service: repositoryUrl(service, special.pushProjects[number - 1]!, scale),
+      service: repositoryUrl(service, project, scale),
       file: `file://${file}`,
-      ...(backend !== undefined && { http: `${backend.url}/${number}.git` }),
+      ...(backend !== undefined && { http: `${backend.url}/${project}.git` }),
     }
     for (const [kind, url] of Object.entries(addresses)) {
       times.push.add(kind, await git.time(['-C', source, 'push', '--quiet', url, 'main']))
     }
     for (const [kind, url] of Object.entries(addresses)) {
-      const target = git.folder(`clone-${kind}-${number}.git`)
+      const target = git.folder(`clone-${kind}-${project}.git`)
       times.clone.add(kind, await git.time(['clone', '--quiet', '--bare', url, target]))
+      await rm(target, { recursive: true })
     }
   }
   return (['push', 'clone'] as const).map((what) => ({
     what,
+    size,
     service: times[what].best('service')!,
     file: times[what].best('file')!,
     http: times[what].best('http'),

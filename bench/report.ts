@@ -127,8 +127,8 @@ export async function page(results: Results): Promise<string> {
     figure,
     holds === undefined ? '' : holds ? 'yes' : '**no**',
   ])
-  const git = transfers.map(({ what, service, file, http }) => [
-    what,
+  const git = transfers.map(({ what, size, service, file, http }) => [
+    `${what}, ${size}`,
     digits(service, 2),
     digits(http, 2),
     digits(file, 2),

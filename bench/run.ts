@@ -7,7 +7,7 @@ import { compiling } from './compile.ts'
 import { creating } from './creation.ts'
 import { discussions, fanOut } from './discussions.ts'
 import { endpoints, type Endpoint } from './endpoints.ts'
-import { advertisements, transfers } from './git.ts'
+import { advertisements, histories, transfers } from './git.ts'
 import { GitClient } from './git-client.ts'
 import { JobLoad } from './job-load.ts'
 import { liftLimits } from './limits.ts'
@@ -226,9 +226,10 @@ export class Run {
       await this.#endpoints(bench, await advertisements(git, bench.service, scale))
     }
     if (this.#wants('git-transfers')) {
-      this.#say('git: push and clone')
-      const size = quick ? { commits: 4_000, tries: 1 } : { commits: 20_000, tries: 2 }
-      this.#results.transfers.push(...(await transfers(git, bench.service, scale, size)))
+      for (const history of histories(quick)) {
+        this.#say(`git: push and clone, ${history.size}`)
+        this.#results.transfers.push(...(await transfers(git, bench.service, scale, history)))
+      }
     }
   }
 

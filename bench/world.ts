@@ -28,7 +28,7 @@ export const special = {
   /** With a configuration of two hundred jobs. */
   creationProject: firstId + 29,
   /** Each taken by one push. */
-  pushProjects: [18, 19, 21, 22].map((number) => firstId + number),
+  pushProjects: [firstId + 18, firstId + 19, firstId + 21, firstId + 22, firstId + 30],
   /** Whose jobs runners take out of a long queue. */
   queueProjects: [23, 25, 26, 27].map((number) => firstId + number),
 } as const
