@@ -1,8 +1,9 @@
 import { parse as parseFilePath } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import { allows, configuration, durable, volatile, type CommandName, type Flag } from './commands.ts'
 import { GitError } from './git-error.ts'
 import type { Rev, TreePath } from './parse.ts'
+import type { Output } from './output.ts'
 import type { Started, Starter } from './starter.ts'
 
 /** The git binary and how it is started. */
@@ -42,7 +43,7 @@ export interface RunOptions<C extends CommandName> {
 
 export interface GitProcess {
   readonly stdin: Writable
-  readonly stdout: Readable
+  readonly stdout: Output
   /** The exit code, when the process and its pipes are gone. Rejects only when it could not run or was aborted. */
   readonly exit: Promise<number>
   /** At most 8 KiB. */

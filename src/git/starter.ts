@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { finished, PassThrough, pipeline, type Readable, type Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { Output } from './output.ts'
 import { streamHeader, type Order, type Report, type StreamNumber } from './starter-messages.ts'
 
 export interface Exit {
@@ -16,7 +17,7 @@ export interface Exit {
 /** A program that was started, or is about to be. */
 export interface Started {
   readonly stdin: Writable
-  readonly stdout: Readable
+  readonly stdout: Output
   readonly stderr: Readable
   /** When it is gone and its output was read. Rejects with the system's error when it could not be started. */
   readonly exit: Promise<Exit>
@@ -43,8 +44,9 @@ export class Starter implements AsyncDisposable {
     this.#count += 1
     const id = this.#count
     const stdin = new PassThrough()
-    const streams = [new Socket(), new Socket(), new Socket()] as const
-    const [input, output, error] = streams
+    const output = new Output()
+    const streams = [new Socket(), output.socket, new Socket()] as const
+    const [input, , error] = streams
     for (const stream of streams) stream.on('error', () => undefined)
     let killed = false
     const exit = new Promise<Exit>((resolve, reject) => {
@@ -57,12 +59,12 @@ export class Starter implements AsyncDisposable {
         exited: (how) => {
           stdin.destroy()
           void Promise.all([read(output), read(error)]).then(() => {
-            for (const stream of streams) stream.destroy()
+            for (const stream of [...streams, output]) stream.destroy()
             resolve(how)
           })
         },
         failed: (cause) => {
-          for (const stream of [stdin, ...streams]) stream.destroy()
+          for (const stream of [stdin, ...streams, output]) stream.destroy()
           reject(cause)
         },
       })
@@ -123,7 +125,7 @@ export class Starter implements AsyncDisposable {
 }
 
 /** When a stream has been read to its end, or nobody reads it any more. */
-function read(stream: Socket): Promise<void> {
+function read(stream: Readable): Promise<void> {
   return new Promise((resolve) => finished(stream, { writable: false }, () => resolve()))
 }
 

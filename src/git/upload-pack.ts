@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream/promises'
 import type { Readable, Writable } from 'node:stream'
 import type { ProtocolVersion } from './advertise.ts'
 import { ByteReader } from './byte-reader.ts'
@@ -64,7 +63,7 @@ export async function uploadPack(
     git.kill()
   }
   const sending = pump(concatenated(before, reader.rest()), git.stdin, git.exit).catch(hangUp)
-  await pipeline(git.stdout, output, { end: false }).catch(hangUp)
+  await git.stdout.sendTo(output).catch(hangUp)
   const exitCode = await git.exit.catch((error: unknown) => {
     if (client.hungUp && options.signal?.aborted !== true) return 0
     throw error
