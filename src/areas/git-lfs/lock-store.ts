@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database, Reader } from '../../kernel/db/index.ts'
+import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
 
 export interface LockRow {
   readonly id: number
@@ -45,8 +45,8 @@ export async function take(db: Database, projectId: number, userId: number, path
   return rows.length > 0
 }
 
-export async function release(db: Database, projectId: number, id: number): Promise<void> {
-  await sql`delete from lfs_locks k where k.project_id = ${projectId} and k.id = ${id}`.execute(db.writer)
+export async function release(tx: Tx, projectId: number, id: number): Promise<void> {
+  await sql`delete from lfs_locks k where k.project_id = ${projectId} and k.id = ${id}`.execute(tx)
 }
 
 /** Those of these files that somebody else works on, with the name of one who does. */

@@ -4,6 +4,11 @@ import { GitRefusal } from '../git-http/index.ts'
 import { readQuestion, sendJson, type LfsRequest } from './call.ts'
 import * as store from './lock-store.ts'
 
+/** The news that nobody works on a file alone any more: event kind `large_file_unlocked`. */
+export interface UnlockEvent {
+  readonly path: string
+}
+
 const longestPath = 4096
 const page = 100
 
@@ -61,7 +66,15 @@ export async function releaseLock(call: LfsRequest, id: number): Promise<Fastify
     if (!may(actor, 'force_lfs_unlock', project)) throw new GitRefusal(403, 'You have no permissions')
     if (force !== true) throw new GitRefusal(403, `${lock.path} is locked by ${lock.owner}`)
   }
-  await store.release(services.db, project.id, id)
+  await services.db.transaction(async (tx) => {
+    await store.release(tx, project.id, id)
+    const payload: UnlockEvent = { path: lock.path }
+    await services.events.announce(tx, 'large_file_unlocked', {
+      projectId: project.id,
+      userId: actor.user?.id ?? null,
+      payload,
+    })
+  })
   return sendJson(reply, 200, { lock: lockJson(lock) })
 }
 

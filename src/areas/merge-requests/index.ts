@@ -1,12 +1,13 @@
 import type { Actor } from '../../access/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
+import type { UnlockEvent } from '../git-lfs/index.ts'
 import type { ReviewEvent, ThreadsResolvedEvent } from '../notes/index.ts'
 import type { PipelineEvent } from '../pipelines/index.ts'
 import type { PushEvent } from '../repository/index.ts'
 import { noteReview } from './approvals/review.ts'
 import { afterMerge } from './merging/after.ts'
-import { mergeIfReady, waitingFor } from './merging/auto.ts'
+import { mergeIfReady, waitingFor, waitingIn } from './merging/auto.ts'
 import { lookAt } from './merging/look.ts'
 import { rebase, type RebaseJob } from './merging/rebase.ts'
 import { settleMerges } from './merging/settle.ts'
@@ -69,6 +70,9 @@ export function mergeRequests(services: MergeRequestServices): {
   events.subscribe<PipelineEvent>('pipeline', 'merge-requests-pipeline', async ({ payload }) => {
     if (payload.status !== 'success') return
     for (const id of await waitingFor(services, payload.pipelineId)) await mergeIfReady(services, id)
+  })
+  events.subscribe<UnlockEvent>('large_file_unlocked', 'merge-requests:unlocked', async ({ projectId }) => {
+    for (const id of await waitingIn(services, projectId!)) await mergeIfReady(services, id)
   })
   return {
     endpoints: [

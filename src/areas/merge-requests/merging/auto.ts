@@ -32,6 +32,7 @@ const passing: ReadonlySet<DetailedMergeStatus> = new Set([
   'title_regex',
   'ci_must_pass',
   'ci_still_running',
+  'locked_lfs_files',
 ])
 
 /** Whether a merge can be left to happen by itself: nothing is in the way that needs work on the branches. */
@@ -121,6 +122,19 @@ export async function tryBlocked(db: Tx | Writer, id: number): Promise<void> {
     select m.id from merge_request_blocks b join merge_requests m on m.id = b.blocked_id
     where b.blocking_id = ${id} and m.state = 'opened' and m.auto_merge order by m.id`.execute(db)
   for (const waiting of rows) await enqueue(db, autoMergeTask, { id: waiting.id })
+}
+
+/** Ids of requests into a project that wait for anything. */
+export async function waitingIn(
+  { db }: Pick<MergeRequestServices, 'db'>,
+  projectId: number,
+): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select m.id from merge_requests m
+    where m.project_id = ${projectId} and m.state = 'opened' and m.auto_merge order by m.id`.execute(
+    db.reader,
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** Ids of requests that wait for the pipelines of this commit. */
