@@ -28,6 +28,7 @@ import { areas } from './areas.ts'
 import { startBuiltInRunner } from './built-in-runner.ts'
 import { mountHealth } from './health.ts'
 import { openImages } from './images.ts'
+import { openLargeContent } from './large-content.ts'
 import { mountMaintenance } from './maintenance.ts'
 import { Metrics } from './metrics.ts'
 import { pageOptions } from './pages.ts'
@@ -146,6 +147,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     directory: new Directory(ldapConfig, { db, log, settings }),
     singleSignOn: new SingleSignOn(providers, settings),
     cipher,
+    largeContent: await openLargeContent(config, stack),
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
     outbound: new Outbound(() => outboundRules(settings.values)),
     images: await openImages(config, externalUrl, stack),

@@ -1,5 +1,6 @@
 import type { ProjectSubject, Throttles } from '../access/index.ts'
 import type { Directory } from '../areas/ldap/index.ts'
+import type { LargeContent } from '../areas/git-lfs/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import type { SingleSignOn } from '../areas/single-sign-on/index.ts'
 import type { SiteAddresses } from '../areas/sites/index.ts'
@@ -54,6 +55,8 @@ export interface Services {
   readonly singleSignOn: SingleSignOn
   readonly cipher: Cipher
   readonly blobs: Blobs
+  /** Of large files in Git LFS. */
+  readonly largeContent: LargeContent
   /** Requests to addresses that users chose. */
   readonly outbound: Outbound
   readonly images: Images

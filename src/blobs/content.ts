@@ -23,17 +23,24 @@ export interface Content {
 
 /** Where content lies below a folder or in a bucket; no text that is no digest becomes a part of it. */
 export function placeOf(digest: Digest): string {
+  return `${algorithmOf(digest)}/${placeByHex(digest)}`
+}
+
+/** The same where all digests are of one algorithm. */
+export function placeByHex(digest: Digest): string {
   if (parseDigest(digest) === undefined) throw new TypeError('not a digest')
   const hex = hexOf(digest)
-  return `${algorithmOf(digest)}/${hex.slice(0, 2)}/${hex.slice(2, 4)}/${hex}`
+  return `${hex.slice(0, 2)}/${hex.slice(2, 4)}/${hex}`
 }
 
 /** Content in a folder, which the files that it adopts had better be on the same file system with. */
 export class FolderContent implements Content {
   readonly #directory: string
+  readonly #placeOf: typeof placeOf
 
-  constructor(directory: string) {
+  constructor(directory: string, place: typeof placeOf = placeOf) {
     this.#directory = directory
+    this.#placeOf = place
   }
 
   async adopt(file: string, digest: Digest): Promise<void> {
@@ -67,7 +74,35 @@ export class FolderContent implements Content {
   }
 
   #place(digest: Digest): string {
-    return path.join(this.#directory, placeOf(digest))
+    return path.join(this.#directory, this.#placeOf(digest))
+  }
+}
+
+/** Content that is kept in one place now, and was in another before, where the older of it still lies. */
+export class EitherContent implements Content {
+  readonly #now: Content
+  readonly #before: Content
+
+  constructor(now: Content, before: Content) {
+    this.#now = now
+    this.#before = before
+  }
+
+  adopt(file: string, digest: Digest): Promise<void> {
+    return this.#now.adopt(file, digest)
+  }
+
+  async read(digest: Digest, range?: ByteRange): Promise<Readable> {
+    return (await this.#before.has(digest)) ? this.#before.read(digest, range) : this.#now.read(digest, range)
+  }
+
+  async has(digest: Digest): Promise<boolean> {
+    return (await this.#before.has(digest)) || this.#now.has(digest)
+  }
+
+  async remove(digest: Digest): Promise<void> {
+    await this.#before.remove(digest)
+    await this.#now.remove(digest)
   }
 }
 

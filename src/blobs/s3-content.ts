@@ -11,6 +11,8 @@ export interface BucketOptions {
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
+  /** Stands before the names of what is kept here, where other things are kept in the bucket too: `lfs/`. */
+  readonly prefix?: string
 }
 
 /** Of one upload in pieces; four pieces are on their way at a time. */
@@ -21,15 +23,28 @@ export class BucketContent implements Content, AsyncDisposable {
   readonly #client: S3Client
   readonly #sdk: typeof import('@aws-sdk/client-s3')
   readonly #bucket: string
+  readonly #prefix: string
 
-  private constructor(sdk: typeof import('@aws-sdk/client-s3'), client: S3Client, bucket: string) {
+  private constructor(
+    sdk: typeof import('@aws-sdk/client-s3'),
+    client: S3Client,
+    bucket: string,
+    prefix: string,
+  ) {
     this.#sdk = sdk
     this.#client = client
     this.#bucket = bucket
+    this.#prefix = prefix
   }
 
   /** The client is large: it is loaded only where it is used. */
-  static async open({ bucket, endpoint, region, ...credentials }: BucketOptions): Promise<BucketContent> {
+  static async open({
+    bucket,
+    endpoint,
+    region,
+    prefix = '',
+    ...credentials
+  }: BucketOptions): Promise<BucketContent> {
     const sdk = await import('@aws-sdk/client-s3')
     const client = new sdk.S3Client({
       region,
@@ -39,7 +54,7 @@ export class BucketContent implements Content, AsyncDisposable {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     })
-    return new BucketContent(sdk, client, bucket)
+    return new BucketContent(sdk, client, bucket, prefix)
   }
 
   async adopt(file: string, digest: Digest): Promise<void> {
@@ -77,7 +92,7 @@ export class BucketContent implements Content, AsyncDisposable {
   }
 
   #at(digest: Digest): { Bucket: string; Key: string } {
-    return { Bucket: this.#bucket, Key: placeOf(digest) }
+    return { Bucket: this.#bucket, Key: `${this.#prefix}${placeOf(digest)}` }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,7 +8,7 @@ import { ZipFile } from 'yazl'
 export interface KeptElsewhere {
   /** Bytes. */
   readonly size: number
-  readonly read: () => Readable
+  readonly read: () => Promise<Readable>
 }
 
 export interface LargeFiles {
@@ -43,7 +43,7 @@ export function repacked(
         const file = await gather(entry)
         const large = await contentOf(file)
         if (large === undefined) await target.add(header, file.length, Readable.from([file]))
-        else await target.add(header, large.size, large.read())
+        else await target.add(header, large.size, await large.read())
       } else await target.add(header, size, entry)
     }
     await flowing

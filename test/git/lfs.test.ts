@@ -391,6 +391,31 @@ describe('locks', () => {
     expectStatus(await author.put(`${at}/merge_requests/1/merge`), 200)
   })
 
+  test('given back let merges go on that waited for them', async () => {
+    const own = await world.project()
+    await copies.filled(own)
+    const holder = await world.member({ project: own }, 'developer')
+    const author = await world.member({ project: own }, 'maintainer')
+    const at = `/projects/${own.id}`
+    const file = { branch: 'work', start_branch: 'main', commit_message: 'x', content: 'x' }
+    expectStatus(await author.post(`${at}/repository/files/a.bin`, file), 201)
+    const request = { source_branch: 'work', target_branch: 'main', title: 'Change' }
+    expectStatus(await author.post(`${at}/merge_requests`, request), 201)
+    await world.settled()
+    const taken = await ask(holder, 'POST', 'locks', { path: 'a.bin' }, own)
+    expectStatus(await author.put(`${at}/merge_requests/1/merge`, { auto_merge: true }), 200)
+    await world.settled()
+    const state = async () => {
+      const { state, detailed_merge_status } = expectStatus(await author.get(`${at}/merge_requests/1`), 200)
+      return [state, detailed_merge_status] as unknown[]
+    }
+    expect(await state()).toEqual(['opened', 'locked_lfs_files'])
+    const { id } = taken.body['lock'] as { id: string }
+    expect((await ask(holder, 'POST', `locks/${id}/unlock`, {}, own)).status).toBe(200)
+    await world.settled()
+    expect(await state()).toEqual(['merged', 'not_open'])
+  })
+
   test('keep the pushes of others away from their files', async () => {
     expect((await ask(developer, 'POST', 'locks', { path: 'mine.txt' })).status).toBe(201)
     const copy = await copies.clone(project, maintainer)

@@ -1,73 +1,12 @@
-import { createHash } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { buffer } from 'node:stream/consumers'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { collect } from '../../src/areas/container-registry/index.ts'
+import { enqueue } from '../../src/tasks/index.ts'
+import { Bucket } from '../world/bucket.ts'
 import { startWorld, type World } from '../world/world.ts'
 import { digestOf, RegistryClient } from './client.ts'
-import { sql } from 'kysely'
-
-/** What the client asks of a store that speaks like S3: whole objects, objects in parts, ranges. */
-class Bucket {
-  readonly objects = new Map<string, Buffer>()
-  readonly #parts = new Map<string, Map<number, Buffer>>()
-  readonly #server = createServer((request, response) => void this.#answer(request, response))
-  /** Signed requests; others are refused. */
-  signed = 0
-
-  async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise((resolve) => this.#server.close(resolve))
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url!, 'http://store')
-    const body = await buffer(request)
-    if (!/^AWS4-HMAC-SHA256 Credential=key\//.test(request.headers.authorization ?? '')) {
-      response.writeHead(403).end()
-      return
-    }
-    this.signed += 1
-    const upload = url.searchParams.get('uploadId')
-    const xml = (text: string): void =>
-      void response.writeHead(200, { 'content-type': 'application/xml' }).end(text)
-    if (request.method === 'POST' && upload === null) {
-      const id = `upload-${this.signed}`
-      this.#parts.set(id, new Map())
-      xml(`<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`)
-    } else if (request.method === 'PUT' && upload !== null) {
-      this.#parts.get(upload)!.set(Number(url.searchParams.get('partNumber')), body)
-      response.writeHead(200, { etag: '"part"' }).end()
-    } else if (request.method === 'POST' && upload !== null) {
-      const parts = [...this.#parts.get(upload)!].toSorted(([a], [b]) => a - b).map(([, part]) => part)
-      this.objects.set(url.pathname, Buffer.concat(parts))
-      xml('<CompleteMultipartUploadResult><ETag>"whole"</ETag></CompleteMultipartUploadResult>')
-    } else if (request.method === 'PUT') {
-      this.objects.set(url.pathname, body)
-      response.writeHead(200, { etag: `"${createHash('md5').update(body).digest('hex')}"` }).end()
-    } else if (request.method === 'DELETE') {
-      this.objects.delete(url.pathname)
-      response.writeHead(204).end()
-    } else this.#send(request, response, this.objects.get(url.pathname))
-  }
-
-  #send(request: IncomingMessage, response: ServerResponse, object: Buffer | undefined): void {
-    if (object === undefined) {
-      response.writeHead(404).end()
-      return
-    }
-    const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
-    const part = start === undefined ? object : object.subarray(Number(start), Number(end) + 1)
-    response.writeHead(start === undefined ? 200 : 206, { 'content-length': part.length })
-    response.end(request.method === 'HEAD' ? undefined : part)
-  }
-}
 
 const bucket = new Bucket()
 let world: World
@@ -76,7 +15,7 @@ let name: string
 
 beforeAll(async () => {
   world = await startWorld({
-    ROLES: 'web',
+    ROLES: 'web,tasks',
     REGISTRY_S3_BUCKET: 'images',
     REGISTRY_S3_ENDPOINT: await bucket.start(),
     REGISTRY_S3_ACCESS_KEY_ID: 'key',
@@ -116,4 +55,37 @@ test('large ones go in parts', async () => {
   await client.pushBlob(name, layer)
   const read = await client.request('GET', name, `blobs/${digestOf(layer)}`)
   expect([read.bytes.length, digestOf(read.bytes)]).toEqual([layer.length, digestOf(layer)])
+})
+
+test('large files go there too, under names of their own; those of before are found in their folder', async () => {
+  const content = 'a large file in a bucket'
+  await client.pushBlob(name, content)
+  const hex = digestOf(content).slice(7)
+  const place = `${hex.slice(0, 2)}/${hex.slice(2, 4)}/${hex}`
+  const lfs = `${world.url}/${name}.git/info/lfs/objects/${hex}`
+  const headers = { authorization: `Basic ${Buffer.from(`root:${world.root.token}`).toString('base64')}` }
+  const brought = await fetch(`${lfs}/${content.length}`, { method: 'PUT', headers, body: content })
+  expect(brought.status).toBe(200)
+  expect(bucket.objects.get(`/images/lfs/sha256/${place}`)?.toString()).toBe(content)
+  expect(bucket.objects.get(`/images/sha256/${place}`)?.toString()).toBe(content)
+  const part = await fetch(lfs, { headers: { ...headers, range: 'bytes=8-' } })
+  expect([part.status, await part.text()]).toEqual([206, 'file in a bucket'])
+  const folder = path.join(world.directory, 'lfs')
+  expect((await readdir(folder)).filter((entry) => entry !== 'incoming')).toEqual([])
+  expect(await readdir(path.join(folder, 'incoming'))).toEqual([])
+
+  bucket.objects.delete(`/images/lfs/sha256/${place}`)
+  await mkdir(path.join(folder, path.dirname(place)), { recursive: true })
+  await writeFile(path.join(folder, place), content)
+  expect(await (await fetch(lfs, { headers })).text()).toBe(content)
+
+  await sql`delete from lfs_links`.execute(world.service.services.db.writer)
+  await sql`update lfs_objects set touched_at = now() - interval '2 days'`.execute(
+    world.service.services.db.writer,
+  )
+  bucket.objects.set(`/images/lfs/sha256/${place}`, Buffer.from(content))
+  await enqueue(world.service.services.db.writer, 'git-lfs:sweep', {})
+  await world.settled()
+  expect([...bucket.objects.keys()].filter((key) => key.includes('/lfs/'))).toEqual([])
+  await expect(readFile(path.join(folder, place))).rejects.toThrow('ENOENT')
 })

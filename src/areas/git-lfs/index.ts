@@ -1,21 +1,29 @@
-import path from 'node:path'
-import { Blobs } from '../../blobs/index.ts'
+import { removeLeftovers, type Content } from '../../blobs/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
-import type { Schedule, Task } from '../../tasks/index.ts'
+import type { Events, Schedule, Task } from '../../tasks/index.ts'
 import type { AdmissionServices, Neighbour } from '../git-http/index.ts'
 import type { LargeFileSource } from '../repository/index.ts'
-import { largestPointer, readPointer } from './pointer.ts'
+import { digestOfOid, largestPointer, readPointer } from './pointer.ts'
 import { lfsNeighbour } from './routes.ts'
 import { findObjects, mayHold, removeUnused } from './store.ts'
 
 export { lfsGuard } from './guard.ts'
 export { heldByOthers } from './lock-store.ts'
+export type { UnlockEvent } from './locks.ts'
 export { storedBytes as largeFileBytes } from './store.ts'
 export { sealGrant, tokenLife, type LfsGrant } from './tokens.ts'
 
 export interface LfsServices extends AdmissionServices {
   readonly cipher: Cipher
-  readonly blobs: Blobs
+  readonly events: Events
+  readonly largeContent: LargeContent
+}
+
+/** Where the content of large files is kept. */
+export interface LargeContent {
+  readonly content: Content
+  /** A folder in which it gathers as it comes in. */
+  readonly incoming: string
 }
 
 const sweep = 'git-lfs:sweep'
@@ -23,30 +31,30 @@ const sweep = 'git-lfs:sweep'
 const day = 24 * 3600_000
 
 /** Large files, which repositories only name: brought and fetched beside git, each once. */
-export function gitLfs(services: Omit<LfsServices, 'blobs'> & { readonly dataDirectory: string }): {
+export function gitLfs(services: LfsServices): {
   neighbour: Neighbour
   largeFiles: LargeFileSource
   tasks: Task[]
   schedules: Schedule[]
 } {
-  const blobs = new Blobs(path.join(services.dataDirectory, 'lfs'))
+  const { content, incoming } = services.largeContent
   return {
-    neighbour: lfsNeighbour({ ...services, blobs }),
+    neighbour: lfsNeighbour(services),
     largeFiles: {
       smallerThan: largestPointer,
       mayHold: (projectId) => mayHold(services.db.reader, projectId),
       async find(projectId, file) {
         const oid = readPointer(file)?.oid
         const [found] = oid === undefined ? [] : await findObjects(services.db.reader, projectId, [oid])
-        return found && { ...found, read: (range) => blobs.read(found.oid, range) }
+        return found && { ...found, read: (range) => content.read(digestOfOid(found.oid), range) }
       },
     },
     tasks: [
       {
         name: sweep,
         async run() {
-          await removeUnused(services.db, blobs)
-          await blobs.removeLeftovers(day)
+          await removeUnused(services.db, content)
+          await removeLeftovers(incoming, day)
         },
       },
     ],

@@ -1,9 +1,16 @@
+import type { Digest } from '../../blobs/index.ts'
+
 /** A large file as a commit has it: what stands for its content. */
 export interface Pointer {
   /** SHA-256 of the content in hex. */
   readonly oid: string
   /** Bytes. */
   readonly size: number
+}
+
+/** As content is named where it is kept. */
+export function digestOfOid(oid: string): Digest {
+  return `sha256:${oid}` as Digest
 }
 
 /** Bytes from which on a file is no pointer. */

@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Blobs } from '../../blobs/index.ts'
+import type { Content } from '../../blobs/index.ts'
 import { onConstraint, type Database, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { GitRefusal, projectMissing } from '../git-http/index.ts'
+import { digestOfOid } from './pointer.ts'
 
 export interface StoredObject {
   readonly oid: string
@@ -67,7 +68,7 @@ export async function link(db: Database, projectId: number, oids: readonly strin
 /** Content that has come in. */
 export async function keep(
   db: Database,
-  blobs: Blobs,
+  content: Content,
   projectId: number,
   { oid, size }: StoredObject,
 ): Promise<void> {
@@ -75,7 +76,7 @@ export async function keep(
     .transaction(async (tx) => {
       await lockObject(tx, oid)
       // Removed in this moment, since nobody had it until now.
-      if (!(await blobs.has(oid))) throw new GitRefusal(503, 'Please try again.')
+      if (!(await content.has(digestOfOid(oid)))) throw new GitRefusal(503, 'Please try again.')
       await sql`
         insert into lfs_objects (oid, size) values (${oid}, ${size})
         on conflict (oid) do update set touched_at = now()`.execute(tx)
@@ -92,7 +93,7 @@ const grace = 24
 const atOnce = 500
 
 /** Removes content that no project has any more. */
-export async function removeUnused(db: Database, blobs: Blobs): Promise<void> {
+export async function removeUnused(db: Database, content: Content): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ oid: string }>`
       select o.oid from lfs_objects o
@@ -105,7 +106,7 @@ export async function removeUnused(db: Database, blobs: Blobs): Promise<void> {
         const gone = await sql`
           delete from lfs_objects o where o.oid = ${oid} and o.touched_at < now() - make_interval(hours => ${grace})
             and not exists (select from lfs_links l where l.oid = o.oid) returning o.oid`.execute(tx)
-        if (gone.rows.length > 0) await blobs.remove(oid)
+        if (gone.rows.length > 0) await content.remove(digestOfOid(oid))
       })
     }
     if (rows.length < atOnce) return

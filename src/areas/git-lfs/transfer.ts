@@ -1,6 +1,9 @@
+import { rm } from 'node:fs/promises'
 import type { FastifyReply } from 'fastify'
+import { receive } from '../../blobs/index.ts'
 import { GitRefusal } from '../git-http/index.ts'
 import type { LfsRequest } from './call.ts'
+import { digestOfOid } from './pointer.ts'
 import * as store from './store.ts'
 
 /** The content of an object, or the part of it that a broken-off download goes on with. */
@@ -11,6 +14,7 @@ export async function sendObject(
   const [found] = await store.findObjects(services.db.reader, project.id, [oid])
   if (found === undefined) throw new GitRefusal(404, 'Not found.')
   const { size } = found
+  const { content } = services.largeContent
   void reply.headers({
     'content-type': 'application/octet-stream',
     'accept-ranges': 'bytes',
@@ -18,11 +22,12 @@ export async function sendObject(
     'cache-control': 'private, max-age=31536000',
   })
   const start = startOf(request.headers.range, size)
-  if (start === undefined) return reply.header('content-length', size).send(services.blobs.read(oid))
+  if (start === undefined)
+    return reply.header('content-length', size).send(await content.read(digestOfOid(oid)))
   return reply
     .code(206)
     .headers({ 'content-length': size - start, 'content-range': `bytes ${start}-${size - 1}/${size}` })
-    .send(services.blobs.read(oid, { start, end: size - 1 }))
+    .send(await content.read(digestOfOid(oid), { start, end: size - 1 }))
 }
 
 /** Clients go on where they were; whatever else is asked for gets the whole. */
@@ -36,11 +41,20 @@ export async function takeObject(
   { services, project, request, reply }: LfsRequest,
   object: store.StoredObject,
 ): Promise<FastifyReply> {
-  const { db, blobs } = services
+  const { db, largeContent } = services
   const mismatch = (): GitRefusal => new GitRefusal(400, 'SHA256 or size mismatch')
   const declared = request.headers['content-length']
   if (declared !== undefined && Number(declared) !== object.size) throw mismatch()
-  await blobs.put(request.raw, object.size, mismatch, { digest: object.oid, size: object.size })
-  await store.keep(db, blobs, project.id, object)
+  const received = await receive(largeContent.incoming, request.raw, {
+    limit: object.size,
+    refusal: mismatch,
+    expected: { digest: object.oid, size: object.size },
+  })
+  try {
+    await largeContent.content.adopt(received.file, digestOfOid(object.oid))
+  } finally {
+    await rm(received.file, { force: true })
+  }
+  await store.keep(db, largeContent.content, project.id, object)
   return reply.code(200).send()
 }

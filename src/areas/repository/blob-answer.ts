@@ -88,7 +88,7 @@ export function largeAnswer(
   request: RequestFacts,
   headers: Readonly<Record<string, string>>,
 ): Promise<Answer> {
-  return bytesAnswer({ tag: oid, size }, request, headers, async (range) => read(range))
+  return bytesAnswer({ tag: oid, size }, request, headers, read)
 }
 
 interface Range {

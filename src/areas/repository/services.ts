@@ -36,7 +36,7 @@ export interface LargeFile {
   readonly oid: string
   /** Bytes. */
   readonly size: number
-  readonly read: (range?: { readonly start: number; readonly end: number }) => Readable
+  readonly read: (range?: { readonly start: number; readonly end: number }) => Promise<Readable>
 }
 
 export interface CommitPipeline {

@@ -135,7 +135,7 @@ export const variables = {
   ),
   REGISTRY_S3_BUCKET: optional(
     String,
-    'Bucket of S3, or of a store that speaks like it, for the layers of images. Unset: `DATA_DIR/registry`.',
+    'Bucket of S3, or of a store that speaks like it, for the layers of images and for large files (Git LFS). Unset: `DATA_DIR/registry` and `DATA_DIR/lfs`.',
   ),
   REGISTRY_S3_ENDPOINT: optional(httpUrl, "Address of the store. Unset: Amazon's."),
   REGISTRY_S3_REGION: text('us-east-1', 'Region of the bucket.'),
