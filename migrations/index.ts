@@ -110,6 +110,7 @@ import * as appearancePictures from './0221-appearance-pictures.ts'
 import * as packageFormats from './0245-package-formats.ts'
 import * as sites from './0255-sites.ts'
 import * as mergesThatWait from './0230-merges-that-wait.ts'
+import * as siteDomains from './0256-site-domains.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -202,6 +203,7 @@ export const migrations: MigrationList = {
   '0245-package-formats': packageFormats,
   '0255-sites': sites,
   '0230-merges-that-wait': mergesThatWait,
+  '0256-site-domains': siteDomains,
   '0205-repository-health': repositoryHealth,
   '0206-locked-files-of-merge-requests': lockedFilesOfMergeRequests,
   '0210-project-fetches': projectFetches,

@@ -152,6 +152,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     outbound: new Outbound(() => outboundRules(settings.values)),
     images: await openImages(config, externalUrl, stack),
     sites: new SiteAddresses(config.pagesUrl, { cipher, settings }),
+    siteResolvers: config.pagesResolvers,
     git,
     renderer: stack.use(new Renderer(log, { observe: metrics.observeRender.bind(metrics) })),
     places,

@@ -62,6 +62,8 @@ export interface Services {
   readonly images: Images
   /** Where the sites of projects are served. */
   readonly sites: SiteAddresses
+  /** Name servers that are asked whose a domain is; undefined: the machine's. */
+  readonly siteResolvers: readonly string[] | undefined
   readonly git: Git
   /** Makes HTML of texts, in threads of its own. */
   readonly renderer: Renderer

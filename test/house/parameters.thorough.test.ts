@@ -17,7 +17,7 @@ let things: Things
 let root: Client
 
 beforeAll(async () => {
-  world = await startWorld({ PAGES_URL: 'http://sites.test' })
+  world = await startWorld({ PAGES_URL: 'http://sites.test', PAGES_RESOLVERS: '127.0.0.1:9' })
   ;({ routes } = world.service.registry)
   things = await makeThings(world)
   // Ends with none of the tokens that the calls below end.

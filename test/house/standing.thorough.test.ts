@@ -38,6 +38,7 @@ beforeAll(async () => {
   world = await startWorld({
     LDAP_CONFIG: path.join(import.meta.dirname, 'grid/ldap.yml'),
     PAGES_URL: 'http://sites.test',
+    PAGES_RESOLVERS: '127.0.0.1:9',
   })
   cast = await Cast.make(world)
   guest = await world.user()

@@ -4,7 +4,6 @@
  */
 export const unproven: ReadonlyMap<string, string> = new Map([
   ['disable_feed_token', 'feeds'],
-  ['pages_domain_verification_enabled', 'sites of projects'],
   ['bulk_import_enabled', 'direct transfers'],
   ['bulk_import_max_download_file_size', 'direct transfers'],
   ['bulk_import_concurrent_pipeline_batch_limit', 'direct transfers'],

@@ -273,6 +273,7 @@ export type ProjectAbility =
   | 'read_site'
   | 'deploy_site'
   | 'admin_site'
+  | 'change_site'
   | 'manage_site'
   | 'leave'
 
@@ -453,6 +454,7 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   deploy_site: { allow: developer, never: [archived, off('pages')] },
   /** Where sites are switched off its endpoints answer 404, which is theirs to say. */
   admin_site: { allow: maintainer },
+  change_site: { allow: maintainer, never: [archived] },
   /** For administrators alone. */
   manage_site: { allow: [] },
   leave: { allow: [signedIn] },

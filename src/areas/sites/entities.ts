@@ -1,7 +1,17 @@
 import type { ProjectSubject } from '../../access/index.ts'
-import { Fields, Flag, ListOf, DateTime, Nullable, Text, type Static } from '../../kernel/endpoint/index.ts'
+import {
+  DateTime,
+  Fields,
+  Flag,
+  Id,
+  ListOf,
+  Nullable,
+  Text,
+  type Static,
+} from '../../kernel/endpoint/index.ts'
 import type { SiteAddresses } from './addresses.ts'
 import type { DeploymentRow } from './deployments-store.ts'
+import type { DomainRow } from './domains-store.ts'
 
 export const Site = Fields({
   url: Text(),
@@ -28,5 +38,28 @@ export function site(
       path_prefix,
       root_directory,
     })),
+  }
+}
+
+const domainFields = {
+  verified: Flag(),
+  verification_code: Text(),
+  enabled_until: Nullable(DateTime()),
+  auto_ssl_enabled: Flag(),
+}
+
+export const Domain = Fields({ domain: Text(), url: Text(), ...domainFields })
+export const ListedDomain = Fields({ domain: Text(), url: Text(), project_id: Id(), ...domainFields })
+
+export function domain(sites: SiteAddresses, row: DomainRow): Static<typeof Domain> {
+  const { domain: name, verified, verification_code, enabled_until } = row
+  return {
+    domain: name,
+    url: sites.origin(name),
+    verified,
+    verification_code,
+    enabled_until,
+    // Certificates are not ours to get.
+    auto_ssl_enabled: false,
   }
 }

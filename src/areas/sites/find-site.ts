@@ -45,7 +45,11 @@ function source(services: SiteServices, host: SiteHost, path: string): RawBuilde
     case 'unique':
       return sql`select ${sited}, ${path}::text as site_path from projects p ${owner} where p.id = ${host.projectId}`
     case 'domain':
-      return sql`select ${sited}, ${path}::text as site_path from projects p ${owner} where false`
+      return sql`
+        select ${sited}, ${path}::text as site_path
+        from site_domains o join projects p on p.id = o.project_id ${owner}
+        where o.domain = ${host.domain}
+          and (${!services.settings.values.pages_domain_verification_enabled} or o.enabled_until > now())`
     case 'namespace': {
       const { keys, rests } = candidates(host.root, services.sites.host!, path)
       return sql`

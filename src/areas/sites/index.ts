@@ -13,7 +13,9 @@ import type { JobEvent } from '../pipelines/index.ts'
 import type { SiteAddresses } from './addresses.ts'
 import { deploy } from './deploy.ts'
 import { publishingJobs, removeExpired, tellsOfSite } from './deployments-store.ts'
+import { DomainProofs, verifyDomain } from './domain-proofs.ts'
 import { entrance, entrancePath } from './entrance.ts'
+import { domainEndpoints } from './routes-domains.ts'
 import { siteEndpoints } from './routes.ts'
 import { mountSites } from './serve.ts'
 
@@ -28,6 +30,8 @@ export interface SiteServices {
   readonly plan: Plan
   readonly settings: Settings
   readonly sites: SiteAddresses
+  readonly siteResolvers: readonly string[] | undefined
+  readonly images: { readonly host: () => string }
   readonly dataDirectory: string
   readonly externalUrl: () => string
 }
@@ -35,6 +39,7 @@ export interface SiteServices {
 /** The database itself puts this one into the queue, when deployments go (migration 0255). */
 const removal = 'sites:remove-content'
 const tidying = 'sites:tidy'
+const verifyingAll = 'sites:verify-domains'
 const day = 24 * 3600_000
 
 /** Sites that the jobs of projects publish, on hosts of their own. */
@@ -47,6 +52,7 @@ export function sites(services: SiteServices & StatusServices): {
 } {
   const { db, events } = services
   const content = new Blobs(path.join(services.dataDirectory, 'sites'))
+  const domains = new DomainProofs(services)
   const served = services.sites.host !== undefined
   if (served) {
     events.subscribe<JobEvent>(
@@ -60,13 +66,20 @@ export function sites(services: SiteServices & StatusServices): {
     )
   }
   return {
-    endpoints: siteEndpoints(services),
+    endpoints: [...siteEndpoints(services), ...domainEndpoints(services, domains)],
     tasks: [
       {
         name: removal,
         run: (payload) =>
           removeUnused(db, content, 'site_deployments', (payload as { digests: string[] }).digests),
       },
+      {
+        name: verifyDomain,
+        async run(payload) {
+          await domains.verify((payload as { domain: number }).domain)
+        },
+      },
+      { name: verifyingAll, run: () => domains.verifyDue() },
       {
         name: tidying,
         async run() {
@@ -75,7 +88,10 @@ export function sites(services: SiteServices & StatusServices): {
         },
       },
     ],
-    schedules: [{ task: tidying, pattern: '*/10 * * * *' }],
+    schedules: [
+      { task: tidying, pattern: '*/10 * * * *' },
+      ...(served ? [{ task: verifyingAll, pattern: '*/15 * * * *' }] : []),
+    ],
     mount(server) {
       if (!served) return
       server.get<{ Querystring: Record<string, unknown> }>(entrancePath, async (request, reply) =>

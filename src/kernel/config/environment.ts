@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns'
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
@@ -62,6 +63,16 @@ function roleList(value: string): readonly Role[] {
       throw new Unusable(`names an unknown role, "${name}"; there are ${roles.join(', ')}`)
     return role
   })
+}
+
+function resolverList(value: string): readonly string[] {
+  const servers = value.split(',').map((entry) => entry.trim())
+  try {
+    new Resolver().setServers(servers)
+  } catch {
+    throw new Unusable('has an entry that is no address of a name server')
+  }
+  return servers
 }
 
 function addressList(value: string): readonly string[] {
@@ -145,6 +156,10 @@ export const variables = {
     siteUrl,
     'Address below which the sites of projects are served, as `https://pages.example.com`: each has a name of its own below that of the host. Best a domain of its own, whose cookies the service never gets. Unset: no sites.',
   ),
+  PAGES_RESOLVERS: optional(
+    resolverList,
+    "Name servers that are asked whose a domain of a site is, as `192.0.2.1,192.0.2.2:53`. Unset: the machine's.",
+  ),
   LDAP_CONFIG: optional(
     String,
     'File (YAML or JSON) that describes the LDAP servers people sign in with; see docs/ldap.md.',
@@ -224,6 +239,8 @@ export interface Config {
   }
   /** Undefined: no sites of projects are served. */
   readonly pagesUrl: URL | undefined
+  /** Undefined: those of the machine. */
+  readonly pagesResolvers: readonly string[] | undefined
   readonly ldapConfig: string | undefined
   readonly oidcConfig: string | undefined
   readonly mail: {
@@ -282,6 +299,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       bucket: readBucket(read),
     },
     pagesUrl: readPagesUrl(read),
+    pagesResolvers: read('PAGES_RESOLVERS'),
     ldapConfig: read('LDAP_CONFIG'),
     oidcConfig: read('OIDC_CONFIG'),
     mail: { smtp: read('SMTP_URL'), from: read('MAIL_FROM') },

@@ -1563,6 +1563,17 @@ export interface SiteDeployments {
   size: number;
 }
 
+export interface SiteDomains {
+  checked_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  domain: string;
+  enabled_until: Timestamp | null;
+  id: Generated<number>;
+  project_id: number;
+  verification_code: string;
+  verified_at: Timestamp | null;
+}
+
 export interface SiteFiles {
   deployment_id: number;
   digest: string;
@@ -2032,6 +2043,7 @@ export interface DB {
   setting_revisions: SettingRevisions;
   signing_keys: SigningKeys;
   site_deployments: SiteDeployments;
+  site_domains: SiteDomains;
   site_files: SiteFiles;
   snippet_writes: SnippetWrites;
   snippets: Snippets;
