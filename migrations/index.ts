@@ -111,6 +111,8 @@ import * as packageFormats from './0245-package-formats.ts'
 import * as sites from './0255-sites.ts'
 import * as mergesThatWait from './0230-merges-that-wait.ts'
 import * as siteDomains from './0256-site-domains.ts'
+import * as topics from './0235-topics.ts'
+import * as sizesOfProjects from './0236-sizes-of-projects.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -204,6 +206,8 @@ export const migrations: MigrationList = {
   '0255-sites': sites,
   '0230-merges-that-wait': mergesThatWait,
   '0256-site-domains': siteDomains,
+  '0235-topics': topics,
+  '0236-sizes-of-projects': sizesOfProjects,
   '0205-repository-health': repositoryHealth,
   '0206-locked-files-of-merge-requests': lockedFilesOfMergeRequests,
   '0210-project-fetches': projectFetches,

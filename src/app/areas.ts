@@ -64,6 +64,7 @@ import { oauth } from '../areas/oauth/index.ts'
 import { templates } from '../areas/templates/index.ts'
 import { terraform } from '../areas/terraform/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
+import { topics } from '../areas/topics/index.ts'
 import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
 import { webhooks } from '../areas/webhooks/index.ts'
@@ -150,6 +151,7 @@ export function areas(services: Services): Area[] {
     namespaces(services),
     projects(services),
     projectAliases(services),
+    topics(services),
     badges(services),
     projectArchives({ ...services, wikis: wikiArea.hosting }),
     groupArchives(services),

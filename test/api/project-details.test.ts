@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
@@ -50,6 +51,70 @@ test('what a project takes is measured when somebody asks', async () => {
   expect(bodyOf(await maintainer.get(`/projects/${project.id}?statistics=true`))['statistics']).toEqual(
     measured,
   )
+})
+
+test('administrators list projects by what they take, others in the usual order', async () => {
+  const group = await world.group()
+  const [large, none, small] = [
+    await world.project({ namespace_id: group.id }),
+    await world.project({ namespace_id: group.id }),
+    await world.project({ namespace_id: group.id }),
+  ]
+  const file = (project: Json) =>
+    `${world.url}/api/v4/projects/${project['id'] as number}/packages/generic/a/1/a`
+  for (const [project, size] of [
+    [large, 5000],
+    [small, 10],
+  ] as const) {
+    const headers = { 'private-token': rootToken }
+    const sent = await fetch(file(project), { method: 'PUT', headers, body: 'x'.repeat(size) })
+    expect(sent.status).toBe(201)
+    expectStatus(await world.root.post(`/projects/${project.id}/repository_size`), 201)
+  }
+  const maintainer = await world.member({ group }, 'maintainer')
+  const listed = async (by: { get: World['root']['get'] }, path: string) =>
+    rowsOf(await by.get(path)).map(({ id }) => id)
+  for (const order of ['packages_size', 'storage_size']) {
+    for (const path of [
+      '/projects?search_namespaces=true&search=' + group['path'],
+      `/groups/${group.id}/projects?`,
+    ]) {
+      const query = `${path}&order_by=${order}`
+      expect(await listed(world.root, query)).toEqual([large.id, small.id, none.id])
+      expect(await listed(world.root, `${query}&sort=asc`)).toEqual([none.id, small.id, large.id])
+      expect(await listed(maintainer, query)).toEqual([small.id, none.id, large.id])
+    }
+  }
+})
+
+test('administrators get a repository as it lies on disk, which git reads', async () => {
+  const project = await world.project()
+  const at = `/projects/${project.id}/snapshot`
+  await pushFiles(world, project, { 'a.txt': 'kept', 'empty.txt': '' })
+  const folder = path.join(world.directory, world.unique('snapshot'))
+  await mkdir(folder)
+  const answer = await fetch(`${world.url}/api/v4${at}`, { headers: { 'private-token': rootToken } })
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-tar'])
+  const tar = path.join(folder, 'snapshot.tar')
+  await writeFile(tar, Buffer.from(await answer.arrayBuffer()))
+  const { stdout: names } = await run('tar', ['-tf', tar])
+  expect(names).not.toMatch(/^(?:config|hooks)/m)
+  await run('tar', ['-xf', tar, '-C', folder])
+  const { stdout } = await run('git', ['--git-dir', folder, 'show', 'main:a.txt'])
+  expect(stdout).toBe('kept')
+  await run('git', ['--git-dir', folder, 'fsck', '--strict'])
+
+  expect((await world.root.get(`${at}?wiki=true`)).status).toBe(404)
+  expectStatus(
+    await world.root.post(`/projects/${project.id}/wikis`, { title: 'Home', content: 'A page' }),
+    201,
+  )
+  const wiki = await fetch(`${world.url}/api/v4${at}?wiki=true`, { headers: { 'private-token': rootToken } })
+  expect([wiki.status, wiki.headers.get('content-disposition')]).toEqual([
+    200,
+    `attachment; filename="wiki-${project.id}.git.tar"`,
+  ])
+  expect((await wiki.arrayBuffer()).byteLength).toBeGreaterThan(1000)
 })
 
 test('a repository is put in order on demand, once at a time', async () => {

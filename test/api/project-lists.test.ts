@@ -115,6 +115,7 @@ describe('filters', () => {
     ['order_by=star_count', 'cdab'],
     ['order_by=last_activity_at', 'cdab'],
     ['order_by=similarity&search=private', 'd'],
+    // For administrators; others get the usual order.
     ['order_by=storage_size&sort=asc', 'badc'],
     ['per_page=2&page=2', 'ab'],
     ['per_page=3&page=2&order_by=id&sort=asc', 'c'],

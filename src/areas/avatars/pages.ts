@@ -9,18 +9,26 @@ interface Named {
   Params: { id: string; filename: string }
 }
 
-/** Where `avatar_url` leads to. Users show their faces to everybody; who sees a project or group decides its endpoint. */
+/**
+ * Where `avatar_url` leads to. Pictures of users and topics are for everybody; who sees a project or group decides its
+ * endpoint.
+ */
 export function mountPictures(server: FastifyInstance, { db, externalUrl }: AvatarServices): void {
-  server.get<Named>('/uploads/-/system/user/avatar/:id/:filename', async (request, reply) => {
-    named()
-    const { id } = request.params
-    const picture = /^\d{1,15}$/.test(id) ? await findPicture(db.reader, 'user', Number(id)) : undefined
-    if (picture === undefined) {
-      reply.callNotFound()
-      return reply
-    }
-    return send(reply, pictureAnswer(picture, request.headers['if-none-match']))
-  })
+  for (const [path, owner] of [
+    ['user', 'user'],
+    ['projects/topic', 'topic'],
+  ] as const) {
+    server.get<Named>(`/uploads/-/system/${path}/avatar/:id/:filename`, async (request, reply) => {
+      named()
+      const { id } = request.params
+      const picture = /^\d{1,15}$/.test(id) ? await findPicture(db.reader, owner, Number(id)) : undefined
+      if (picture === undefined) {
+        reply.callNotFound()
+        return reply
+      }
+      return send(reply, pictureAnswer(picture, request.headers['if-none-match']))
+    })
+  }
   for (const [kind, path] of [
     ['project', 'projects'],
     ['group', 'groups'],

@@ -5,10 +5,10 @@ import type { Picture } from './picture.ts'
 import { userAvatar } from './urls.ts'
 
 /** Whose picture it is. */
-export type Owner = 'user' | 'project' | 'group'
+export type Owner = 'user' | 'project' | 'group' | 'topic'
 
-const tables = { user: 'users', project: 'projects', group: 'namespaces' } as const
-const keys = { user: 'user_id', project: 'project_id', group: 'namespace_id' } as const
+const tables = { user: 'users', project: 'projects', group: 'namespaces', topic: 'topics' } as const
+const keys = { user: 'user_id', project: 'project_id', group: 'namespace_id', topic: 'topic_id' } as const
 
 /** What the parameter `avatar` says; undefined: nothing. */
 export type SentAvatar = UploadedFile<Picture> | '' | undefined

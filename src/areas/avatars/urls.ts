@@ -17,8 +17,11 @@ export function userAvatar(alias: string): RawBuilder<string | null> {
       then ${sql.lit(service)} || ${column('email_digest')} || ${sql.lit(parameters(usualSize))} end)`
 }
 
-/** The same for a project or a group, who only have pictures of their own. */
-export function placeAvatar(kind: 'project' | 'group', alias: string): RawBuilder<string | null> {
+/** The same for a project, a group or a topic, which only have pictures of their own. */
+export function placeAvatar(
+  kind: 'project' | 'group' | 'projects/topic',
+  alias: string,
+): RawBuilder<string | null> {
   const column = (name: string): RawBuilder<unknown> => sql.ref(`${alias}.${name}`)
   return sql`${sql.lit(`/uploads/-/system/${kind}/avatar/`)} || ${column('id')} || '/' || ${column('avatar')}`
 }

@@ -10,6 +10,7 @@ import { movingEndpoints } from './moving-routes.ts'
 import { peopleEndpoints } from './people.ts'
 import { projectEndpoints, type ProjectServices } from './routes.ts'
 import { sharingEndpoints } from './sharing.ts'
+import { snapshotEndpoint } from './snapshot.ts'
 import { statisticsTasks } from './statistics.ts'
 import { starEndpoints } from './stars.ts'
 
@@ -55,6 +56,7 @@ export function projects(services: ProjectServices & Pick<InactiveServices, 'mai
       ...starEndpoints(services),
       ...peopleEndpoints(services),
       ...sharingEndpoints(services),
+      snapshotEndpoint(services),
       ...statistics.endpoints,
       ...fetches.endpoints,
     ],

@@ -16,9 +16,13 @@ export const listParams = {
   with_issues_enabled: Optional(Flag()),
   with_merge_requests_enabled: Optional(Flag()),
   topic: Optional(ListOf(Text(), { commaSeparated: true, description: 'All of these' })),
+  topic_id: Optional(Int({ description: 'Those of this topic' })),
   ...attributeParams,
   simple: Optional(Flag({ description: 'In the short form' })),
-  order_by: OneOf(projectOrders, { default: 'created_at' }),
+  order_by: OneOf(projectOrders, {
+    default: 'created_at',
+    description: 'By sizes for administrators; others get the usual order',
+  }),
   sort: OneOf(['asc', 'desc'], { default: 'desc' }),
 }
 

@@ -42,6 +42,7 @@ export interface ProjectFilter extends AttributeFilter {
   readonly updated_after?: Date | undefined
   readonly updated_before?: Date | undefined
   readonly topic?: readonly string[] | undefined
+  readonly topic_id?: number | undefined
   readonly repository_storage?: string | undefined
   readonly starred?: boolean | undefined
   readonly with_programming_language?: string | undefined
@@ -50,6 +51,9 @@ export interface ProjectFilter extends AttributeFilter {
   readonly order_by: ProjectOrder
   readonly sort: 'asc' | 'desc'
 }
+
+/** By what was measured last, for administrators. */
+const sizeOrders = ['repository_size', 'storage_size', 'packages_size', 'wiki_size'] as const
 
 export const projectOrders = [
   'id',
@@ -60,11 +64,7 @@ export const projectOrders = [
   'last_activity_at',
   'similarity',
   'star_count',
-  // Sizes are not counted: all projects have the same, and come by their id.
-  'repository_size',
-  'storage_size',
-  'packages_size',
-  'wiki_size',
+  ...sizeOrders,
 ] as const
 export type ProjectOrder = (typeof projectOrders)[number]
 
@@ -77,11 +77,32 @@ type Condition = RawBuilder<unknown>
  * All projects that the caller may see, one statement. Who asks for those he is a member of gets them from his
  * memberships; else the list is merged from what each visibility shows him.
  */
-export function visibleProjects(
-  params: ProjectFilter & { readonly pagination: string; readonly statistics?: boolean | undefined },
-  input: PageInput,
-): Read<ListedProject> {
+export function visibleProjects(params: AllFilter, input: PageInput): Read<ListedProject> {
   checkPairing(params)
+  return inOrder(params, (ordered) => visibleInOrder(ordered, input))
+}
+
+type AllFilter = ProjectFilter & {
+  readonly pagination: string
+  readonly statistics?: boolean | undefined
+}
+
+/** Others than administrators who ask for an order by sizes get the usual one: one of the two reads is run. */
+function inOrder<Params extends ProjectFilter, Row>(
+  params: Params,
+  read: (params: Params) => Read<Row>,
+): Read<Row> {
+  const wanted = read(params)
+  if (!isSize(params.order_by)) return wanted
+  const usual = read({ ...params, order_by: 'created_at' })
+  return { ...wanted, sql: sql`(case when actor.admin then ${wanted.sql} else ${usual.sql} end)` }
+}
+
+function isSize(order: ProjectOrder): order is (typeof sizeOrders)[number] {
+  return (sizeOrders as readonly string[]).includes(order)
+}
+
+function visibleInOrder(params: AllFilter, input: PageInput): Read<ListedProject> {
   const source: MergedSource = {
     columns: sql`${columnsOf(params)}, place.more ${params.statistics === true ? sql`, ${statisticsColumn}` : sql``}`,
     table: sql`projects p`,
@@ -114,17 +135,19 @@ export function projectsWhere(
 ): Read<ProjectRow> {
   const level = levelAsked(params)
   const member = level === undefined ? sql`` : sql`and p.id in (${memberProjects(level)})`
-  const direction = isDescending(params) ? sql`desc` : sql`asc`
-  return page(
-    {
-      columns: columnsOf(params),
-      from: sql`
-        from projects p ${projectJoins}
-        where ${condition} and ${projectVisible} ${member} and ${filterOf(params)}`,
-      order: sql`${orderKey(params)} ${direction}, p.id ${direction}`,
-    },
-    input,
-  )
+  return inOrder(params, (ordered) => {
+    const direction = isDescending(ordered) ? sql`desc` : sql`asc`
+    return page(
+      {
+        columns: columnsOf(ordered),
+        from: sql`
+          from projects p ${projectJoins}
+          where ${condition} and ${projectVisible} ${member} and ${filterOf(ordered)}`,
+        order: sql`${orderKey(ordered)} ${direction}, p.id ${direction}`,
+      },
+      input,
+    )
+  })
 }
 
 /** Those that a search finds: everywhere, or in the group that is the subject and below it; the newest first. */
@@ -164,6 +187,11 @@ function orderKey({ order_by, search }: ProjectFilter): RawBuilder<unknown> {
       return sql`p.star_count`
     case 'similarity':
       return search === undefined || search === '' ? sql`p.id` : sql`similarity(p.name, ${search}::text)`
+    case 'repository_size':
+    case 'storage_size':
+    case 'packages_size':
+    case 'wiki_size':
+      return sql.ref(`p.${order_by}`)
     default:
       return sql`p.id`
   }
@@ -201,6 +229,7 @@ function conditions(params: ProjectFilter): Condition[] {
   add(params.updated_after, (time) => sql`p.updated_at >= ${time}`)
   add(params.updated_before, (time) => sql`p.updated_at <= ${time}`)
   add(params.topic?.length === 0 ? undefined : params.topic, withTopics)
+  add(params.topic_id, withTopic)
   add(params.custom_attributes, (wanted) => attributesFilter('project', sql`p.id`, wanted))
   add(params.repository_storage, (storage) => sql`(actor.admin is not true or p.storage = ${storage})`)
   return all
@@ -249,6 +278,11 @@ export function contributedTo(user: string): Condition {
 /** Found by their index before the list is put in order: of a topic nobody knows how many projects have it. */
 function withTopics(topics: readonly string[]): Condition {
   return sql`p.id in (select t.id from projects t where t.topics @> ${[...topics]}::text[] offset 0)`
+}
+
+function withTopic(id: number): Condition {
+  return sql`p.id in (
+    select found.id from topics t join projects found on found.topics @> array[t.name] where t.id = ${id} offset 0)`
 }
 
 function enabled(feature: 'issues' | 'merge_requests'): Condition {

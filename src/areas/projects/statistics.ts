@@ -147,20 +147,47 @@ async function measure({ db, places }: StatisticsServices, id: number): Promise<
     snippetsSize += await storedSize(places.of({ id: `snippet-${snippet}`, storage }))
   const head = repositorySize === 0 ? undefined : await findCommit(repository, parseRev('HEAD')!)
   const commits = head === undefined ? 0 : await countCommits(repository, { revs: [head.oid] })
+  await keep(db, id, { commits, repositorySize, snippetsSize })
+}
+
+interface Measured {
+  readonly commits: number
+  readonly repositorySize: number
+  readonly snippetsSize: number
+}
+
+/** Together with what the database knows itself; what lists are ordered by goes to the project. */
+async function keep(
+  db: Database,
+  id: number,
+  { commits, repositorySize, snippetsSize }: Measured,
+): Promise<void> {
   await sql`
+    with measured as (
+      select p.id, ${commits}::bigint as commit_count, ${repositorySize}::bigint as repository_size,
+        ${snippetsSize}::bigint as snippets_size,
+        coalesce((select w.size from wikis w where w.project_id = p.id), 0) as wiki_size,
+        (select coalesce(sum(o.size), 0) from lfs_links l join lfs_objects o on o.oid = l.oid
+          where l.project_id = p.id) as lfs_objects_size,
+        (select coalesce(sum(a.size), 0) from ci_job_artifacts a where a.project_id = p.id) as job_artifacts_size,
+        (select coalesce(sum(u.size), 0) from uploads u where u.project_id = p.id) as uploads_size,
+        (select coalesce(sum(f.size), 0) from packages k join package_files f on f.package_id = k.id
+          where k.project_id = p.id) as packages_size,
+        (select coalesce(sum(b.size), 0) from container_blobs b where b.digest in (
+          select l.digest from container_blob_links l join container_repositories r on r.id = l.repository_id
+          where r.project_id = p.id)) as container_registry_size
+      -- Held, so that it is not deleted in this very moment.
+      from projects p where p.id = ${id} for no key update of p),
+    ordered as (
+      update projects p set repository_size = m.repository_size, wiki_size = m.wiki_size,
+        packages_size = m.packages_size, storage_size = m.repository_size + m.wiki_size + m.lfs_objects_size
+          + m.job_artifacts_size + m.packages_size + m.snippets_size + m.uploads_size + m.container_registry_size
+      from measured m where p.id = m.id)
     insert into project_statistics (project_id, commit_count, repository_size, snippets_size, lfs_objects_size,
       job_artifacts_size, uploads_size, packages_size, container_registry_size)
-    select p.id, ${commits}, ${repositorySize}, ${snippetsSize},
-      (select coalesce(sum(o.size), 0) from lfs_links l join lfs_objects o on o.oid = l.oid where l.project_id = p.id),
-      (select coalesce(sum(a.size), 0) from ci_job_artifacts a where a.project_id = p.id),
-      (select coalesce(sum(u.size), 0) from uploads u where u.project_id = p.id),
-      (select coalesce(sum(f.size), 0) from packages k join package_files f on f.package_id = k.id
-        where k.project_id = p.id),
-      (select coalesce(sum(b.size), 0) from container_blobs b where b.digest in (
-        select l.digest from container_blob_links l join container_repositories r on r.id = l.repository_id
-        where r.project_id = p.id))
-    -- Held, so that it is not deleted in this very moment.
-    from projects p where p.id = ${id} for key share of p
+    select m.id, m.commit_count, m.repository_size, m.snippets_size, m.lfs_objects_size, m.job_artifacts_size,
+      m.uploads_size, m.packages_size, m.container_registry_size
+    from measured m
     on conflict (project_id) do update set commit_count = excluded.commit_count,
       repository_size = excluded.repository_size, snippets_size = excluded.snippets_size,
       lfs_objects_size = excluded.lfs_objects_size, job_artifacts_size = excluded.job_artifacts_size,

@@ -133,6 +133,7 @@ export interface Avatars {
   digest: string;
   namespace_id: number | null;
   project_id: number | null;
+  topic_id: number | null;
   user_id: number | null;
 }
 
@@ -1278,17 +1279,21 @@ export interface Projects {
   moving_until: Timestamp | null;
   name: string;
   namespace_id: number;
+  packages_size: Generated<number>;
   path: string;
   readme_path: string | null;
   refs_version: Generated<number>;
   repository_empty: Generated<boolean>;
+  repository_size: Generated<number>;
   secret_push_protection: Generated<boolean>;
   settings: Generated<Json>;
   star_count: Generated<number>;
   storage: Generated<string>;
+  storage_size: Generated<number>;
   topics: Generated<string[]>;
   updated_at: Generated<Timestamp>;
   visibility: Generated<number>;
+  wiki_size: Generated<number>;
 }
 
 export interface ProjectShares {
@@ -1720,6 +1725,17 @@ export interface Todos {
   user_id: number;
 }
 
+export interface Topics {
+  avatar: string | null;
+  created_at: Generated<Timestamp>;
+  description: string | null;
+  id: Generated<number>;
+  name: string;
+  title: string;
+  total_projects_count: Generated<number>;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface Uploads {
   created_at: Generated<Timestamp>;
   digest: string;
@@ -2059,6 +2075,7 @@ export interface DB {
   terraform_states: TerraformStates;
   timelogs: Timelogs;
   todos: Todos;
+  topics: Topics;
   uploads: Uploads;
   user_addresses: UserAddresses;
   user_emails: UserEmails;

@@ -39,6 +39,7 @@ import { sessionScenarios } from './sessions.ts'
 import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
 import { terraformScenarios } from './terraform.ts'
+import { topicScenarios } from './topics.ts'
 import { todoScenarios } from './todos.ts'
 import { templateScenarios } from './templates.ts'
 import { uploadScenarios } from './uploads.ts'
@@ -65,6 +66,7 @@ export const scenarios: Scenarios = {
   ...pipelineScenarios,
   ...pipelineScheduleScenarios,
   ...badgeScenarios,
+  ...topicScenarios,
   ...mergeRequestScenarios,
   ...keyScenarios,
   ...epicScenarios,

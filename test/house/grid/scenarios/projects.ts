@@ -87,6 +87,18 @@ export const projectScenarios: Scenarios = {
   'GET /projects/:id/languages': { '': plain },
   'GET /projects/:id/users': { '': plain },
   'GET /projects/:id/storage': { '': plain },
+  'GET /projects/:id/snapshot': {
+    async 'has a repository'(stage) {
+      await stage.once('readme', () =>
+        stage.make(`${stage.projectPath}/repository/files/snapshot.md`, {
+          branch: 'main',
+          content: 'kept',
+          commit_message: 'Keep it',
+        }),
+      )
+      return {}
+    },
+  },
   'GET /projects/:id/transfer_locations': { '': plain },
   'GET /users/:user_id/starred_projects': { '': () => ({ path: { user_id: 1 } }) },
   'POST /projects/:id/unstar': {
