@@ -161,6 +161,8 @@ describe('a site', () => {
     const [root, name] = project.path_with_namespace.split('/') as [string, string]
     const reply = await visit(world, `http://${root}.sites.test/${name}/docs/?x`)
     expect([reply.status, reply.headers.location]).toEqual([302, `${url}/docs/?x`])
+    const odd = await visit(world, `http://${root}.sites.test/${name}/a%3Fb%23c`)
+    expect(odd.headers.location).toBe(`${url}/a%3Fb%23c`)
   })
 })
 

@@ -32,7 +32,7 @@ export async function deploy(services: DeployServices, job: store.PublishingJob)
   const { actor, subject: project } = entered
   try {
     const outcome = await publish(services, job, actor, project)
-    if (outcome === 'published') await tell(services, job, entered, 'success')
+    if (outcome !== 'gone') await tell(services, job, entered, 'success')
   } catch (error) {
     if (!(error instanceof DeployProblem)) throw error
     await tell(services, job, entered, 'failed', error.message)
@@ -59,20 +59,24 @@ async function publish(
     rootDirectory,
     most === 0 ? Infinity : most * mebibyte,
   )
-  const outcome = await db.transaction(async (tx) => {
-    await holdContent(tx, content, 'site_deployments', packed.digest)
-    await store.settleAddress(tx, project.id, sites.isUnique(project))
-    return store.publish(tx, {
-      projectId: project.id,
-      pathPrefix,
-      rootDirectory,
-      jobId: job.id,
-      pipelineId: job.pipeline_id,
-      expiresAt: expiryOf(wanted.expireIn, pathPrefix),
-      packed,
+  const made: store.NewDeployment = {
+    projectId: project.id,
+    pathPrefix,
+    rootDirectory,
+    jobId: job.id,
+    pipelineId: job.pipeline_id,
+    expiresAt: expiryOf(wanted.expireIn, pathPrefix),
+    packed,
+  }
+  let outcome: store.Outcome | undefined
+  try {
+    outcome = await db.transaction(async (tx) => {
+      await holdContent(tx, content, 'site_deployments', packed.digest)
+      return store.publish(tx, made, sites.isUnique(project))
     })
-  })
-  if (outcome !== 'published') await removeUnused(db, content, 'site_deployments', [packed.digest])
+  } finally {
+    if (outcome !== 'published') await removeUnused(db, content, 'site_deployments', [packed.digest])
+  }
   if (outcome === 'outdated') throw new DeployProblem('a later pipeline has published already')
   if (outcome === 'full')
     throw new DeployProblem(`there are ${store.mostPrefixes} deployments beside the site already`)

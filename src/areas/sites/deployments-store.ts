@@ -45,15 +45,22 @@ export interface NewDeployment {
   readonly packed: Packed
 }
 
-export type Outcome = 'published' | 'there' | 'outdated' | 'full'
+/** `gone`: the project; `there`: this very job has published before. */
+export type Outcome = 'published' | 'there' | 'outdated' | 'full' | 'gone'
 
 /** Deployments of one project beside its site itself. */
 export const mostPrefixes = 100
 
-/** Takes the place of the deployment there was; what a later pipeline has published stays. */
-export async function publish(tx: Tx, made: NewDeployment): Promise<Outcome> {
+/**
+ * Takes the place of the deployment there was; what a later pipeline has published stays. `unique`: whether a site that
+ * is new has a name of its own.
+ */
+export async function publish(tx: Tx, made: NewDeployment, unique: boolean): Promise<Outcome> {
   const { projectId, pathPrefix, packed } = made
   await sql`select pg_advisory_xact_lock(hashtextextended(${`site ${projectId}`}, 0))`.execute(tx)
+  const { rows: alive } = await sql`
+    select p.id from projects p where p.id = ${projectId} for key share`.execute(tx)
+  if (alive.length === 0) return 'gone'
   const { rows: found } = await sql<{ path_prefix: string; job_id: number; pipeline_id: number }>`
     select d.path_prefix, d.job_id, d.pipeline_id from site_deployments d where d.project_id = ${projectId}`.execute(
     tx,
@@ -72,6 +79,8 @@ export async function publish(tx: Tx, made: NewDeployment): Promise<Outcome> {
       ${packed.size}, ${made.expiresAt}) returning id`.execute(tx)
   for (let from = 0; from < packed.files.length; from += 5000)
     await insertFiles(tx, inserted[0]!.id, packed.files.slice(from, from + 5000))
+  // Last, since pushes wait for whoever has changed the project.
+  await settleAddress(tx, projectId, unique)
   return 'published'
 }
 
@@ -92,7 +101,7 @@ async function insertFiles(tx: Tx, deployment: number, files: readonly SiteFile[
 }
 
 /** A site keeps the address it was first published at, whatever the instance says of new ones later. */
-export async function settleAddress(tx: Tx, projectId: number, unique: boolean): Promise<void> {
+async function settleAddress(tx: Tx, projectId: number, unique: boolean): Promise<void> {
   await sql`
     update projects p set settings = p.settings || jsonb_build_object('pages_unique_domain_enabled', ${unique}::boolean)
     where p.id = ${projectId} and p.settings -> 'pages_unique_domain_enabled' is null`.execute(tx)

@@ -69,7 +69,9 @@ async function answerOf(
   if (site.kind === 'namespace') {
     if (!open) return missingAnswer()
     if (sites.isUnique(project))
-      return sentOn(`${sites.urlOf(project)}/${encodeURI(insideOf(found))}${search}`)
+      return sentOn(
+        `${sites.urlOf(project)}/${insideOf(found).split('/').map(encodeURIComponent).join('/')}${search}`,
+      )
   } else if (!open && pathname === passPath) {
     return takePass(services, host, request.headers, new URLSearchParams(search))
   }
