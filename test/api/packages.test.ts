@@ -3,6 +3,8 @@ import { request } from 'node:http'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { sql } from 'kysely'
+import { runPackagePolicies } from '../../src/areas/packages/index.ts'
 import { CiProjects } from '../runner/ci-project.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
@@ -313,5 +315,87 @@ describe('the packages of', () => {
     expectStatus(await level('disabled'), 200)
     expect(await statuses()).toEqual([403, 403])
     expect((await world.root.put(fileOf(project), 'x')).status).toBe(403)
+  })
+})
+
+describe('packages of a private project that are for everybody', () => {
+  test('are, while the instance lets projects open theirs', async () => {
+    const project = await world.project()
+    await publish(project)
+    const group = await world.group({ visibility: 'public' })
+    const inside = await world.project({ namespace_id: group.id })
+    await publish(inside)
+    const seen = async (): Promise<unknown[]> => [
+      (await world.anonymous.get(fileOf(project))).status,
+      (await world.anonymous.get(packagesOf(project))).status,
+      rowsOf(await world.anonymous.get(`/groups/${group.id}/packages`)).length,
+      (await world.anonymous.get(`/projects/${project.id}`)).status,
+      (await world.anonymous.put(fileOf(project), 'x')).status,
+    ]
+    const closed = [404, 404, 0, 404, 401]
+    const open = [200, 200, 1, 404, 401]
+    const level = async (name: string): Promise<void> => {
+      for (const { id } of [project, inside])
+        expectStatus(await world.root.put(`/projects/${id}`, { package_registry_access_level: name }), 200)
+    }
+    const option = async (package_registry_allow_anyone_to_pull_option: boolean): Promise<void> => {
+      const change = { package_registry_allow_anyone_to_pull_option }
+      expectStatus(await world.root.put('/application/settings', change), 200)
+    }
+    expect(await seen()).toEqual(closed)
+    await level('public')
+    expect(await seen()).toEqual(open)
+    const guest = await world.member({ project }, 'guest')
+    expect((await guest.get(fileOf(project))).status).toBe(200)
+    await option(false)
+    try {
+      expect(await seen()).toEqual(closed)
+      expect((await guest.get(fileOf(project))).status).toBe(403)
+    } finally {
+      await option(true)
+    }
+    expect(await seen()).toEqual(open)
+    await level('enabled')
+    expect(await seen()).toEqual(closed)
+  })
+})
+
+describe('a cleanup policy', () => {
+  const policyOf = (project: Made): string => `${packagesOf(project)}/cleanup_policy`
+
+  test('keeps so many files of a name, when its time has come and the instance has workers', async () => {
+    const project = await world.project()
+    const { db, settings } = world.service.services
+    for (const content of ['one', 'two', 'three']) await publish(project, undefined, content)
+    const { package_id } = await publish(project, 'tool/1.0/other.bin')
+    expect((await world.root.get(policyOf(project))).body).toEqual({
+      ...{ keep_n_duplicated_package_files: 'all', next_run_at: null },
+    })
+    const change = { keep_n_duplicated_package_files: '1' }
+    expect(expectStatus(await world.root.put(policyOf(project), change), 200)).toEqual({
+      ...{ ...change, next_run_at: expect.stringMatching(/Z$/) as string },
+    })
+    expect((await world.root.put(policyOf(project), { keep_n_duplicated_package_files: '3' })).status).toBe(
+      400,
+    )
+
+    const files = async (): Promise<unknown[]> =>
+      rowsOf(await world.root.get(`${packagesOf(project)}/${package_id as number}/package_files`)).map(
+        ({ file_name }) => file_name as unknown,
+      )
+    const workers = async (package_registry_cleanup_policies_worker_capacity: number): Promise<void> => {
+      const changed = { package_registry_cleanup_policies_worker_capacity }
+      expectStatus(await world.root.put('/application/settings', changed), 200)
+      await runPackagePolicies({ db, settings, log: world.service.services.log })
+    }
+    const all = ['tool.bin', 'tool.bin', 'tool.bin', 'other.bin']
+    await workers(2)
+    expect(await files()).toEqual(all)
+    await sql`update package_cleanup_policies set next_run_at = now()`.execute(db.writer)
+    await workers(0)
+    expect(await files()).toEqual(all)
+    await workers(2)
+    expect(await files()).toEqual(['tool.bin', 'other.bin'])
+    expect((await world.root.get(fileOf(project))).text).toBe('three')
   })
 })

@@ -13,11 +13,5 @@ export const unproven: ReadonlyMap<string, string> = new Map([
   ['security_approval_policies_limit', 'security policies'],
   ['allow_all_integrations', 'integrations other than webhooks'],
   ['allowed_integrations', 'integrations other than webhooks'],
-  ['maven_package_requests_forwarding', 'packages other than generic ones'],
-  ['pypi_package_requests_forwarding', 'packages other than generic ones'],
-  ['nuget_skip_metadata_url_validation', 'packages other than generic ones'],
-  ['helm_max_packages_count', 'packages other than generic ones'],
-  ['package_registry_allow_anyone_to_pull_option', 'packages that everybody may take'],
-  ['package_registry_cleanup_policies_worker_capacity', 'rules that remove packages'],
   ['terminal_max_session_time', 'terminals of environments'],
 ])

@@ -1,5 +1,4 @@
 import { endpoint, group, instance, packageProject, project, type Actor } from '../../../access/index.ts'
-import { removeUnused } from '../../../blobs/index.ts'
 import { Json, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { badRequest, recordNotFound } from '../../../kernel/errors/index.ts'
 import { checkLength, takeContent } from '../content.ts'
@@ -7,6 +6,7 @@ import { credentials, reading, type Registry } from '../formats.ts'
 import { elsewhere } from '../forwarding.ts'
 import { fileAt, fileOf, ofPlace, ofProjectId, type FileSearch, type Place } from '../lookup.ts'
 import { publish } from '../publish.ts'
+import { discard } from '../upload-form.ts'
 import { metadataOf } from './metadata.ts'
 import { deprecations, newVersion } from './publication.ts'
 import { alreadyThere, checkName, escaped, fileNameOf, isName } from './rules.ts'
@@ -71,7 +71,7 @@ export function npmEndpoints(registry: Registry): Endpoint[] {
         }
         const { version, tags, manifest } = await newVersion(name, upload, blobs).catch(
           async (error: unknown) => {
-            await removeUnused(db, blobs, 'package_files', [tarball.stored.digest])
+            await discard(registry, [tarball.stored.digest])
             throw error
           },
         )

@@ -17,6 +17,7 @@ import { groupMemberScenarios, projectMemberScenarios } from './members.ts'
 import { epicScenarios, resourceEventScenarios } from './epics.ts'
 import { issueScenarios } from './issues.ts'
 import { labelScenarios, milestoneScenarios } from './labels-and-milestones.ts'
+import { packageFormatScenarios } from './package-formats.ts'
 import { packageScenarios } from './packages.ts'
 import { npmPackageScenarios } from './npm-packages.ts'
 import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
@@ -79,6 +80,7 @@ export const scenarios: Scenarios = {
   ...projectMemberScenarios,
   ...protectedBranchScenarios,
   ...pushRuleScenarios,
+  ...packageFormatScenarios,
   ...packageScenarios,
   ...npmPackageScenarios,
   ...releaseScenarios,
