@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { createGunzip } from 'node:zlib'
 import { advertiseRefs, parseProtocol, type Service } from './advertise.ts'
@@ -14,6 +15,7 @@ import { receivePack, type PushResult, type ReceivePackOptions } from './receive
 import type { RefJournal, RefUpdate } from './ref-update.ts'
 import { listRefs } from './refs.ts'
 import { createRepository, type Repository } from './repository.ts'
+import { Starter } from './starter.ts'
 import { allowAll } from './update-refs.ts'
 import { uploadPack } from './upload-pack.ts'
 
@@ -45,23 +47,24 @@ export interface Told {
   readonly stderr: string
 }
 
+/** One of the process: a fork of it, which has the whole service in it, takes longer than most that git does here. */
+const starter = new Starter()
+
 /** Runs the client and tells how it went. */
 export async function tryGit(
   cwd: string,
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Told> {
-  try {
-    const done = await execute('git', args, {
-      cwd,
-      env: { ...clientEnvironment, ...env },
-      maxBuffer: 1 << 28,
-    })
-    return { code: 0, ...done }
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-    return { code, stdout, stderr }
-  }
+  const client = starter.start('git', ['-C', cwd, ...args], { ...clientEnvironment, ...env })
+  client.stdin.end()
+  const [stdout, stderr, { code, signal }] = await Promise.all([
+    text(client.stdout),
+    text(client.stderr),
+    client.exit,
+  ])
+  if (code === null) throw new Error(`git was ended by ${signal ?? 'nobody'}`)
+  return { code, stdout, stderr }
 }
 
 /** Runs the client, which must succeed; its output without the last line break. */
