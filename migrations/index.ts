@@ -113,6 +113,7 @@ import * as mergesThatWait from './0230-merges-that-wait.ts'
 import * as siteDomains from './0256-site-domains.ts'
 import * as topics from './0235-topics.ts'
 import * as sizesOfProjects from './0236-sizes-of-projects.ts'
+import * as pausesOfDefaultBranches from './0231-pauses-of-default-branches.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -208,6 +209,7 @@ export const migrations: MigrationList = {
   '0256-site-domains': siteDomains,
   '0235-topics': topics,
   '0236-sizes-of-projects': sizesOfProjects,
+  '0231-pauses-of-default-branches': pausesOfDefaultBranches,
   '0205-repository-health': repositoryHealth,
   '0206-locked-files-of-merge-requests': lockedFilesOfMergeRequests,
   '0210-project-fetches': projectFetches,

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person } from '../world/client.ts'
 import { startWorld, type Json, type World } from '../world/world.ts'
@@ -52,6 +54,35 @@ describe('the protected default branch', () => {
     expect((await push(developer)).stderr).toContain(`remote: Guildhall: ${words.push}`)
     expect(await push(maintainer)).toMatchObject({ code: 0 })
     await maintainer.patch(`${rules}/main`, { allow_force_push: false })
+  })
+
+  test('is protected anew by DELETE and POST, and no push slips through in between', async () => {
+    const copy = await copies.clone(project, developer)
+    await copies.commit(copy, 'in-between')
+    const push = () => copies.try(copy, ['push', 'origin', 'main'])
+    const write = () =>
+      developer.post(`/projects/${project['id'] as number}/repository/files/${world.unique('file')}`, {
+        ...{ branch: 'main', commit_message: 'x', content: 'x' },
+      })
+    expect((await maintainer.delete(`${rules}/main`)).status).toBe(204)
+    // So that it is not over while the machine is busy.
+    await sql`update default_branch_pauses set until = now() + interval '1 minute'`.execute(
+      world.service.services.db.writer,
+    )
+    const inBetween = Promise.all([push(), write()])
+    // Long enough for what does not wait to be through.
+    await Promise.race([inBetween, sleep(500)])
+    expect((await maintainer.post(rules, { name: 'main' })).status).toBe(201)
+    const [pushed, written] = await inBetween
+    expect(pushed.stderr).toContain(words.push)
+    // Refused at the door, or before it where it came late.
+    expect([400, 403]).toContain(written.status)
+
+    // Where nothing follows the branch is open, to pushes that waited too.
+    expect((await maintainer.delete(`${rules}/main`)).status).toBe(204)
+    expect((await push()).code).toBe(0)
+    expect((await maintainer.post(rules, { name: 'main' })).status).toBe(201)
+    expect((await write()).status).toBe(403)
   })
 
   test('nobody deletes it', async () => {

@@ -12,7 +12,7 @@ import {
 import { collaborationBranches } from './collaboration.ts'
 import { judge, type JudgeServices } from './judge.ts'
 import { protectionOf, type BranchRule } from './rules.ts'
-import * as store from './store.ts'
+import { settledRules } from './pause.ts'
 
 export interface GuardServices extends JudgeServices {
   readonly repositoryOf: (project: ProjectSubject) => Repository
@@ -59,7 +59,7 @@ export function collaborationGuard(services: DoorGuardServices, { actor, project
 
 /** The rules of protected branches, as the ref door asks them: for every update, whoever makes it. */
 export function branchGuard(services: DoorGuardServices, mover: Mover): RefGuard {
-  const { actor, project, via } = mover
+  const { project, via } = mover
   return {
     async check({ updates, objects }) {
       const branches = updates.flatMap((update) => {
@@ -67,7 +67,11 @@ export function branchGuard(services: DoorGuardServices, mover: Mover): RefGuard
         return branch === undefined ? [] : [{ update, branch }]
       })
       if (branches.length === 0) return []
-      const rules = await store.rulesOf(services.db.reader, project.id, actor.user?.id ?? null)
+      const rules = await settledRules(
+        services.db,
+        mover,
+        branches.map(({ branch }) => branch),
+      )
       const refusals: Refusal[] = []
       for (const { update, branch } of branches) {
         const message = await judge(services, mover, {

@@ -1,6 +1,7 @@
 import { userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import { branchRule } from './entities.ts'
+import { pauseAfter } from './pause.ts'
 import { levelEntry } from './requested.ts'
 import type { Action } from './rules.ts'
 import * as store from './store.ts'
@@ -65,4 +66,5 @@ export async function unprotect(tx: Tx, actor: Actor, project: ProjectSubject, n
   const rule = branchRule(row)
   requireUnprotect(rule.entries.filter(isUnprotect), actor, project)
   await store.remove(tx, rule.id)
+  await pauseAfter(tx, project, rule)
 }

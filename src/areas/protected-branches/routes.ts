@@ -15,6 +15,7 @@ import {
 } from '../../kernel/endpoint/index.ts'
 import { conflict, recordNotFound } from '../../kernel/errors/index.ts'
 import type { GuardServices } from './guard.ts'
+import { pauseAfter } from './pause.ts'
 import { askedAbout, Preview, previewOf } from './preview.ts'
 import { branchRule, protectedBranch, ProtectedBranch } from './entities.ts'
 import { changeParams, entryChanges, entryParams, levelParams, newEntries } from './requested.ts'
@@ -186,6 +187,7 @@ export function protectedBranchEndpoints(services: GuardServices & { plan: Plan 
           const rule = await lockRule(tx, actor, project, params.name)
           requireUnmodified(request, await store.updatedAt(tx, rule.id))
           await store.remove(tx, rule.id)
+          await pauseAfter(tx, project, rule)
         }),
     }),
   ]

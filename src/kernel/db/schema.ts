@@ -539,6 +539,11 @@ export interface CustomAttributes {
   value: string;
 }
 
+export interface DefaultBranchPauses {
+  project_id: number;
+  until: Timestamp;
+}
+
 export interface DeletedNotes {
   deleted_at: Generated<Timestamp>;
   discussion_key: string;
@@ -1966,6 +1971,7 @@ export interface DB {
   container_tags: ContainerTags;
   container_uploads: ContainerUploads;
   custom_attributes: CustomAttributes;
+  default_branch_pauses: DefaultBranchPauses;
   deleted_notes: DeletedNotes;
   deploy_key_projects: DeployKeyProjects;
   deploy_tokens: DeployTokens;
