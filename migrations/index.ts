@@ -107,6 +107,7 @@ import * as upkeepOfWikis from './0142-upkeep-of-wikis.ts'
 import * as projectStatistics from './0143-project-statistics.ts'
 import * as abuseReports from './0220-abuse-reports.ts'
 import * as appearancePictures from './0221-appearance-pictures.ts'
+import * as integrations from './0240-integrations.ts'
 import * as packageFormats from './0245-package-formats.ts'
 import * as sites from './0255-sites.ts'
 import * as mergesThatWait from './0230-merges-that-wait.ts'
@@ -203,6 +204,7 @@ export const migrations: MigrationList = {
   '0204-committers-of-merge-requests': committersOfMergeRequests,
   '0220-abuse-reports': abuseReports,
   '0221-appearance-pictures': appearancePictures,
+  '0240-integrations': integrations,
   '0245-package-formats': packageFormats,
   '0255-sites': sites,
   '0230-merges-that-wait': mergesThatWait,

@@ -11,7 +11,5 @@ export const unproven: ReadonlyMap<string, string> = new Map([
   ['mirror_available', 'mirrors of repositories'],
   ['security_policy_global_group_approvers_enabled', 'security policies'],
   ['security_approval_policies_limit', 'security policies'],
-  ['allow_all_integrations', 'integrations other than webhooks'],
-  ['allowed_integrations', 'integrations other than webhooks'],
   ['terminal_max_session_time', 'terminals of environments'],
 ])

@@ -76,6 +76,7 @@ export type GroupAbility =
   | 'admin_merge_request_settings'
   | 'admin_push_rule'
   | 'admin_web_hook'
+  | 'admin_integrations'
   | 'read_deploy_token'
   | 'admin_deploy_token'
   | 'admin_access_token'
@@ -155,6 +156,7 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   admin_merge_request_settings: { allow: owner },
   admin_push_rule: { allow: owner },
   admin_web_hook: { allow: owner },
+  admin_integrations: { allow: owner },
   read_deploy_token: { allow: [member(Role.maintainer)] },
   admin_deploy_token: { allow: owner },
   admin_access_token: { allow: owner },

@@ -260,6 +260,7 @@ export type ProjectAbility =
   | 'read_security_settings'
   | 'admin_security_settings'
   | 'admin_web_hook'
+  | 'admin_integrations'
   | 'admin_deploy_token'
   | 'admin_access_token'
   | 'read_infra_state'
@@ -438,6 +439,7 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_security_settings: { allow: developer },
   admin_security_settings: { allow: maintainer, never: [archived] },
   admin_web_hook: { allow: maintainer },
+  admin_integrations: { allow: maintainer },
   admin_deploy_token: { allow: maintainer },
   admin_access_token: { allow: maintainer },
   read_infra_state: { allow: developer, never: [off('infrastructure'), otherJob] },

@@ -8,6 +8,7 @@ import type { Settings } from '../../settings/index.ts'
 import { mayCall } from './chains.ts'
 import { recordDelivery, type DeliveryContent } from './deliveries-store.ts'
 import { addressOf, type Hook } from './hook.ts'
+import { isAllowed, messageOf } from './integrations/rules.ts'
 import { isResting, restAfter } from './rules.ts'
 import { stableUuid } from './stable-uuid.ts'
 import * as store from './store.ts'
@@ -57,7 +58,9 @@ export function outboundOf(services: DeliveryServices, kind: KeeperKind): Outbou
 
 /** Calls a webhook unless it rests or its calls go round in a circle, and writes down what came of it. */
 export async function callUnlessResting(services: DeliveryServices, hook: Hook, call: Call): Promise<void> {
-  if (services.settings.values.silent_mode_enabled || isResting(hook, new Date())) return
+  const { settings } = services
+  if (settings.values.silent_mode_enabled || isResting(hook, new Date())) return
+  if (hook.integration !== null && !isAllowed(settings, hook.integration.name)) return
   if (!(await mayCall(services.db, hook.id, call.eventUuid))) {
     const { trigger, eventUuid } = call
     services.log.warn({ webhook: hook.id, trigger, eventUuid }, 'a webhook is not called by what it led to')
@@ -110,6 +113,10 @@ type Request = { readonly headers: Record<string, string> } & (
 )
 
 function requestOf(hook: Hook, { trigger, payload, eventUuid }: Call, instance: string): Request {
+  if (hook.integration !== null) {
+    const message = messageOf(hook.integration, trigger, payload)
+    return { headers: {}, url: hook.url, body: JSON.stringify(message) }
+  }
   const address = new URL(addressOf(hook))
   const login = address.username === '' ? undefined : `${address.username}:${address.password}`
   address.username = ''

@@ -1,4 +1,6 @@
 import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Properties } from './integrations/catalogue.ts'
+import type { Configured } from './integrations/rules.ts'
 import type { TriggerName } from './triggers.ts'
 
 export const filterStrategies = ['wildcard', 'regex', 'all_branches'] as const
@@ -29,14 +31,23 @@ export interface Hook extends HookValues {
   readonly project_id: number | null
   readonly namespace_id: number | null
   readonly uuid: string
+  /** What it is called as, where it is no plain webhook. */
+  readonly integration: Configured | null
   /** Calls in a row that went wrong. */
   readonly failures: number
   readonly disabled_until: string | null
   readonly created_at: string
 }
 
+export interface StoredIntegration {
+  readonly integration: string | null
+  /** Sealed. */
+  readonly properties: string | null
+}
+
 /** As it is stored: address, token, headers and variables are sealed. */
-export interface StoredHook extends Omit<Hook, 'custom_headers' | 'url_variables'> {
+export interface StoredHook
+  extends Omit<Hook, 'custom_headers' | 'url_variables' | 'integration'>, StoredIntegration {
   readonly custom_headers: string | null
   readonly url_variables: string | null
 }
@@ -44,11 +55,12 @@ export interface StoredHook extends Omit<Hook, 'custom_headers' | 'url_variables
 export type StoredValues = Omit<HookValues, 'custom_headers' | 'url_variables'> &
   Pick<StoredHook, 'custom_headers' | 'url_variables'>
 
-const contexts = {
+export const contexts = {
   url: 'webhooks.url',
   token: 'webhooks.token',
   custom_headers: 'webhooks.custom_headers',
   url_variables: 'webhooks.url_variables',
+  properties: 'webhooks.properties',
 } as const
 
 export function openHook(row: StoredHook, cipher: Cipher): Hook {
@@ -60,7 +72,16 @@ export function openHook(row: StoredHook, cipher: Cipher): Hook {
     token: row.token === null ? null : cipher.open(row.token, contexts.token),
     custom_headers: pairs(row.custom_headers, contexts.custom_headers),
     url_variables: pairs(row.url_variables, contexts.url_variables),
+    integration: openIntegration(row, cipher),
   }
+}
+
+export function openIntegration(
+  { integration: name, properties }: StoredIntegration,
+  cipher: Cipher,
+): Configured | null {
+  if (name === null || properties === null) return null
+  return { name, properties: JSON.parse(cipher.open(properties, contexts.properties)) as Properties }
 }
 
 export function sealHook(values: HookValues, cipher: Cipher): StoredValues {

@@ -8,6 +8,7 @@ import { forgetChains } from './chains.ts'
 import { prune } from './deliveries-store.ts'
 import { announceExpiringTokens } from './expiring-tokens.ts'
 import { openHook } from './hook.ts'
+import { integrationEndpoints } from './integrations/routes.ts'
 import { builders } from './payloads/builders.ts'
 import type { PayloadServices } from './payloads/parts.ts'
 import { groupPlace, instancePlace, projectPlace } from './places.ts'
@@ -65,6 +66,7 @@ export function webhooks(given: WebhookServices): {
         : []),
       ...hookEndpoints(services, instancePlace),
       ...callingEndpoints(calling, instancePlace),
+      ...integrationEndpoints(services),
     ],
     tasks: [
       send,

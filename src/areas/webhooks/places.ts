@@ -39,9 +39,9 @@ export const instancePlace: Place<typeof instance> = {
 export function within(kind: KeeperKind, id: RawBuilder<unknown> = sql`subject.id`): RawBuilder<unknown> {
   switch (kind) {
     case 'project':
-      return sql`w.project_id = ${id}`
+      return sql`w.project_id = ${id} and w.integration is null`
     case 'group':
-      return sql`w.namespace_id = ${id}`
+      return sql`w.namespace_id = ${id} and w.integration is null`
     case 'instance':
       return sql`w.project_id is null and w.namespace_id is null`
   }

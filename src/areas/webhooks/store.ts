@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { KeeperKind, Owner } from '../../access/index.ts'
 import type { Database, Reader, Tx, Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
-import type { StoredHook, StoredValues } from './hook.ts'
+import type { StoredHook, StoredIntegration, StoredValues } from './hook.ts'
 import { within } from './places.ts'
 import { mostHooks, tooMany } from './rules.ts'
 import type { TriggerName } from './triggers.ts'
@@ -10,7 +10,7 @@ import type { TriggerName } from './triggers.ts'
 const columns = sql`
   w.id, w.project_id, w.namespace_id, w.uuid, w.name, w.description, w.url, w.token, w.triggers, w.branch_filter,
   w.branch_filter_strategy, w.ssl_verification, w.template, w.custom_headers, w.url_variables, w.failures,
-  w.disabled_until, w.created_at`
+  w.disabled_until, w.created_at, w.integration, w.properties`
 
 /** Read together with the caller's access: `subject` is the project or group. */
 export function list(kind: KeeperKind, input: PageInput): Read<StoredHook> {
@@ -85,10 +85,16 @@ function calledFor(
   names: readonly TriggerName[],
   about: { readonly projectId: RawBuilder<unknown>; readonly groupId: RawBuilder<unknown> },
 ): RawBuilder<unknown>[] {
-  const some = sql`w.triggers && ${[...names]}::text[]`
+  const some = sql`w.active and w.triggers && ${[...names]}::text[]`
+  const above = line(about.projectId, about.groupId)
+  // Of integrations of one kind the nearest is called, if it is active.
+  const nearest = sql`(w.integration is null or not exists (
+    select from webhooks o where o.integration = w.integration and (o.project_id = ${about.projectId}
+      or o.namespace_id = any (${above})
+        and array_position(${above}, o.namespace_id) > array_position(${above}, w.namespace_id))))`
   return [
     sql`from webhooks w where w.project_id = ${about.projectId} and ${some}`,
-    sql`from webhooks w where w.namespace_id = any (${line(about.projectId, about.groupId)}) and ${some}`,
+    sql`from webhooks w where w.namespace_id = any (${above}) and ${some} and ${nearest}`,
     sql`from webhooks w where w.project_id is null and w.namespace_id is null and ${some}`,
   ]
 }
@@ -100,7 +106,7 @@ export function isCalledFor(names: readonly TriggerName[]): RawBuilder<unknown> 
   return sql`(${sql.join(each, sql` or `)})`
 }
 
-export interface Called {
+export interface Called extends StoredIntegration {
   readonly id: number
   readonly kind: KeeperKind
   readonly triggers: readonly TriggerName[]
@@ -118,7 +124,7 @@ export async function findCalled(
     groupId: sql`${about.groupId}::bigint`,
   }).map(
     (from) => sql`
-      select w.id, w.triggers, w.branch_filter, w.branch_filter_strategy,
+      select w.id, w.triggers, w.branch_filter, w.branch_filter_strategy, w.integration, w.properties,
         case when w.project_id is not null then 'project' when w.namespace_id is not null then 'group'
           else 'instance' end as kind ${from}`,
   )

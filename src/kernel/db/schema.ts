@@ -1875,6 +1875,7 @@ export interface WebhookDeliveries {
 }
 
 export interface Webhooks {
+  active: Generated<boolean>;
   branch_filter: string | null;
   branch_filter_strategy: string;
   created_at: Generated<Timestamp>;
@@ -1883,13 +1884,16 @@ export interface Webhooks {
   disabled_until: Timestamp | null;
   failures: Generated<number>;
   id: Generated<number>;
+  integration: string | null;
   name: string | null;
   namespace_id: number | null;
   project_id: number | null;
+  properties: string | null;
   ssl_verification: boolean;
   template: string | null;
   token: string | null;
   triggers: string[];
+  updated_at: Generated<Timestamp>;
   url: string;
   url_variables: string | null;
   uuid: Generated<string>;

@@ -47,6 +47,7 @@ import { uploadScenarios } from './uploads.ts'
 import { userScenarios } from './users.ts'
 import { variableScenarios } from './variables.ts'
 import { settingScenarios } from './settings.ts'
+import { integrationScenarios } from './integrations.ts'
 import { webhookScenarios } from './webhooks.ts'
 import { wikiScenarios } from './wikis.ts'
 
@@ -107,6 +108,7 @@ export const scenarios: Scenarios = {
   ...userScenarios,
   ...settingScenarios,
   ...variableScenarios,
+  ...integrationScenarios,
   ...webhookScenarios,
   ...wikiScenarios,
 }

@@ -1,0 +1,150 @@
+import type { SwitchedTrigger } from '../triggers.ts'
+import { html, markdown, marked, type Style } from './styles.ts'
+
+/** What integrations are told of; the API switches each by `<name>_events`. */
+export const toldOf = [
+  'push',
+  'issues',
+  'confidential_issues',
+  'merge_requests',
+  'tag_push',
+  'note',
+  'confidential_note',
+  'pipeline',
+  'wiki_page',
+  'deployment',
+] as const satisfies readonly SwitchedTrigger[]
+export type ToldOf = (typeof toldOf)[number]
+
+/** What a new one is told of unless said otherwise: nothing confidential. */
+export const usual: readonly ToldOf[] = ['push', 'issues', 'merge_requests', 'tag_push', 'note', 'wiki_page']
+
+/** The channel that hears of these instead of the usual one. */
+export const channels: Readonly<Record<ToldOf, ChannelField>> = {
+  push: 'push_channel',
+  issues: 'issue_channel',
+  confidential_issues: 'confidential_issue_channel',
+  merge_requests: 'merge_request_channel',
+  tag_push: 'tag_push_channel',
+  note: 'note_channel',
+  confidential_note: 'confidential_note_channel',
+  pipeline: 'pipeline_channel',
+  wiki_page: 'wiki_page_channel',
+  deployment: 'deployment_channel',
+}
+
+type ChannelField =
+  | 'push_channel'
+  | 'issue_channel'
+  | 'confidential_issue_channel'
+  | 'merge_request_channel'
+  | 'tag_push_channel'
+  | 'note_channel'
+  | 'confidential_note_channel'
+  | 'pipeline_channel'
+  | 'wiki_page_channel'
+  | 'deployment_channel'
+
+export const branchChoices = ['all', 'default', 'protected', 'default_and_protected'] as const
+export const labelChoices = ['match_any', 'match_all'] as const
+
+/** What integrations are set by; each has some of it. */
+export interface Properties extends Partial<Readonly<Record<ChannelField, string>>> {
+  readonly webhook?: string
+  readonly username?: string
+  readonly channel?: string
+  readonly hostname?: string
+  readonly token?: string
+  readonly room?: string
+  readonly thread?: number
+  readonly notify_only_broken_pipelines?: boolean
+  readonly branches_to_be_notified?: (typeof branchChoices)[number]
+  readonly labels_to_be_notified?: string
+  readonly labels_to_be_notified_behavior?: (typeof labelChoices)[number]
+}
+export type Property = keyof Properties
+
+/** Never shown again: who knows them writes in the chat. */
+export const secrets: ReadonlySet<Property> = new Set(['webhook', 'token'])
+
+export interface Message {
+  readonly text: string
+  readonly trigger: ToldOf
+  /** Path of the project. */
+  readonly of: string
+}
+
+export interface Integration {
+  readonly title: string
+  readonly needs: readonly Property[]
+  readonly takes: readonly Property[]
+  readonly style: Style
+  /** Where its messages go. */
+  readonly address: (properties: Properties) => string
+  readonly body: (message: Message, properties: Properties) => object
+}
+
+const filters: readonly Property[] = [
+  'notify_only_broken_pipelines',
+  'branches_to_be_notified',
+  'labels_to_be_notified',
+  'labels_to_be_notified_behavior',
+]
+
+function hooked(title: string, style: Style, body: Integration['body']): Integration {
+  return {
+    title,
+    needs: ['webhook'],
+    takes: ['webhook', ...filters],
+    style,
+    address: ({ webhook }) => webhook!,
+    body,
+  }
+}
+
+/** Where a message says itself which channel it is for, and who speaks. */
+function channelled(title: string, style: Style): Integration {
+  const plain = hooked(title, style, ({ text, trigger }, properties) => {
+    const { username, channel } = properties
+    const to = properties[channels[trigger]] ?? channel
+    return { text, ...(username !== undefined && { username }), ...(to !== undefined && { channel: to }) }
+  })
+  return { ...plain, takes: [...plain.takes, 'username', 'channel', ...Object.values(channels)] }
+}
+
+/** By the name that the settings know: the API writes it with hyphens. */
+export const integrations: Readonly<Record<string, Integration>> = {
+  discord: hooked('Discord Notifications', markdown, ({ text }) => ({
+    content: text.slice(0, 2000),
+    allowed_mentions: { parse: [] },
+  })),
+  hangouts_chat: hooked('Google Chat', marked, ({ text }) => ({ text })),
+  mattermost: channelled('Mattermost notifications', markdown),
+  microsoft_teams: hooked('Microsoft Teams notifications', markdown, ({ text, of }) => ({
+    '@type': 'MessageCard',
+    '@context': 'https://schema.org/extensions',
+    summary: of,
+    text,
+  })),
+  pumble: hooked('Pumble', markdown, ({ text }) => ({ text })),
+  slack: channelled('Slack notifications', marked),
+  telegram: {
+    title: 'Telegram',
+    needs: ['token', 'room'],
+    takes: ['hostname', 'token', 'room', 'thread', ...filters],
+    style: html,
+    address: ({ hostname, token }) =>
+      `${(hostname ?? 'https://api.telegram.org').replace(/\/+$/, '')}/bot${encodeURIComponent(token!).replaceAll('%3A', ':')}/sendMessage`,
+    body: ({ text }, { room, thread }) => ({
+      chat_id: room,
+      ...(thread !== undefined && { message_thread_id: thread }),
+      text,
+      parse_mode: 'HTML',
+    }),
+  },
+  unify_circuit: hooked('Unify Circuit', markdown, ({ text, of }) => ({ subject: of, text, markdown: true })),
+  webex_teams: hooked('Webex Teams', markdown, ({ text }) => ({ markdown: text })),
+}
+
+export const slugOf = (name: string): string => name.replaceAll('_', '-')
+export const nameOf = (slug: string): string => slug.replaceAll('-', '_')
