@@ -66,7 +66,12 @@ export async function makeThings(world: World): Promise<Things> {
     await world.root.put(`${path}/packages/generic/tool/1.0/tool.bin?select=package_file`, 'x'),
     201,
   )
+  const chat = { webhook: 'http://192.0.2.1/' }
+  for (const place of [path, `/groups/${id(group)}`])
+    expectStatus(await world.root.put(`${place}/integrations/pumble`, chat), 200)
   return {
+    'integrations :slug': 'pumble',
+    'services :slug': 'pumble',
     'state :name': 'production',
     'versions :serial': 1,
     'packages :package_id': file['package_id'] as number,
