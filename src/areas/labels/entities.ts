@@ -1,4 +1,5 @@
 import { Fields, Flag, Id, Int, Nullable, Optional, Text } from '../../kernel/endpoint/index.ts'
+import { escapeHtml } from '../../kernel/lib/html.ts'
 import { textColor } from './colors.ts'
 
 const ofAll = {
@@ -54,7 +55,7 @@ export function labelDetails(row: LabelDetailsRow) {
     id: row.id,
     name: row.name,
     description: row.description,
-    description_html: escaped(row.description ?? ''),
+    description_html: escapeHtml(row.description ?? ''),
     text_color: textColor(row.color),
     color: row.color,
   }
@@ -69,17 +70,4 @@ export function label(row: LabelRow) {
     priority: row.priority,
     is_project_label: row.is_project_label,
   }
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** A description is plain text. */
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character]!)
 }

@@ -1,4 +1,5 @@
 import type { Tx } from '../../kernel/db/index.ts'
+import { escapeHtml } from '../../kernel/lib/html.ts'
 import { tell, toldOfPeople, toldOfTexts, type Told } from '../issues/index.ts'
 import { listCommits, type Commit, type Oid, type Repository } from '../../git/index.ts'
 import type { MergeRequestRow } from './rows.ts'
@@ -89,7 +90,7 @@ export function toldOfPush(commits: readonly Commit[], compareUrl: string): Told
   if (commits.length === 0) return []
   const count = commits.length === 1 ? '1 commit' : `${commits.length} commits`
   const lines = commits.map(
-    ({ oid, message }) => `<li>${oid.slice(0, 8)} - ${escaped(subjectOf(message))}</li>`,
+    ({ oid, message }) => `<li>${oid.slice(0, 8)} - ${escapeHtml(subjectOf(message))}</li>`,
   )
   const body = `added ${count}\n\n<ul>${lines.join('')}</ul>\n\n[Compare with previous version](${compareUrl})`
   return [{ action: 'commit', body }]
@@ -97,10 +98,6 @@ export function toldOfPush(commits: readonly Commit[], compareUrl: string): Told
 
 function subjectOf(message: string): string {
   return message.trimStart().split('\n', 1)[0]!.slice(0, 255)
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 export const told = {

@@ -25,6 +25,7 @@ import {
   Text,
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
+import { escapeHtml } from '../../kernel/lib/html.ts'
 import { avatarUrl } from '../avatars/index.ts'
 import { CustomAttribute } from '../custom-attributes/index.ts'
 import { SharedWith } from '../shares/index.ts'
@@ -342,15 +343,7 @@ function permissions(row: ProjectRow) {
   }
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
 function paragraph(text: string | null): string {
   if (text === null || text.trim() === '') return ''
-  return `<p dir="auto">${text.replace(/[&<>"']/g, (character) => escapes[character]!)}</p>`
+  return `<p dir="auto">${escapeHtml(text)}</p>`
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { Fields, Nullable, OneOf, rows, Text, Timestamp, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
+import { escapeHtml } from '../../kernel/lib/html.ts'
 
 /** What people say that they are at. */
 export const Status = Fields({
@@ -108,9 +109,6 @@ function blankAsNull(text: string | null | undefined): string | null {
   return text == null || text.trim() === '' ? null : text.trim()
 }
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
 export function statusEntity(row: StatusRow) {
-  const html = row.message?.replace(/[&<>"]/g, (character) => escapes[character]!) ?? null
-  return { ...row, message_html: html }
+  return { ...row, message_html: row.message === null ? null : escapeHtml(row.message) }
 }

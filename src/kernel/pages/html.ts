@@ -1,3 +1,5 @@
+import { escapeHtml } from '../lib/html.ts'
+
 /** Markup that is safe to send. */
 export class Html {
   readonly text: string
@@ -18,17 +20,5 @@ function textOf(part: Part): string {
   if (part === null || part === undefined || part === false) return ''
   if (part instanceof Html) return part.text
   if (typeof part === 'object') return part.map(textOf).join('')
-  return escape(String(part))
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character]!)
+  return escapeHtml(String(part))
 }

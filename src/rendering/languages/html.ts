@@ -1,15 +1,4 @@
-/** Text as HTML shows it, also inside of an attribute. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (sign) => entities[sign]!)
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
+import { escapeHtml } from '../../kernel/lib/html.ts'
 
 export function renderPlain(source: string): string {
   return `<pre><code>${escapeHtml(source)}</code></pre>\n`

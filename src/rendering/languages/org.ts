@@ -1,4 +1,5 @@
-import { escapeHtml, renderList, type ListLine } from './html.ts'
+import { escapeHtml } from '../../kernel/lib/html.ts'
+import { renderList, type ListLine } from './html.ts'
 
 /*
  * Org, as far as pages of a wiki use it: headlines with keywords and tags, paragraphs, lists, tables, blocks, drawers,

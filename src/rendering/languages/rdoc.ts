@@ -1,4 +1,5 @@
-import { escapeHtml, renderList, type ListLine } from './html.ts'
+import { escapeHtml } from '../../kernel/lib/html.ts'
+import { renderList, type ListLine } from './html.ts'
 
 /*
  * RDoc's markup: headings, paragraphs, lists, verbatim text, marks and links. A renderer of ours, since npm has none.
