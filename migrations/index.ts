@@ -115,6 +115,7 @@ import * as siteDomains from './0256-site-domains.ts'
 import * as topics from './0235-topics.ts'
 import * as sizesOfProjects from './0236-sizes-of-projects.ts'
 import * as pausesOfDefaultBranches from './0231-pauses-of-default-branches.ts'
+import * as feedTokens from './0237-feed-tokens.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -212,6 +213,7 @@ export const migrations: MigrationList = {
   '0235-topics': topics,
   '0236-sizes-of-projects': sizesOfProjects,
   '0231-pauses-of-default-branches': pausesOfDefaultBranches,
+  '0237-feed-tokens': feedTokens,
   '0205-repository-health': repositoryHealth,
   '0206-locked-files-of-merge-requests': lockedFilesOfMergeRequests,
   '0210-project-fetches': projectFetches,

@@ -205,6 +205,19 @@ export async function enterById<Subject>(
   return (await enterFrom<Subject, never>(db, kind, source, lookup)).entrance
 }
 
+/** As `enterById` with rows, for who has shown a token that only reads; in admin mode it makes nobody an administrator. */
+export async function enterToRead<Subject, Row>(
+  db: Statements,
+  kind: AnyKind,
+  { userId, adminMode }: { readonly userId: number; readonly adminMode: boolean },
+  lookup: Lookup,
+  read: Read<Row>,
+): Promise<Entrance<Subject, Row>> {
+  const user = adminMode ? userColumnsWith(sql`false as admin`) : userColumns
+  const source = sql`select ${user}, ${none} from users u where u.id = ${userId}`
+  return (await enterFrom<Subject, Row>(db, kind, source, lookup, read)).entrance
+}
+
 /**
  * What HTTP Basic carries: a token as the password, under any name; the exact name and secret of a deploy token; or the
  * name or address of a user and his password.

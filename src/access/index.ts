@@ -35,6 +35,7 @@ export {
   enterAs,
   enterById,
   enterByLogin,
+  enterToRead,
   findUser,
   type Entrance,
   type Login,

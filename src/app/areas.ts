@@ -64,6 +64,7 @@ import { oauth } from '../areas/oauth/index.ts'
 import { templates } from '../areas/templates/index.ts'
 import { terraform } from '../areas/terraform/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
+import { feeds } from '../areas/feeds/index.ts'
 import { topics } from '../areas/topics/index.ts'
 import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
@@ -132,6 +133,7 @@ export function areas(services: Services): Area[] {
     afterPush,
   }
   const lfs = gitLfs(gitServices)
+  const feedArea = feeds(services)
   const repositoryServices = {
     ...services,
     largeFiles: lfs.largeFiles,
@@ -192,8 +194,12 @@ export function areas(services: Services): Area[] {
     packages(services),
     terraform(services),
     oci({ ...services, passwords, machineLogin: deployTokenLogin(services) }),
-    gitHttp({ ...gitServices, neighbours: [lfs.neighbour, rawFiles(repositoryServices)] }),
+    gitHttp({
+      ...gitServices,
+      neighbours: [lfs.neighbour, feedArea.neighbour, rawFiles(repositoryServices)],
+    }),
     lfs,
+    feedArea,
     downloads,
     gitSsh(gitServices),
     markdownArea,

@@ -3,7 +3,6 @@
  * about. The manual says so of each.
  */
 export const unproven: ReadonlyMap<string, string> = new Map([
-  ['disable_feed_token', 'feeds'],
   ['bulk_import_enabled', 'direct transfers'],
   ['bulk_import_max_download_file_size', 'direct transfers'],
   ['bulk_import_concurrent_pipeline_batch_limit', 'direct transfers'],

@@ -1806,6 +1806,7 @@ export interface Users {
   email_digest: Generated<string>;
   external: Generated<boolean>;
   failed_attempts: Generated<number>;
+  feed_token_version: Generated<number>;
   id: Generated<number>;
   kind: Generated<string>;
   last_activity_on: string | null;

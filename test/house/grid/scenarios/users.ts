@@ -50,6 +50,8 @@ export const userScenarios: Scenarios = {
     'another user': (stage) => ({ path: { id: stage.world.root.id } }),
   },
   'GET /user': { '': plain },
+  'GET /user/feed_token': { '': plain },
+  'POST /user/feed_token/rotate': { '': plain },
   'GET /users': { '': plain },
   'GET /users/:id': { '': stranger },
   'POST /users': {
