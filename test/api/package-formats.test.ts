@@ -96,7 +96,7 @@ describe('a Python package', () => {
     }
   })
 
-  test.skipIf(!hasPip)('is installed by pip', { timeout: 60_000 }, async () => {
+  test.skipIf(!hasPip)('is installed by pip', { timeout: 180_000 }, async () => {
     const project = await world.project()
     const developer = await world.member({ project }, 'developer')
     expectStatus(await publish(project, pythonForm('greeter', '1.2.0', await wheel('greeter', '1.2.0'))), 201)
@@ -107,7 +107,8 @@ describe('a Python package', () => {
     )
     const options = ['--isolated', '--no-cache-dir', '--disable-pip-version-check', '--target', folder]
     try {
-      await run('python3', ['-m', 'pip', 'install', '-q', ...options, '--index-url', index, 'greeter==1.2.0'])
+      const args = ['-m', 'pip', 'install', '-q', ...options, '--index-url', index, 'greeter==1.2.0']
+      await run('python3', args, { env: { ...process.env, no_proxy: '*', NO_PROXY: '*' } })
       expect(await readFile(path.join(folder, 'greeter', '__init__.py'), 'utf8')).toContain('"1.2.0"')
     } finally {
       await rm(folder, { recursive: true, force: true })

@@ -391,6 +391,7 @@ describe('a cleanup policy', () => {
     const all = ['tool.bin', 'tool.bin', 'tool.bin', 'other.bin']
     await workers(2)
     expect(await files()).toEqual(all)
+    await workers(0)
     await sql`update package_cleanup_policies set next_run_at = now()`.execute(db.writer)
     await workers(0)
     expect(await files()).toEqual(all)
