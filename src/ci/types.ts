@@ -252,7 +252,7 @@ export interface CompiledJob {
   idTokens: Record<string, { aud: string | string[] }>
   secrets: Record<string, unknown>
   release: Release | null
-  /** True or the given map for jobs that publish a site; null for all others. */
+  /** True or the given map, expanded, for jobs that publish a site; null for all others. */
   pages: true | Record<string, unknown> | null
   /** What a runner gets unless somebody starts the job with other values. */
   inputs: Record<string, unknown>
