@@ -108,7 +108,7 @@ test('a background process neither holds the job up nor outlives it', async () =
 })
 
 test('at the stop running jobs have a while, then are reported as failed', async () => {
-  const runner = await startRunner({ shutdownGrace: 0.5 })
+  const runner = await startRunner({ shutdownGrace: 3 })
   await using _ = runner
   const short = runner.server.offer({ script: ['echo ready; sleep 0.3'] })
   const long = runner.server.offer({ script: ['echo ready; sleep 100'], afterScript: ['echo after'] })
