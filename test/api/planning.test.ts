@@ -246,6 +246,13 @@ test('issues come in the order of their milestones and of what matters most', as
   ])
   expect(await order('order_by=label_priority&sort=asc')).toEqual(byLabel)
   expect(await order('order_by=label_priority&sort=asc&labels=low&per_page=2')).toEqual(['both', 'low'])
+  for (const by of ['priority', 'milestone_due', 'label_priority'].flatMap((name) => [
+    `order_by=${name}&sort=asc`,
+    `order_by=${name}&sort=desc`,
+  ])) {
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => order(`${by}&per_page=2&page=${page}`)))
+    expect(pages.flat(), by).toEqual(await order(by))
+  }
 
   const withLabel = async (): Promise<void> => {
     expect(await order('order_by=priority&sort=asc&labels=all')).toEqual(byPriority)
