@@ -131,6 +131,7 @@ describe('a Python package', () => {
     ['of a name with slashes', () => pythonForm('../x', '1', 'x'), /name is invalid/],
     ['of a version that is none', () => pythonForm('tool', 'one', 'x'), /version is invalid/],
     ['with a wrong digest', () => pythonForm('tool', '1', 'x', { sha256_digest: 'a' }), /sha256_digest/],
+    ['with a NUL', () => pythonForm('tool', '1', 'x', { requires_python: '\0' }), /cannot be kept|invalid/],
     ['with another wrong digest', () => pythonForm('tool', '1', 'x', { md5_digest: 'a' }), /md5_digest/],
     ['of another kind of file', () => formWith('content', 'x.exe', 'x', { name: 'a', version: '1' }), /file/],
     [
@@ -303,6 +304,8 @@ describe('a Helm chart', () => {
     ['whose Chart.yaml is a list', () => chartYaml('- a'), /invalid/],
     ['with a bad name', () => chartForm('..', '1.0.0'), /name of the chart/],
     ['with a bad version', () => chartForm('app', '1'), /version of the chart/],
+    ['that holds itself', () => chartForm('app', '1.0.0', 'keywords: &a [*a]\n'), /cannot be kept|no YAML/],
+    ['with half a character', () => chartForm('app', '1.0.0', 'home: "\\ud800"\n'), /cannot be kept|no YAML/],
     ['of an unknown form', () => chartYaml('apiVersion: v9\nname: a\nversion: 1.0.0'), /apiVersion/],
     ['that is missing', () => formWith('other', 'c.tgz', 'x'), /chart is missing/],
   ])('is refused %s', async ([, form, fault]) => {

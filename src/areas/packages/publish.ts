@@ -6,6 +6,7 @@ import { notFound } from '../../kernel/errors/index.ts'
 import type { StoredFile } from './content.ts'
 import type { FileRow } from './entities.ts'
 import { fileColumns, type Format } from './store.ts'
+import { storedJson } from './stored-json.ts'
 
 export interface NewPackage {
   readonly type: Format
@@ -68,7 +69,7 @@ async function upsertPackage(
     insert into packages as k
       (project_id, package_type, name, name_key, version, status, creator_id, pipeline_id, metadata)
     values (${project.id}, ${made.type}, ${made.name}, ${made.key}, ${made.version}, ${made.status ?? 'default'},
-      ${actor.user?.id ?? null}, ${actor.job?.pipelineId ?? null}, ${JSON.stringify(made.metadata ?? {})}::jsonb)
+      ${actor.user?.id ?? null}, ${actor.job?.pipelineId ?? null}, ${storedJson(made.metadata ?? {})}::jsonb)
     on conflict on constraint packages_version do update set updated_at = now(),
       status = coalesce(${made.status ?? null}, k.status),
       pipeline_id = coalesce(excluded.pipeline_id, k.pipeline_id),
@@ -93,7 +94,7 @@ async function insertFile(tx: Tx, packageId: number, { actor, file }: Publicatio
     with f as (
       insert into package_files (package_id, file_name, size, digest, md5, sha1, pipeline_id, metadata)
       values (${packageId}, ${file.fileName}, ${stored.size}, ${stored.digest}, ${stored.md5}, ${stored.sha1},
-        ${actor.job?.pipelineId ?? null}, ${JSON.stringify(file.metadata ?? {})}::jsonb)
+        ${actor.job?.pipelineId ?? null}, ${storedJson(file.metadata ?? {})}::jsonb)
       returning *
     )
     select ${fileColumns} from f`.execute(tx)

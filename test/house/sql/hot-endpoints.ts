@@ -1,5 +1,6 @@
 import { pushImage } from '../fuzz/things.ts'
 import { pushFiles } from '../../world/push.ts'
+import { npmDocument } from '../../world/npm-package.ts'
 import { expectStatus, type Json, type World } from '../../world/world.ts'
 import type { Reply } from '../../world/client.ts'
 
@@ -49,6 +50,10 @@ export const hotEndpoints: readonly HotEndpoint[] = [
   get('/projects/:id/members/all', ({ project }) => `/projects/${id(project)}/members/all`),
   get('/groups/:id', ({ group }) => `/groups/${id(group)}`),
   get('/groups/:id/members', ({ group }) => `/groups/${id(group)}/members`),
+  get(
+    '/projects/:id/packages/npm/:package_name',
+    ({ project }) => `/projects/${id(project)}/packages/npm/hot`,
+  ),
   get('/projects/:id/variables', ({ project }) => `/projects/${id(project)}/variables`),
   get('/projects/:id/variables/:key', ({ project }) => `/projects/${id(project)}/variables/HOT`),
   {
@@ -183,6 +188,8 @@ export async function makeThings(world: World): Promise<Things> {
   const project = await world.project({ namespace_id: id(group) })
   const path = `/projects/${id(project)}`
   await world.member({ project }, 'developer')
+  const published = await npmDocument({ name: 'hot', version: '1.0.0' })
+  expectStatus(await world.root.put(`${path}/packages/npm/hot`, published), 200)
   expectStatus(await world.root.post(`${path}/variables`, { key: 'HOT', value: 'x' }), 201)
   expectStatus(await world.root.post(`${path}/protected_branches`, { name: 'hot' }), 201)
   expectStatus(await world.root.post(`${path}/issues`, { title: 'Hot issue', labels: 'hot' }), 201)

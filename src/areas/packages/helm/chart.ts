@@ -1,6 +1,7 @@
 import semver from 'semver'
 import { parse } from 'yaml'
 import { badRequest } from '../../../kernel/errors/index.ts'
+import { storedJson } from '../stored-json.ts'
 
 /** What a chart tells of itself, as the index repeats it. */
 export interface Chart {
@@ -45,8 +46,6 @@ export function chartOf(text: string): Chart {
   const metadata = Object.fromEntries(
     Object.entries(content).filter(([key, value]) => known.includes(key) && value !== null),
   )
-  const json = JSON.stringify(metadata)
-  if (json.length > 100_000 || json.includes('\\u0000') || !json.isWellFormed())
-    throw badRequest('Chart.yaml is invalid')
+  if (storedJson(metadata).length > 100_000) throw badRequest('Chart.yaml is too large')
   return { name, version, metadata }
 }
