@@ -13,7 +13,8 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
-import { AnyProject, contextOf, Project, project as entity } from './entities.ts'
+import { contextOf, project as entity } from './entities.ts'
+import { AnyProject, Project } from './shapes.ts'
 import { forksOfSubject } from './fork-store.ts'
 import { forkProject, linkFork, unlinkFork } from './forking.ts'
 import { listParams } from './list-params.ts'

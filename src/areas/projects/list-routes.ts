@@ -12,7 +12,8 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
-import { AnyProject, contextOf, project, type ContextServices } from './entities.ts'
+import { contextOf, project, type ContextServices } from './entities.ts'
+import { AnyProject } from './shapes.ts'
 import { allParams, listParams } from './list-params.ts'
 import { contributedTo, projectsWhere, visibleProjects, type ListedProject } from './listing.ts'
 import type { ProjectServices } from './routes.ts'
