@@ -47,6 +47,7 @@ import { projectAliases, projectOfAlias } from '../areas/project-aliases/index.t
 import { rawFiles, repository } from '../areas/repository/index.ts'
 import { codeOwners } from '../areas/code-owners/index.ts'
 import { secretPushProtection } from '../areas/secret-push-protection/index.ts'
+import { securityPolicies } from '../areas/security-policies/index.ts'
 import { storageMoves } from '../areas/storage-moves/index.ts'
 import { pushRules } from '../areas/push-rules/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
@@ -182,6 +183,7 @@ export function areas(services: Services): Area[] {
     pushRules(services),
     codeOwners(services),
     secretPushProtection(services),
+    securityPolicies(services),
     storageMoves(services),
     repository(repositoryServices),
     commitStatuses({ ...services, refProtection, process: pipelineArea.process }),

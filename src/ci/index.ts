@@ -6,6 +6,8 @@
 export type * from './types.ts'
 
 // Compiling: `load` the file with all it includes, gather what the config asks for, `compile` it for one pipeline.
+export { ConfigError } from './config/config-error.ts'
+export { readYaml } from './config/yaml.ts'
 export { load, mergedYaml, parse, type ParseOptions, type ParseResult } from './config/parse.ts'
 export {
   noSources,

@@ -8,7 +8,5 @@ export const unproven: ReadonlyMap<string, string> = new Map([
   ['bulk_import_concurrent_pipeline_batch_limit', 'direct transfers'],
   ['concurrent_relation_batch_export_limit', 'direct transfers'],
   ['mirror_available', 'mirrors of repositories'],
-  ['security_policy_global_group_approvers_enabled', 'security policies'],
-  ['security_approval_policies_limit', 'security policies'],
   ['terminal_max_session_time', 'terminals of environments'],
 ])

@@ -59,7 +59,8 @@ export async function addVersion(tx: Tx, id: number, version: NewVersion): Promi
       returning id)
     update merge_requests m set version_id = version.id, head_sha = ${version.head}, base_sha = ${version.base ?? null},
       start_sha = ${version.start}, source_gone = false, merge_status = 'unchecked', checked_head = null,
-      checked_target = null, committer_ids = ${[...version.committerIds]}::bigint[], updated_at = now()
+      checked_target = null, committer_ids = ${[...version.committerIds]}::bigint[],
+      unsigned_commits = ${version.unsigned}, updated_at = now()
     from version where m.id = ${id}`.execute(tx)
 }
 

@@ -44,6 +44,7 @@ export const planOf = {
   /** The longest life of tokens is the instance's to say. */
   own_token_lifetime: 'ultimate',
   secret_push_protection: 'ultimate',
+  security_policies: 'ultimate',
 } as const satisfies Readonly<Record<string, Plan>>
 
 export type PlanFeature = keyof typeof planOf

@@ -100,11 +100,14 @@ export interface ApprovalRuleGroups {
 export interface ApprovalRules {
   all_protected_branches: Generated<boolean>;
   approvals_required: number;
+  approver_levels: Generated<number[]>;
   created_at: Generated<Timestamp>;
+  fails_closed: Generated<boolean>;
   id: Generated<number>;
   merge_request_id: number | null;
   name: string;
-  project_id: number;
+  policy_id: number | null;
+  project_id: number | null;
   removed: Generated<boolean>;
   rule_type: Generated<string>;
   section: string | null;
@@ -979,6 +982,7 @@ export interface MergeRequests {
   time_estimate: Generated<number>;
   time_spent: Generated<number>;
   title: string;
+  unsigned_commits: Generated<boolean>;
   updated_at: Generated<Timestamp>;
   upvotes: Generated<number>;
   version_id: number | null;
@@ -1534,6 +1538,37 @@ export interface SamlProviders {
   namespace_id: number;
 }
 
+export interface SecurityPolicies {
+  actions: Json;
+  description: string | null;
+  enabled: boolean;
+  except_projects: ArrayType<number>;
+  id: Generated<number>;
+  name: string;
+  notes: string[];
+  only_projects: ArrayType<number>;
+  policy_project_id: number;
+  position: number;
+  problem: string | null;
+  rank: number | null;
+  rules: Json;
+}
+
+export interface SecurityPolicyFiles {
+  commit: string | null;
+  policy_project_id: number;
+  problem: string | null;
+  refs_version: number;
+}
+
+export interface SecurityPolicyLinks {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  namespace_id: number | null;
+  policy_project_id: number;
+  project_id: number | null;
+}
+
 export interface ServiceAccounts {
   created_at: Generated<Timestamp>;
   namespace_id: number | null;
@@ -2065,6 +2100,9 @@ export interface DB {
   routes: Routes;
   saml_identities: SamlIdentities;
   saml_providers: SamlProviders;
+  security_policies: SecurityPolicies;
+  security_policy_files: SecurityPolicyFiles;
+  security_policy_links: SecurityPolicyLinks;
   service_accounts: ServiceAccounts;
   setting_changes: SettingChanges;
   setting_revisions: SettingRevisions;

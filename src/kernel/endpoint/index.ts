@@ -11,6 +11,7 @@ export {
   type SubjectOf,
 } from './endpoint.ts'
 export { documentPath, openApiDocument } from './openapi.ts'
+export { isUnfit } from './json-body.ts'
 export { requireUnmodified } from './conditional.ts'
 export { mergedPage, mergedRows, type MergedSource } from './merged-page.ts'
 export { countedRows, page, rows, windowOf } from './read.ts'

@@ -29,7 +29,9 @@ const Group = Fields({
 const ruleFields = {
   id: Id(),
   name: Text(),
-  rule_type: Text({ description: 'regular, any_approver or code_owner' }),
+  rule_type: Text({
+    description: 'regular, any_approver, code_owner or report_approver (of a security policy)',
+  }),
   eligible_approvers: ListOf(BasicUser),
   approvals_required: Int(),
   users: ListOf(BasicUser),
@@ -157,7 +159,7 @@ function rule(row: RuleRow, externalUrl: string): Record<string, unknown> {
   const users = (rows: readonly BasicUserRow[]): unknown[] => rows.map((user) => basicUser(user, externalUrl))
   return {
     ...row,
-    report_type: null,
+    report_type: row.rule_type === 'report_approver' ? 'any_merge_request' : null,
     eligible_approvers: users(row.eligible),
     users: users(row.users),
     groups: row.groups.map((one) => group(one, externalUrl)),

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 
 /*
  * Whether approvals stand in the way of merge request `m`, in SQL, so that lists can say it too. Only paid plans can
@@ -6,11 +6,12 @@ import { sql } from 'kysely'
  */
 
 /**
- * The rules that hold for `m`: its own, and those of its project that none of its own stands in for. Code owners are
- * told of everywhere; they have to approve only where a rule of the target branch asks for that.
+ * The rules that hold for `m`: its own, those of its project that none of its own stands in for, and those of security
+ * policies. Code owners are told of everywhere; they have to approve only where a rule of the target branch asks for
+ * that.
  */
 export const rulesOfRequest = sql`
-  select r.id, r.rule_type,
+  select r.id, r.rule_type, r.policy_id, r.approver_levels, r.fails_closed,
     case when r.rule_type = 'code_owner' and not requires_code_owners(m.project_id, m.target_branch) then 0
       else r.approvals_required end as approvals_required
   from approval_rules r
@@ -21,15 +22,22 @@ export const rulesOfRequest = sql`
         else not exists (select from approval_rule_branches b where b.rule_id = r.id)
           or exists (
             select from approval_rule_branches b join protected_branches pb on pb.id = b.protected_branch_id
-            where b.rule_id = r.id and matches_branch_wildcard(pb.name, m.target_branch)) end))`
+            where b.rule_id = r.id and matches_branch_wildcard(pb.name, m.target_branch)) end))
+  union all
+  select r.id, r.rule_type, r.policy_id, r.approver_levels, r.fails_closed, r.approvals_required
+  from policy_rules(m.project_id, m.target_branch, m.unsigned_commits) held (id) join approval_rules r on r.id = held.id`
 
-/** Ids of those who may approve by rule `r`. */
-export const approversOfRule = sql`
-  select ru.user_id from approval_rule_users ru where ru.rule_id = r.id
+/** Ids of those who may approve by rule `r` in a project. */
+export const approversOfRule = (project: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  select ru.user_id from approval_rule_users ru where ru.rule_id = r.id and r.policy_id is null
   union
   select gm.user_id from approval_rule_groups rg join namespaces gn on gn.id = rg.namespace_id,
     effective_memberships(gn.traversal_ids, null) gm
-  where rg.rule_id = r.id`
+  where rg.rule_id = r.id and r.policy_id is null
+  union
+  select policy_approvers(r.id, r.approver_levels, ${project}) where r.policy_id is not null`
+
+const approvers = approversOfRule(sql`m.project_id`)
 
 /** Ids of those whose approval of `m` does not count: of its author and of its committers, as project and instance want. */
 export const barredApprovers = sql`barred_approvers(m.project_id, m.author_id, m.committer_ids)`
@@ -37,11 +45,14 @@ export const barredApprovers = sql`barred_approvers(m.project_id, m.author_id, m
 /** Approvals of `m` that count for rule `r`. */
 const given = sql`(
   select count(*) from merge_request_approvals a
-  where a.merge_request_id = m.id and a.user_id <> all (${barredApprovers}) and (r.rule_type = 'any_approver' or a.user_id in (${approversOfRule})))`
+  where a.merge_request_id = m.id and a.user_id <> all (${barredApprovers}) and (r.rule_type = 'any_approver' or a.user_id in (${approvers})))`
 
-/** Somebody who has not approved `m` may do so by rule `r`. Where nobody may, the rule can ask for no more. */
-const pending = sql`(r.rule_type = 'any_approver' or exists (
-  select from (${approversOfRule}) may_approve join users approver on approver.id = may_approve.user_id
+/**
+ * Somebody who has not approved `m` may do so by rule `r`. Where nobody may, the rule can ask for no more, unless its
+ * policy would rather have no merge.
+ */
+const pending = sql`(r.rule_type = 'any_approver' or r.fails_closed or exists (
+  select from (${approvers}) may_approve join users approver on approver.id = may_approve.user_id
   where approver.state = 'active'
     and approver.id <> all (${barredApprovers})
     and not exists (

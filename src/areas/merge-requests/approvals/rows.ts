@@ -18,11 +18,14 @@ export interface GroupRow {
 export interface RuleRow {
   readonly id: number
   readonly name: string
-  readonly rule_type: 'regular' | 'any_approver' | 'code_owner'
+  /** `report_approver`: of a security policy. */
+  readonly rule_type: 'regular' | 'any_approver' | 'code_owner' | 'report_approver'
   readonly approvals_required: number
   readonly section: string | null
   readonly source_rule_id: number | null
   readonly all_protected_branches: boolean
+  /** It holds a merge though nobody can approve by it. */
+  readonly fails_closed: boolean
   /** Of the request itself, not of its project. */
   readonly own: boolean
   readonly users: readonly BasicUserRow[]
@@ -45,10 +48,13 @@ export type RequestWithApprovals = MergeRequestRow & {
   readonly barred: readonly number[]
 }
 
-/** Of a rule `r`, which asks for so many approvals. */
-const ruleColumns = (required: RawBuilder<unknown> = sql`r.approvals_required`): RawBuilder<unknown> => sql`
+/** Of a rule `r`, which asks for so many approvals in this project. */
+const ruleColumns = (
+  required: RawBuilder<unknown> = sql`r.approvals_required`,
+  project: RawBuilder<unknown> = sql`r.project_id`,
+): RawBuilder<unknown> => sql`
   r.id, r.name, r.rule_type, ${required} as approvals_required, r.section, r.source_rule_id, r.all_protected_branches,
-  r.merge_request_id is not null as own,
+  r.fails_closed, r.merge_request_id is not null as own,
   coalesce((
     select json_agg(${basicUserJson('u')} order by u.id) from approval_rule_users x join users u on u.id = x.user_id
     where x.rule_id = r.id), '[]') as users,
@@ -60,7 +66,7 @@ const ruleColumns = (required: RawBuilder<unknown> = sql`r.approvals_required`):
     from approval_rule_groups x join namespaces g on g.id = x.namespace_id where x.rule_id = r.id), '[]') as groups,
   coalesce((
     select json_agg(${basicUserJson('u')} order by u.id) from users u
-    where u.state = 'active' and u.id in (${approversOfRule})), '[]') as eligible,
+    where u.state = 'active' and u.id in (${approversOfRule(project)})), '[]') as eligible,
   coalesce((
     select json_agg(json_build_object('id', pb.id, 'name', pb.name) order by pb.id)
     from approval_rule_branches x join protected_branches pb on pb.id = x.protected_branch_id
@@ -75,7 +81,7 @@ const approvalsColumn = sql`
 const rulesColumn = sql`
   coalesce((
     select json_agg(found order by found.id) from (
-      select ${ruleColumns(sql`held.approvals_required`)} from (${rulesOfRequest}) held join approval_rules r on r.id = held.id) found), '[]') as rules`
+      select ${ruleColumns(sql`held.approvals_required`, sql`m.project_id`)} from (${rulesOfRequest}) held join approval_rules r on r.id = held.id) found), '[]') as rules`
 
 export function readableWithApprovals(iid: number): Read<RequestWithApprovals> {
   return rows(sql`

@@ -77,10 +77,11 @@ export function isInvalid(rule: RuleRow, row: RequestWithApprovals): boolean {
   )
 }
 
-/** Approvals that a rule still asks for; none once everybody has approved who can. */
+/** Approvals that a rule still asks for; none once everybody has approved who can, unless it would rather hold. */
 function approvalsLeft(rule: RuleRow, row: RequestWithApprovals): number {
   const left = Math.max(0, rule.approvals_required - approvedBy(rule, row).length)
-  return rule.rule_type !== 'any_approver' && pendingFor(rule, row) === 0 ? 0 : left
+  const holds = rule.rule_type === 'any_approver' || rule.fails_closed
+  return !holds && pendingFor(rule, row) === 0 ? 0 : left
 }
 
 export function isFulfilled(rule: RuleRow, row: RequestWithApprovals): boolean {

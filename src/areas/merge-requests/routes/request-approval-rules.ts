@@ -181,9 +181,10 @@ export function requestRuleEndpoints(services: MergeRequestServices): Endpoint[]
   ]
 }
 
-/** The rule of this id that is the request's own, or stands in for the project's of this id. */
+/** The rule of this id that is the request's own, or its project's: what files say is not to be changed here. */
 function requireRule(row: RequestWithApprovals, id: number): RuleRow {
   const found = row.rules.find((rule) => rule.id === id)
-  if (found === undefined || found.rule_type === 'code_owner') throw recordNotFound()
+  const isOfFile = found?.rule_type === 'code_owner' || found?.rule_type === 'report_approver'
+  if (found === undefined || isOfFile) throw recordNotFound()
   return found
 }

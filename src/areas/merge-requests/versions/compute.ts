@@ -23,6 +23,8 @@ export interface ComputedVersion {
   readonly commits: readonly Oid[]
   /** Addresses of who made its commits, merges aside: they bring what others made. */
   readonly committers: readonly string[]
+  /** One of its commits has no signature, or there are more of them than are looked at. */
+  readonly unsigned: boolean
   /** Of what it changes; undefined where that is nothing, or more than is shown. */
   readonly patchId: Oid | undefined
 }
@@ -50,6 +52,7 @@ export async function computeVersion(
   return {
     ...{ head, base, start, state, size, commitsCount, patchId: patch },
     commits: commits.map(({ oid }) => oid),
+    unsigned: commitsCount > commits.length || commits.some(({ signature }) => signature === undefined),
     committers: commits.filter(({ parents }) => parents.length < 2).map(({ committer }) => committer.email),
   }
 }

@@ -34,6 +34,7 @@ import { runnerScenarios } from './runners.ts'
 import { discussionScenarios } from './notes.ts'
 import { siteScenarios } from './sites.ts'
 import { snippetScenarios } from './snippets.ts'
+import { securityPolicyScenarios } from './security-policies.ts'
 import { securitySettingScenarios } from './security-settings.ts'
 import { serviceAccountScenarios } from './service-accounts.ts'
 import { sessionScenarios } from './sessions.ts'
@@ -92,6 +93,7 @@ export const scenarios: Scenarios = {
   ...runnerScenarios,
   ...discussionScenarios,
   ...snippetScenarios,
+  ...securityPolicyScenarios,
   ...securitySettingScenarios,
   ...serviceAccountScenarios,
   ...sessionScenarios,
