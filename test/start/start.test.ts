@@ -194,7 +194,7 @@ test(
     expect(await run('doctor')).toContain('ok     database')
     expect(await run('user', 'create', '--username', 'ada', '--email', 'ada@example.com')).toContain('ada')
     expect(await run('user', 'list')).toContain('ada@example.com')
-    expect(await run('token', 'create', '--user', 'ada')).toMatch(/^glpat-.{20}\n$/)
+    expect(await run('token', 'create', '--user', 'ada')).toMatch(/^glpat-.{20}$/m)
   },
 )
 
