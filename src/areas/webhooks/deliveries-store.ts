@@ -60,7 +60,12 @@ const ranges: Readonly<Record<string, string>> = {
 
 /** A status, `1xx` to `5xx`, or a word for such a range. */
 export function isStatus(status: string): boolean {
-  return status in ranges || /^[1-5](\d\d|xx)$/.test(status)
+  return Object.hasOwn(ranges, status) || /^[1-5](\d\d|xx)$/.test(status)
+}
+
+/** Of what is no status, which is refused, nothing is found; it may not be a pattern at all. */
+function patternOf(status: string): string {
+  return isStatus(status) ? (ranges[status] ?? status.replaceAll('x', '_')) : ''
 }
 
 export function list(
@@ -69,7 +74,7 @@ export function list(
   status: string | undefined,
   input: PageInput,
 ): Read<DeliveryRow> {
-  const pattern = status === undefined ? '%' : (ranges[status] ?? status.replaceAll('x', '_'))
+  const pattern = status === undefined ? '%' : patternOf(status)
   const from = sql`
     from webhook_deliveries d join webhooks w on w.id = d.webhook_id
     where ${within(kind)} and d.webhook_id = ${hookId} and d.response_status like ${pattern}
