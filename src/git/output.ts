@@ -56,7 +56,10 @@ export class Output extends Readable {
     this.on('error', () => undefined)
   }
 
-  /** Passes everything on, with back-pressure, and leaves `target` open. Rejects when one of the two ends early. */
+  /**
+   * Passes everything on, with back-pressure, and leaves `target` open. Asked for in the turn that starts the program,
+   * before anything was read. Rejects when one of the two ends early.
+   */
   sendTo(target: Writable): Promise<undefined> {
     const free: Buffer[] = []
     const { promise, resolve, reject } = Promise.withResolvers<undefined>()
