@@ -1,3 +1,5 @@
+import { escapeHtml } from '../../kernel/lib/html.ts'
+
 /** An issue as feeds show it. */
 export interface FeedIssue {
   readonly iid: number
@@ -64,15 +66,7 @@ function element(name: string, text: string): string {
   return `<${name}>${escaped(text)}</${name}>`
 }
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
 /** XML has no way at all to write most control characters. */
 function escaped(text: string): string {
-  return (
-    text
-      .toWellFormed()
-      // eslint-disable-next-line no-control-regex -- these are meant
-      .replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, '\uFFFD')
-      .replace(/[&<>"]/g, (character) => entities[character]!)
-  )
+  return escapeHtml(text.toWellFormed().replace(/(?![\t\n\r])[\p{Cc}\uFFFE\uFFFF]/gu, '\uFFFD'))
 }

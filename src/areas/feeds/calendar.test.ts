@@ -4,7 +4,7 @@ import { calendarOf } from './calendar.ts'
 
 const issue: FeedIssue = {
   iid: 7,
-  title: 'One; two, three\\ and\nfour',
+  title: 'One; two, three\\ and\nfour\u0007five',
   description: '<script>&\u0000</script>',
   web_url: 'https://example.org/a/b/-/issues/7',
   full_path: 'a/b',
@@ -21,7 +21,7 @@ test('an event says when something is due, and where', () => {
   expect(lines).toContain('UID:a%2Fb%237@example.org')
   expect(lines).toContain('DTSTAMP:20260102T030405Z')
   expect(lines).toContain('DTSTART;VALUE=DATE:20260203')
-  expect(lines).toContain('SUMMARY:One\\; two\\, three\\\\ and\\nfour (in a/b)')
+  expect(lines).toContain('SUMMARY:One\\; two\\, three\\\\ and\\nfour five (in a/b)')
 })
 
 test('long lines are folded between characters', () => {

@@ -1,3 +1,4 @@
+import { controlCharacters } from '../../kernel/lib/control-characters.ts'
 import type { FeedIssue } from './atom.ts'
 
 /** Issues that are due as a calendar (RFC 5545), each on its day. `host` makes their names unlike those of others. */
@@ -31,14 +32,8 @@ function event({ iid, title, full_path, web_url, due_date, updated_at }: FeedIss
 }
 
 function escaped(text: string): string {
-  return (
-    text
-      .replace(/\r\n?|\n/g, '\n')
-      // eslint-disable-next-line no-control-regex -- these are meant
-      .replace(/[\u0000-\u0009\u000B-\u001F\u007F]/g, ' ')
-      .replace(/[\\;,]/g, '\\$&')
-      .replaceAll('\n', '\\n')
-  )
+  const lines = text.split(/\r\n?|\n/)
+  return lines.map((line) => line.replace(controlCharacters, ' ').replace(/[\\;,]/g, '\\$&')).join('\\n')
 }
 
 const longest = 75
