@@ -113,6 +113,7 @@ import * as sites from './0255-sites.ts'
 import * as mergesThatWait from './0230-merges-that-wait.ts'
 import * as siteDomains from './0256-site-domains.ts'
 import * as securityPolicies from './0260-security-policies.ts'
+import * as archivedGroups from './0275-archived-groups.ts'
 import * as topics from './0235-topics.ts'
 import * as sizesOfProjects from './0236-sizes-of-projects.ts'
 import * as pausesOfDefaultBranches from './0231-pauses-of-default-branches.ts'
@@ -212,6 +213,7 @@ export const migrations: MigrationList = {
   '0230-merges-that-wait': mergesThatWait,
   '0256-site-domains': siteDomains,
   '0260-security-policies': securityPolicies,
+  '0275-archived-groups': archivedGroups,
   '0235-topics': topics,
   '0236-sizes-of-projects': sizesOfProjects,
   '0231-pauses-of-default-branches': pausesOfDefaultBranches,

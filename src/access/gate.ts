@@ -289,9 +289,9 @@ function isPlace(subject: AnySubject): subject is GroupSubject | ProjectSubject 
   return subject.kind === 'group' || subject.kind === 'project'
 }
 
-/** Projects that are archived, or are about to go, are only read (7.1). */
+/** Projects and groups that are archived, or are about to go, are only read (7.1). */
 function isAtRest({ method, whileArchived }: Endpoint, subject: AnySubject): boolean {
-  if (method === 'GET' || whileArchived === true || subject.kind !== 'project') return false
+  if (method === 'GET' || whileArchived === true || !isPlace(subject)) return false
   return subject.archived || subject.deleting
 }
 

@@ -78,6 +78,7 @@ export {
 } from './levels.ts'
 export {
   group,
+  groupArchived,
   instance,
   job,
   project,

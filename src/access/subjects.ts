@@ -58,6 +58,8 @@ export interface GroupSubject {
   readonly fullPath: string
   readonly visibility: number
   readonly settings: Readonly<Record<string, unknown>>
+  /** It, or a group above it, is archived. */
+  readonly archived: boolean
   /** It, or a group above it, waits for its end. */
   readonly deleting: boolean
   readonly role: number
@@ -137,6 +139,10 @@ function identified(id: string | undefined): { id: number } | { path: string } {
 /** Whether the namespace `n` or a group above it waits for its end. */
 const groupMarked = sql`exists (
   select from namespaces marked where marked.id = any (n.traversal_ids) and marked.marked_for_deletion_at is not null)`
+
+/** Whether the namespace `n` or a group above it is archived; projects keep that in a column of their own. */
+export const groupArchived = sql`exists (
+  select from namespaces resting where resting.id = any (n.traversal_ids) and resting.archived)`
 
 /** Of namespace `n`; a change of it raises the mark of everybody's access. */
 const admittedAddresses = sql`(
@@ -218,7 +224,8 @@ function permissionsOf(row: Row): readonly Permission[] {
 
 /** Of namespace `n`, as `groupFromRow` takes them. */
 export const groupColumns = sql`n.id, n.parent_id, n.traversal_ids as line, n.name, n.path, n.full_path, n.visibility, n.settings,
-  ${groupMarked} as deleting, ${admittedAddresses} as admitted_addresses, n.xmin::text as version`
+  ${groupArchived} as archived, ${groupMarked} as deleting, ${admittedAddresses} as admitted_addresses,
+  n.xmin::text as version`
 
 export const group: AccessKind<'group', GroupSubject, GroupAbility> = {
   name: 'group',
@@ -243,6 +250,7 @@ export const group: AccessKind<'group', GroupSubject, GroupAbility> = {
     path: row['path'] as string,
     fullPath: row['full_path'] as string,
     visibility: row['visibility'] as number,
+    archived: row['archived'] === true,
     deleting: row['deleting'] === true,
     settings: row['settings'] as Record<string, unknown>,
     role,

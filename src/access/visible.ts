@@ -107,7 +107,8 @@ export const projectLevels = sql`
  */
 export function groupsWithCreation(of: 'projects' | 'subgroups'): RawBuilder<unknown> {
   const open = sql`not exists (
-    select from namespaces above where above.id = any (n.traversal_ids) and above.marked_for_deletion_at is not null)`
+    select from namespaces above where above.id = any (n.traversal_ids)
+      and (above.archived or above.marked_for_deletion_at is not null))`
   const level =
     of === 'projects'
       ? sql`case n.settings ->> 'project_creation_level' when 'owner' then ${Role.owner}::int

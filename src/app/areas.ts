@@ -109,9 +109,10 @@ export function areas(services: Services): Area[] {
   const jobArea = jobs({ ...services, refProtection, process: pipelineArea.process })
   const markdownArea = markdown(services)
   const snippetArea = snippets(services)
-  const wikiArea = wikis({ ...services, texts: markdownArea.texts })
+  const { texts } = markdownArea
+  const wikiArea = wikis({ ...services, texts })
   const { process } = pipelineArea
-  const requests = mergeRequests({ ...services, creator: pipelineArea.creator, texts: markdownArea.texts })
+  const requests = mergeRequests({ ...services, creator: pipelineArea.creator, texts })
   const afterPush: typeof requests.afterPush = async (actor, project, ...push) => [
     ...(await bannersFor(services, project)),
     ...(await requests.afterPush(actor, project, ...push)),
@@ -149,10 +150,10 @@ export function areas(services: Services): Area[] {
     abuseReports(services),
     appearance(services),
     broadcastMessages(services),
-    groups(services),
+    groups({ ...services, texts }),
     groupIdentities(services),
     namespaces(services),
-    projects(services),
+    projects({ ...services, texts }),
     projectAliases(services),
     topics(services),
     badges(services),
@@ -167,7 +168,7 @@ export function areas(services: Services): Area[] {
     sessions({ ...services, elsewhere }),
     oauth({ ...services, elsewhere, identity: identity.tokens }),
     singleSignOn(services),
-    signUp({ ...services, texts: markdownArea.texts, beforeRemoval: removeRepositoriesBelow }),
+    signUp({ ...services, texts, beforeRemoval: removeRepositoriesBelow }),
     members(services),
     customAttributes(services),
     ldap(services),
@@ -239,7 +240,7 @@ export function areas(services: Services): Area[] {
         Epic: (actor, ids) => epicsByIds(services, actor, ids),
       },
     }),
-    crossReferences({ ...services, texts: markdownArea.texts }),
+    crossReferences({ ...services, texts }),
     uploads(services),
     templates(services),
     runners({

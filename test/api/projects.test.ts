@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gitOf, repositoryFolder } from '../world/repositories.ts'
+import { rowsOf } from '../world/bodies.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
@@ -234,6 +235,25 @@ describe('changing', () => {
       description_html: '',
       updated_at: again['updated_at'] as string,
     })
+  })
+
+  test('shows its description as safe HTML, alone and in lists', async () => {
+    const group = await world.group({ visibility: 'public' })
+    const description = '**Fast** <script>alert(1)</script> <a href="javascript:alert(2)">x</a> & more'
+    const project = await world.project({ namespace_id: group.id, description })
+    const html = ((await world.root.get(`/projects/${project.id}`)).body as Json)[
+      'description_html'
+    ] as string
+    expect(html).toMatch(/^<p[^>]*><strong>Fast<\/strong>/)
+    expect(html).toContain('&#x26; more')
+    expect(html).not.toMatch(/<script|javascript/)
+    const [row] = rowsOf(await world.root.get(`/groups/${group.id}/projects`))
+    const embedded = (((await world.root.get(`/groups/${group.id}`)).body as Json)['projects'] as Json[])[0]!
+    expect([row!['description_html'], embedded['description_html'], project['description_html']]).toEqual([
+      html,
+      html,
+      html,
+    ])
   })
 
   test('takes what can be set when a project is created there already', async () => {

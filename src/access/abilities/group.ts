@@ -21,9 +21,9 @@ function creation(
 const planner = [member(Role.planner)]
 const owner = [member(Role.owner)]
 
-const doomed: Condition<GroupSubject> = {
-  label: 'group marked for deletion',
-  holds: (_, subject) => subject.deleting,
+const archived: Condition<GroupSubject> = {
+  label: 'group archived or marked for deletion',
+  holds: (_, subject) => subject.archived || subject.deleting,
 }
 
 const wikiLevel = ({ settings }: GroupSubject): unknown => settings['wiki_access_level'] ?? 'enabled'
@@ -48,6 +48,7 @@ export type GroupAbility =
   | 'create_subgroup'
   | 'admin_group'
   | 'remove_group'
+  | 'archive_group'
   | 'transfer_group'
   | 'admin_ldap_group_links'
   | 'override_group_member'
@@ -114,20 +115,21 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
         label: 'nobody may create projects here',
         holds: (_, subject) => subject.settings['project_creation_level'] === 'noone',
       },
-      doomed,
+      archived,
     ],
   },
   create_subgroup: {
     allow: [
       creation('subgroup_creation_level', { owner: Role.owner, maintainer: Role.maintainer }, 'maintainer'),
     ],
-    never: [doomed],
+    never: [archived],
   },
   admin_group: { allow: owner },
   remove_group: { allow: owner },
+  archive_group: { allow: owner },
   admin_ldap_group_links: { allow: owner },
   override_group_member: { allow: owner },
-  transfer_group: { allow: owner, never: [doomed] },
+  transfer_group: { allow: owner, never: [archived] },
   read_group_runner: { allow: [member(Role.maintainer)] },
   admin_group_runner: { allow: owner },
   admin_group_member: { allow: owner },

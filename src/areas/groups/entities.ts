@@ -17,7 +17,6 @@ import {
   GroupStatistics,
   groupStatisticsEntity,
   Project,
-  projectEntity,
   type GroupStatisticsRow,
   type ProjectRow,
 } from '../projects/index.ts'
@@ -48,6 +47,7 @@ const groupFields = {
   created_at: Timestamp(),
   parent_id: Nullable(Id()),
   organization_id: Int(),
+  archived: Flag({ description: 'It, or a group above it' }),
   marked_for_deletion_on: Nullable(Text()),
   statistics: Optional(GroupStatistics),
   custom_attributes: Optional(ListOf(CustomAttribute)),
@@ -91,6 +91,7 @@ export interface GroupRow {
   readonly settings: StoredSettings
   readonly created_at: string
   readonly role: number
+  readonly archived: boolean
   readonly marked_for_deletion_on: string | null
   readonly statistics?: GroupStatisticsRow | null
   readonly custom_attributes?: readonly Attribute[] | null
@@ -112,8 +113,6 @@ export interface EntityContext {
   readonly paid: boolean
   /** Of the instance, for groups that have none of their own. */
   readonly protection: Protection
-  /** For Owners. */
-  readonly runnersToken?: string | null
 }
 
 export function group(
@@ -139,23 +138,30 @@ export function group(
     created_at: row.created_at,
     parent_id: row.parent_id,
     organization_id: 1,
+    archived: row.archived,
     marked_for_deletion_on: row.marked_for_deletion_on,
     ...(row.statistics != null && { statistics: groupStatisticsEntity(row.statistics) }),
     ...(row.custom_attributes != null && { custom_attributes: row.custom_attributes }),
   }
 }
 
-export function groupDetail(row: GroupRow, context: EntityContext): Record<string, unknown> {
-  const { actor, paid } = context
-  const embedded = (rows: GroupRow['projects']) =>
-    rows?.map((project) => projectEntity(project, 'full', context))
-  const projects = embedded(row.projects)
+/** What only the whole of a group shows. */
+export interface DetailContext extends EntityContext {
+  /** For Owners. */
+  readonly runnersToken?: string | null
+  /** Where they are wanted. */
+  readonly projects?: readonly Record<string, unknown>[] | undefined
+  readonly sharedProjects?: readonly Record<string, unknown>[] | undefined
+}
+
+export function groupDetail(row: GroupRow, context: DetailContext): Record<string, unknown> {
+  const { actor, paid, projects, sharedProjects } = context
   return {
     ...group(row, context),
     shared_with_groups: row.shared_with_groups ?? [],
     runners_token: looksAfter(actor, row) ? (context.runnersToken ?? null) : undefined,
     ...(paid && { shared_runners_minutes_limit: null, extra_shared_runners_minutes_limit: null }),
-    ...(projects !== undefined && { projects, shared_projects: embedded(row.shared_projects) ?? [] }),
+    ...(projects !== undefined && { projects, shared_projects: sharedProjects ?? [] }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import {
+  groupArchived,
   groupLevels,
   groupVisible,
   memberGroups,
@@ -45,6 +46,7 @@ export const listParams = {
   all_available: Flag({ default: true, description: 'false: only those that the caller is a member of' }),
   min_access_level: Optional(OneOf([5, 10, 15, 20, 30, 40, 50], { description: "The caller's least role" })),
   visibility: Optional(OneOf(visibilityNames, {})),
+  archived: Optional(Flag({ description: 'Those that are archived, or that lie below one' })),
   skip_groups: Optional(ListOf(Id(), { commaSeparated: true, description: 'Ids of groups to leave out' })),
   ...attributeParams,
   statistics: Optional(Flag({ description: 'With what each takes with all below it. For administrators' })),
@@ -59,6 +61,7 @@ export interface GroupFilter extends AttributeFilter {
   readonly all_available: boolean
   readonly min_access_level?: number | undefined
   readonly visibility?: VisibilityName | undefined
+  readonly archived?: boolean | undefined
   readonly skip_groups?: readonly number[] | undefined
   readonly top_level_only?: boolean | undefined
   readonly marked_for_deletion_on?: Date | undefined
@@ -152,9 +155,13 @@ function isDescending({ order_by, search, sort }: GroupFilter): boolean {
   return sort === 'desc' || (order_by === 'similarity' && search !== undefined && search !== '')
 }
 
+/** Found from the few that are archived by themselves. */
+const amongArchived = sql`n.traversal_ids && array(select a.id from namespaces a where a.archived)`
+
 function filterOf({
   search,
   visibility,
+  archived,
   skip_groups: skipped,
   top_level_only: topOnly,
   marked_for_deletion_on: marked,
@@ -166,6 +173,7 @@ function filterOf({
     all.push(sql`(n.name ilike ${pattern} or n.full_path ilike ${pattern})`)
   }
   if (visibility !== undefined) all.push(sql`n.visibility = ${Visibility[visibility]}`)
+  if (archived !== undefined) all.push(archived ? amongArchived : sql`not ${groupArchived}`)
   if (skipped !== undefined && skipped.length > 0) all.push(sql`n.id <> all (${[...skipped]}::bigint[])`)
   if (marked !== undefined) all.push(sql`${markedOn('n')} = ${marked.toISOString().slice(0, 10)}::date`)
   if (wanted !== undefined) all.push(attributesFilter('group', sql`n.id`, wanted))

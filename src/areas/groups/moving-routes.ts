@@ -3,6 +3,7 @@ import { endpoint, group, groupsWithCreation, project, type Actor } from '../../
 import { planOf } from '../../kernel/config/index.ts'
 import { Either, Fields, Id, ListOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { permanentlyParams, takeIntoGroup } from '../projects/index.ts'
+import { setArchived } from './archiving.ts'
 import { deleteGroup, restoreGroup } from './deletion.ts'
 import { GroupDetail, ProjectGroup, projectGroup } from './entities.ts'
 import { groupsWhere } from './listing.ts'
@@ -21,6 +22,7 @@ export function movingEndpoints(
     endpoint({
       method: 'DELETE',
       path: '/groups/:id',
+      whileArchived: true,
       summary: 'Delete a group with all that lies below it',
       description:
         'With a paid plan it is marked and goes after `deletion_adjourned_period` days, unless it is restored before.',
@@ -39,6 +41,7 @@ export function movingEndpoints(
     endpoint({
       method: 'POST',
       path: '/groups/:id/restore',
+      whileArchived: true,
       summary: 'Keep a group that is marked for deletion',
       on: group,
       may: 'remove_group',
@@ -50,6 +53,27 @@ export function movingEndpoints(
         return detail(actor, group.id)
       },
     }),
+
+    ...(['archive', 'unarchive'] as const).map((verb) =>
+      endpoint({
+        method: 'POST',
+        path: `/groups/:id/${verb}`,
+        whileArchived: true,
+        summary:
+          verb === 'archive'
+            ? 'Archive a group: it and all that lies below it can only be read from then on'
+            : 'Bring an archived group back to life, with what was archived with it',
+        on: group,
+        may: 'archive_group',
+        status: 200,
+        answers: GroupDetail,
+        refuses: { 422: 'It is so already, or a group above it is archived' },
+        async handle({ actor, group }) {
+          await setArchived(services.db, group, verb === 'archive')
+          return detail(actor, group.id)
+        },
+      }),
+    ),
 
     endpoint({
       method: 'POST',

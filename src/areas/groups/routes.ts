@@ -22,7 +22,7 @@ import { createGroup } from './create.ts'
 import * as entities from './entities.ts'
 import { avatarParam, setAvatar, takeAvatar } from '../avatars/index.ts'
 import { withAttributesParam } from '../custom-attributes/index.ts'
-import { cloneRoot } from '../projects/index.ts'
+import { cloneRoot, showProjects, type ProjectRow, type ShowServices } from '../projects/index.ts'
 import { shownToken } from '../registration-tokens/index.ts'
 import { Group, GroupDetail, type EntityContext, type GroupRow } from './entities.ts'
 import { cursorBehind, groupsWhere, listParams, visibleGroups } from './listing.ts'
@@ -40,6 +40,7 @@ export interface GroupServices {
   readonly externalUrl: () => string
   readonly sshAddress: (fullPath: string) => string
   readonly plan: Plan
+  readonly texts: ShowServices['texts']
 }
 
 export function contextOf(
@@ -64,9 +65,14 @@ const common = {
 
 export function groupEndpoints(services: GroupServices): Endpoint[] {
   const { db, settings } = services
-  const shown = async (actor: Actor, row: GroupRow) =>
-    entities.groupDetail(row, {
-      ...contextOf(services, actor),
+  const shown = async (actor: Actor, row: GroupRow) => {
+    const context = contextOf(services, actor)
+    const embedded = async (rows: readonly ProjectRow[] | null | undefined) =>
+      rows == null ? undefined : showProjects(services, rows, 'full', context)
+    return entities.groupDetail(row, {
+      ...context,
+      projects: await embedded(row.projects),
+      sharedProjects: await embedded(row.shared_projects),
       ...(entities.looksAfter(actor, row) && {
         runnersToken: await shownToken(
           services,
@@ -75,6 +81,7 @@ export function groupEndpoints(services: GroupServices): Endpoint[] {
         ),
       }),
     })
+  }
   const detail = async (actor: Actor, id: number) => shown(actor, await store.read(db.reader, actor, id))
   const listed = (actor: Actor, rows: readonly GroupRow[]) => {
     const context = contextOf(services, actor)

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { actorRow, groupLevels, Role, type Actor } from '../../access/index.ts'
+import { actorRow, groupArchived, groupLevels, Role, type Actor } from '../../access/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { placeAvatar } from '../avatars/index.ts'
@@ -18,7 +18,8 @@ export const groupColumns = sql`
   n.created_at,
   (select string_agg(a.name, ' / ' order by above.at)
     from unnest(n.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
-  ${placeAvatar('group', 'n')} as avatar, access.role, ${markedOn('n')} as marked_for_deletion_on`
+  ${placeAvatar('group', 'n')} as avatar, access.role, ${groupArchived} as archived,
+  ${markedOn('n')} as marked_for_deletion_on`
 
 const detailColumns = sql`
   ${groupColumns}, ${sharedWith('group', sql`n.id`, sql`access.role`)} as shared_with_groups,

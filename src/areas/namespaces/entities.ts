@@ -2,7 +2,7 @@ import { offers, type Plan } from '../../kernel/config/index.ts'
 import { Fields, Flag, Id, Int, Nullable, OneOf, Optional, Text } from '../../kernel/endpoint/index.ts'
 import { avatarUrl } from '../avatars/index.ts'
 
-export const Namespace = Fields({
+const briefFields = {
   id: Id(),
   name: Text(),
   path: Text(),
@@ -11,6 +11,13 @@ export const Namespace = Fields({
   parent_id: Nullable(Id()),
   avatar_url: Nullable(Text()),
   web_url: Text(),
+}
+
+/** What everything that lies in a namespace says of it. */
+export const BriefNamespace = Fields(briefFields)
+
+export const Namespace = Fields({
+  ...briefFields,
   members_count_with_descendants: Optional(Int({ description: 'Of groups, for their Owners' })),
   plan: Optional(Text({ description: 'With a paid plan' })),
   trial: Optional(Flag()),
@@ -18,7 +25,7 @@ export const Namespace = Fields({
   projects_count: Optional(Int({ description: 'For administrators' })),
 })
 
-export interface NamespaceRow {
+export interface BriefNamespaceRow {
   readonly id: number
   readonly name: string
   readonly path: string
@@ -26,16 +33,26 @@ export interface NamespaceRow {
   readonly full_path: string
   readonly parent_id: number | null
   readonly avatar: string | null
+}
+
+export interface NamespaceRow extends BriefNamespaceRow {
   /** Null: not for this caller. */
   readonly members_count_with_descendants: number | null
   readonly projects_count: number | null
 }
 
+export function briefNamespace(row: BriefNamespaceRow, externalUrl: string): Record<string, unknown> {
+  const { id, name, path, kind, full_path, parent_id, avatar } = row
+  return {
+    ...{ id, name, path, kind, full_path, parent_id },
+    avatar_url: avatarUrl(avatar, externalUrl),
+    web_url: `${externalUrl}/${kind === 'group' ? 'groups/' : ''}${full_path}`,
+  }
+}
+
 export function namespace(row: NamespaceRow, externalUrl: string, plan: Plan): Record<string, unknown> {
   return {
-    ...row,
-    avatar_url: avatarUrl(row.avatar, externalUrl),
-    web_url: `${externalUrl}/${row.kind === 'group' ? 'groups/' : ''}${row.full_path}`,
+    ...briefNamespace(row, externalUrl),
     members_count_with_descendants: row.members_count_with_descendants ?? undefined,
     projects_count: row.projects_count ?? undefined,
     ...(offers(plan, 'plan_of_namespaces') && { plan, trial: false, trial_ends_on: null }),

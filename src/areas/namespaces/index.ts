@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import { namespaceEndpoints, type NamespaceServices } from './routes.ts'
 
+export { BriefNamespace, briefNamespace } from './entities.ts'
 export {
   groupNameFaults,
   groupPathFaults,

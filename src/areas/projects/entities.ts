@@ -11,7 +11,6 @@ import {
 } from '../../access/index.ts'
 import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Settings, SettingValues } from '../../settings/index.ts'
-import { escapeHtml } from '../../kernel/lib/html.ts'
 import { avatarUrl } from '../avatars/index.ts'
 import { aboutLicense } from '../templates/index.ts'
 import { basicUser } from '../users/index.ts'
@@ -73,11 +72,17 @@ export function subjectOf(row: PlainProjectRow): ProjectSubject {
   return projectFromRow(row as unknown as Readonly<Record<string, unknown>>, row.role)
 }
 
-export function project(row: ProjectRow, form: ProjectForm, context: EntityContext): Record<string, unknown> {
+/** `descriptionHtml` is needed for all forms but the basic one; `showProjects` has it rendered. */
+export function project(
+  row: ProjectRow,
+  form: ProjectForm,
+  context: EntityContext,
+  descriptionHtml = '',
+): Record<string, unknown> {
   const subject = subjectOf(row)
   const basic = basicEntity(row, subject, context)
   if (form === 'basic') return basic
-  const full = { ...basic, ...fullEntity(row, subject, context) }
+  const full = { ...basic, ...fullEntity(row, subject, context), description_html: descriptionHtml }
   return form === 'full' ? full : { ...full, permissions: permissions(row) }
 }
 
@@ -173,7 +178,6 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
     import_status: row.import_status,
     import_error: row.import_error,
     open_issues_count: open('issues') ? row.open_issues_count : undefined,
-    description_html: paragraph(row.description),
     updated_at: row.updated_at,
     statistics:
       row.statistics !== undefined && may(actor, 'read_project_statistics', subject)
@@ -223,9 +227,4 @@ function permissions(row: ProjectRow) {
     project_access: access(row.project_access, row.project_notifications),
     group_access: access(row.group_access, row.group_notifications),
   }
-}
-
-function paragraph(text: string | null): string {
-  if (text === null || text.trim() === '') return ''
-  return `<p dir="auto">${escapeHtml(text)}</p>`
 }

@@ -1,4 +1,4 @@
-import { decide, endpoint, find, project, userOf, visibilityNames, type Actor } from '../../access/index.ts'
+import { decide, endpoint, find, project, userOf, visibilityNames } from '../../access/index.ts'
 import {
   Answer,
   Either,
@@ -13,7 +13,6 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
-import { contextOf, project as entity } from './entities.ts'
 import { AnyProject, Project } from './shapes.ts'
 import { forksOfSubject } from './fork-store.ts'
 import { forkProject, linkFork, unlinkFork } from './forking.ts'
@@ -21,13 +20,11 @@ import { listParams } from './list-params.ts'
 import { listed } from './list-routes.ts'
 import { projectsWhere } from './listing.ts'
 import type { ProjectServices } from './routes.ts'
-import * as store from './store.ts'
+import { showChanged } from './shown.ts'
 
 /** Projects made from other ones. */
 export function forkEndpoints(services: ProjectServices): Endpoint[] {
   const { db, settings } = services
-  const full = async (actor: Actor, id: number) =>
-    entity(await store.read(db.reader, actor, id), 'full', contextOf(services, actor))
 
   return [
     endpoint({
@@ -60,7 +57,7 @@ export function forkEndpoints(services: ProjectServices): Endpoint[] {
       async handle({ actor, project, params }) {
         const creator = { actor, user: userOf(actor) }
         const id = await forkProject({ ...services, settings: settings.values }, creator, project, params)
-        return full(actor, id)
+        return showChanged(services, actor, id)
       },
     }),
 
@@ -91,7 +88,7 @@ export function forkEndpoints(services: ProjectServices): Endpoint[] {
         const source = await find(db.reader, project, actor, String(params.forked_from_id))
         if (source === undefined || !decide(actor, 'fork_project', source, true).allowed) throw notFound()
         await linkFork(db, fork, source)
-        return full(actor, fork.id)
+        return showChanged(services, actor, fork.id)
       },
     }),
 

@@ -1,18 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { Fields, Id, Nullable, OneOf, Text } from '../../kernel/endpoint/index.ts'
-import { avatarUrl, namespaceAvatar } from '../avatars/index.ts'
-
-/** The namespace that a project lies in, as the project tells of it. */
-export const ProjectNamespace = Fields({
-  id: Id(),
-  name: Text(),
-  path: Text(),
-  kind: OneOf('user', 'group'),
-  full_path: Text(),
-  parent_id: Nullable(Id()),
-  avatar_url: Nullable(Text()),
-  web_url: Text(),
-})
+import { namespaceAvatar } from '../avatars/index.ts'
+import { briefNamespace } from '../namespaces/index.ts'
 
 export interface HomeRow {
   /** The names of the groups from the top one down, joined by ` / `. */
@@ -37,16 +25,16 @@ export function homeColumns(namespace: string): RawBuilder<unknown> {
     ${namespaceAvatar(namespace)} as namespace_avatar`
 }
 
-export function homeEntity(row: HomeRow, externalUrl: string) {
-  const folder = row.namespace_kind === 'group' ? 'groups/' : ''
-  return {
+/** The namespace that a project lies in, as the project tells of it. */
+export function homeEntity(row: HomeRow, externalUrl: string): Record<string, unknown> {
+  const home = {
     id: row.namespace_id,
     name: row.namespace_name,
     path: row.namespace_path,
     kind: row.namespace_kind,
     full_path: row.namespace_full_path,
     parent_id: row.namespace_parent_id,
-    avatar_url: avatarUrl(row.namespace_avatar, externalUrl),
-    web_url: `${externalUrl}/${folder}${row.namespace_full_path}`,
+    avatar: row.namespace_avatar,
   }
+  return briefNamespace(home, externalUrl)
 }

@@ -35,6 +35,15 @@ export const allParams = {
   last_activity_before: Optional(DateTime()),
   updated_after: Optional(DateTime({ description: 'Only with `order_by=updated_at`' })),
   updated_before: Optional(DateTime({ description: 'Only with `order_by=updated_at`' })),
+  include_hidden: Optional(
+    Flag({ description: 'For administrators. No project is ever hidden: nothing changes' }),
+  ),
+  include_pending_delete: Optional(
+    Flag({
+      description:
+        'For administrators. Projects that are deleted are gone at once, and marked ones always listed: nothing changes',
+    }),
+  ),
   repository_storage: Optional(Text({ description: 'For administrators' })),
   statistics: Optional(
     Flag({ description: 'With what each takes, where the caller is a Reporter or above' }),

@@ -12,22 +12,22 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
-import { contextOf, project, type ContextServices } from './entities.ts'
+import { contextOf } from './entities.ts'
 import { AnyProject } from './shapes.ts'
 import { allParams, listParams } from './list-params.ts'
 import { contributedTo, projectsWhere, visibleProjects, type ListedProject } from './listing.ts'
 import type { ProjectServices } from './routes.ts'
 import type { ProjectRow } from './rows.ts'
+import { showProjects, type ShowServices } from './shown.ts'
 
 /** Visitors get the short form, and who asks for it. */
 export function listed(
-  services: ContextServices,
+  services: ShowServices,
   rows: readonly ProjectRow[],
   { actor, params }: { actor: Actor; params: { simple?: boolean | undefined } },
-): Record<string, unknown>[] {
+): Promise<Record<string, unknown>[]> {
   const form = actor.user === null || params.simple === true ? 'basic' : 'with access'
-  const context = contextOf(services, actor)
-  return rows.map((row) => project(row, form, context))
+  return showProjects(services, rows, form, contextOf(services, actor))
 }
 
 export function listEndpoints(services: ProjectServices): Endpoint[] {
@@ -47,7 +47,7 @@ export function listEndpoints(services: ProjectServices): Endpoint[] {
       refuses: { 405: 'An offset too deep, or keyset pagination in an order that has none' },
       read: ({ params, page }) => visibleProjects(params, page),
       async handle(call) {
-        const answer = listed(services, call.rows, call)
+        const answer = await listed(services, call.rows, call)
         return call.params.pagination === 'keyset' ? keysetPage(answer, call.rows, call.params) : answer
       },
     }),

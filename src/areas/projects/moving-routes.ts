@@ -1,20 +1,19 @@
-import { endpoint, project, type Actor } from '../../access/index.ts'
+import { endpoint, project } from '../../access/index.ts'
 import { planOf } from '../../kernel/config/index.ts'
 import { Either, Fields, Id, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { refused } from '../../kernel/errors/index.ts'
+import { lockTree } from '../namespaces/index.ts'
 import { deleteProject, restoreProject } from './deletion.ts'
-import { contextOf, project as entity } from './entities.ts'
 import { Project } from './shapes.ts'
 import { permanentlyParams } from './params.ts'
 import type { ProjectServices } from './routes.ts'
+import { showChanged } from './shown.ts'
 import * as store from './store.ts'
 import { transferProject } from './transfer.ts'
 
 /** Where projects go, and how they rest and end. */
 export function movingEndpoints(services: ProjectServices): Endpoint[] {
   const { db } = services
-  const full = async (actor: Actor, id: number) =>
-    entity(await store.read(db.reader, actor, id), 'full', contextOf(services, actor))
 
   return [
     endpoint({
@@ -27,9 +26,9 @@ export function movingEndpoints(services: ProjectServices): Endpoint[] {
       answers: Project,
       refuses: { 400: 'It is archived' },
       async handle({ actor, project }) {
-        const changed = await db.transaction((tx) => store.setArchived(tx, project.id, true))
+        const changed = await db.transaction((tx) => store.archive(tx, project.id))
         if (!changed) throw refused(400, 'Project is already archived.')
-        return full(actor, project.id)
+        return showChanged(services, actor, project.id)
       },
     }),
 
@@ -41,9 +40,16 @@ export function movingEndpoints(services: ProjectServices): Endpoint[] {
       on: project,
       may: 'archive_project',
       answers: Project,
+      refuses: { 400: 'A group above it is archived' },
       async handle({ actor, project }) {
-        await db.transaction((tx) => store.setArchived(tx, project.id, false))
-        return full(actor, project.id)
+        const atWork = await db.transaction(async (tx) => {
+          await lockTree(tx, project.line[0]!, 'share')
+          return store.unarchive(tx, project.id)
+        })
+        if (!atWork) {
+          throw refused(400, 'Cannot unarchive project since one of the ancestor groups is archived!')
+        }
+        return showChanged(services, actor, project.id)
       },
     }),
 
@@ -59,7 +65,7 @@ export function movingEndpoints(services: ProjectServices): Endpoint[] {
       refuses: { 400: 'It can not go there', 404: 'No such namespace' },
       async handle({ actor, project, params }) {
         await transferProject(services, actor, project, params.namespace)
-        return full(actor, project.id)
+        return showChanged(services, actor, project.id)
       },
     }),
 
@@ -94,7 +100,7 @@ export function movingEndpoints(services: ProjectServices): Endpoint[] {
       refuses: { 400: 'It is not marked' },
       async handle({ actor, project }) {
         await restoreProject(services, project.id)
-        return full(actor, project.id)
+        return showChanged(services, actor, project.id)
       },
     }),
   ]

@@ -29,10 +29,11 @@ import { commitReadme, readmePath, type Bring } from './first-commit.ts'
 import { findLandmarks } from './landmarks.ts'
 import { createForUserParams, createParams, createRules, updateParams } from './params.ts'
 import type { ProjectRow } from './rows.ts'
+import { showProjects, type ShowServices } from './shown.ts'
 import * as store from './store.ts'
 import { updateProject } from './update.ts'
 
-export interface ProjectServices extends entities.ContextServices {
+export interface ProjectServices extends ShowServices {
   readonly db: Database
   readonly events: Events
   readonly settings: Settings
@@ -57,6 +58,8 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
     return full(creator.actor, made.id)
   }
 
+  const show = async (row: ProjectRow, form: entities.ProjectForm, context: entities.EntityContext) =>
+    (await showProjects(services, [row], form, context))[0]!
   /** What only those who look after a project are told. */
   const more = async (actor: Actor, row: ProjectRow) => ({
     ...contextOf(services, actor),
@@ -70,7 +73,7 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
   })
   const full = async (actor: Actor, id: number) => {
     const row = await store.read(db.reader, actor, id)
-    return entities.project(row, 'full', await more(actor, row))
+    return show(row, 'full', await more(actor, row))
   }
 
   return [
@@ -90,7 +93,7 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
       answers: Either(ProjectWithAccess, BasicProject),
       read: ({ params }) => store.ofSubject(params),
       handle: async ({ actor, rows, params }) =>
-        entities.project(rows[0]!, actor.user === null ? 'basic' : 'with access', {
+        show(rows[0]!, actor.user === null ? 'basic' : 'with access', {
           ...(await more(actor, rows[0]!)),
           license: params.license,
         }),

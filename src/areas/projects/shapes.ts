@@ -16,7 +16,7 @@ import { CustomAttribute } from '../custom-attributes/index.ts'
 import { SharedWith } from '../shares/index.ts'
 import { BasicUser } from '../users/index.ts'
 import { levelFields } from './feature-levels.ts'
-import { ProjectNamespace } from './home.ts'
+import { BriefNamespace } from '../namespaces/index.ts'
 import { settingFields } from './settings.ts'
 import { Statistics } from './statistics.ts'
 
@@ -50,7 +50,7 @@ const basicFields = {
   star_count: Int(),
   last_activity_at: Timestamp(),
   visibility: OneOf(visibilityNames, {}),
-  namespace: ProjectNamespace,
+  namespace: BriefNamespace,
   repository_storage: Optional(Text({ description: 'For administrators' })),
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { endpoint, findUser, instance, project, userOf, type Actor } from '../../access/index.ts'
+import { endpoint, findUser, instance, project, userOf } from '../../access/index.ts'
 import {
   Answer,
   Either,
@@ -16,13 +16,12 @@ import {
 } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import { basicUser, BasicUser, basicUserJson, type BasicUserRow } from '../users/index.ts'
-import { contextOf, project as entity } from './entities.ts'
 import { AnyProject, Project } from './shapes.ts'
 import { listParams } from './list-params.ts'
 import { listed } from './list-routes.ts'
 import { projectsWhere, starredBy } from './listing.ts'
 import type { ProjectServices } from './routes.ts'
-import * as store from './store.ts'
+import { showChanged } from './shown.ts'
 
 const Starrer = Fields({ starred_since: Timestamp(), user: BasicUser })
 
@@ -54,8 +53,6 @@ function starrers(search: string | undefined, input: PageInput): Read<StarrerRow
 /** Projects that people like. */
 export function starEndpoints(services: ProjectServices): Endpoint[] {
   const { db } = services
-  const full = async (actor: Actor, id: number) =>
-    entity(await store.read(db.reader, actor, id), 'full', contextOf(services, actor))
   const about = { on: project, may: 'star_project', answers: Project } as const
 
   return [
@@ -70,7 +67,7 @@ export function starEndpoints(services: ProjectServices): Endpoint[] {
         const { rows } = await sql`
           insert into project_stars (user_id, project_id) values (${userOf(actor).id}, ${project.id})
           on conflict do nothing returning 1`.execute(db.writer)
-        return rows.length === 0 ? new Answer(304) : full(actor, project.id)
+        return rows.length === 0 ? new Answer(304) : showChanged(services, actor, project.id)
       },
     }),
 
@@ -85,7 +82,7 @@ export function starEndpoints(services: ProjectServices): Endpoint[] {
         const { rows } = await sql`
           delete from project_stars s where s.user_id = ${userOf(actor).id} and s.project_id = ${project.id}
           returning 1`.execute(db.writer)
-        return rows.length === 0 ? new Answer(304) : full(actor, project.id)
+        return rows.length === 0 ? new Answer(304) : showChanged(services, actor, project.id)
       },
     }),
 

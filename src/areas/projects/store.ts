@@ -183,11 +183,24 @@ export async function setReadme(
 }
 
 /** Tells whether there was anything to change. */
-export async function setArchived(tx: Tx, id: number, archived: boolean): Promise<boolean> {
+export async function archive(tx: Tx, id: number): Promise<boolean> {
   const { rows: changed } = await sql`
-    update projects set archived = ${archived}, updated_at = now() where id = ${id} and archived <> ${archived}
+    update projects set archived = true, updated_at = now() where id = ${id} and not archived
     returning 1`.execute(tx)
   return changed.length > 0
+}
+
+/** Hold the tree before. Tells whether the project is at work now: it rests as long as a group above it does. */
+export async function unarchive(tx: Tx, id: number): Promise<boolean> {
+  const { rows: found } = await sql<{ archived: boolean }>`
+    update projects p
+    set archived = p.archived and resting.above, archived_with_group = p.archived_with_group and resting.above,
+      updated_at = case when p.archived and not resting.above then now() else p.updated_at end
+    from (
+      select exists (select from namespaces a where a.id = any (n.traversal_ids) and a.archived) as above
+      from projects x join namespaces n on n.id = x.namespace_id where x.id = ${id}) resting
+    where p.id = ${id} returning p.archived`.execute(tx)
+  return found[0]?.archived !== true
 }
 
 /** Removes the row and all that hangs on it; tells where its repository lies. */

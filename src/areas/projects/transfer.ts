@@ -101,7 +101,8 @@ async function put(
   const settings = closed ? sql`p.settings || '{"shared_runners_enabled": false}'` : sql`p.settings`
   await sql`
     update projects p set namespace_id = ${home.id}, full_path = ${fullPath}, visibility = ${visibility},
-      settings = ${settings}, marked_for_deletion_at = null, deleting_user_id = null, updated_at = now()
+      settings = ${settings}, marked_for_deletion_at = null, deleting_user_id = null, updated_at = now(),
+      archived = p.archived and not p.archived_with_group, archived_with_group = false
     where p.id = ${id}`.execute(tx)
   if (home.owner_id === null) return
   await sql`

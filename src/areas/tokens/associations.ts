@@ -20,7 +20,8 @@ import {
   type PageInput,
   type Read,
 } from '../../kernel/endpoint/index.ts'
-import { homeColumns, homeEntity, ProjectNamespace, type HomeRow } from '../projects/index.ts'
+import { BriefNamespace } from '../namespaces/index.ts'
+import { homeColumns, homeEntity, type HomeRow } from '../projects/index.ts'
 
 const AssociatedGroup = Fields({
   id: Id(),
@@ -43,7 +44,7 @@ const AssociatedProject = Fields({
   access_levels: Fields({ project_access_level: Nullable(Int()), group_access_level: Nullable(Int()) }),
   visibility: OneOf(visibilityNames, {}),
   web_url: Text(),
-  namespace: ProjectNamespace,
+  namespace: BriefNamespace,
 })
 
 export const Associations = Fields({ groups: ListOf(AssociatedGroup), projects: ListOf(AssociatedProject) })

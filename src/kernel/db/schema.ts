@@ -1028,6 +1028,7 @@ export interface NamespaceCounters {
 }
 
 export interface Namespaces {
+  archived: Generated<boolean>;
   avatar: string | null;
   created_at: Generated<Timestamp>;
   deleting_user_id: number | null;
@@ -1265,6 +1266,7 @@ export interface ProjectLanguages {
 
 export interface Projects {
   archived: Generated<boolean>;
+  archived_with_group: Generated<boolean>;
   avatar: string | null;
   created_at: Generated<Timestamp>;
   creator_id: number | null;

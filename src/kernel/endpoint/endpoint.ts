@@ -141,7 +141,7 @@ interface Declaration<Kind extends SubjectKind, Path extends string, Params exte
   /** Takes deploy tokens, in a header of their own and by HTTP Basic. */
   readonly deployToken?: boolean
   readonly plan?: Plan
-  /** Also on projects that are archived or marked for deletion, though it writes: it is nothing of the project's. */
+  /** Also on what is archived or marked for deletion, though it writes: it is nothing of the project's or group's. */
   readonly whileArchived?: boolean
   /** Also for who has not confirmed his address or accepted the terms: nobody is to lock everybody out. */
   readonly beforeTerms?: boolean

@@ -50,6 +50,16 @@ export const groupScenarios: Scenarios = {
       },
     },
   },
+  'POST /groups/:id/archive': { '': ending },
+  'POST /groups/:id/unarchive': {
+    'archived group': {
+      ownStage: true,
+      async prepare(stage) {
+        expectStatus(await stage.world.root.post(`${stage.groupPath}/archive`), 200)
+        return {}
+      },
+    },
+  },
   'POST /groups/:id/transfer': {
     'caller may create subgroups in the target': {
       ownStage: true,
