@@ -114,6 +114,7 @@ import * as mergesThatWait from './0230-merges-that-wait.ts'
 import * as siteDomains from './0256-site-domains.ts'
 import * as securityPolicies from './0260-security-policies.ts'
 import * as archivedGroups from './0275-archived-groups.ts'
+import * as relationExports from './0280-relation-exports.ts'
 import * as topics from './0235-topics.ts'
 import * as sizesOfProjects from './0236-sizes-of-projects.ts'
 import * as pausesOfDefaultBranches from './0231-pauses-of-default-branches.ts'
@@ -214,6 +215,7 @@ export const migrations: MigrationList = {
   '0256-site-domains': siteDomains,
   '0260-security-policies': securityPolicies,
   '0275-archived-groups': archivedGroups,
+  '0280-relation-exports': relationExports,
   '0235-topics': topics,
   '0236-sizes-of-projects': sizesOfProjects,
   '0231-pauses-of-default-branches': pausesOfDefaultBranches,

@@ -19,7 +19,7 @@ import {
 } from '../kernel/errors/index.ts'
 import { includesPlan, type Plan } from '../kernel/config/index.ts'
 import { requestContext, type Logger } from '../kernel/log/index.ts'
-import type { Settings } from '../settings/index.ts'
+import type { SettingName, Settings } from '../settings/index.ts'
 import { entryProblem } from './admission.ts'
 import { isShownTo, type AddressHouse } from './admitted-addresses.ts'
 import { accountProblem, checkScopes, checkToken, isDisabledToken, type Actor, type User } from './actor.ts'
@@ -100,6 +100,9 @@ export class Gate {
   async pass(call: GateCall): Promise<Passed | Answer> {
     const { endpoint, params, request } = call
     const kind = endpoint.on as AnyKind
+    const { switchedBy } = endpoint
+    if (switchedBy !== undefined && this.#settings.values[switchedBy as SettingName] !== true)
+      throw notFound()
     const checks = endpoint.checks ?? defaultChecks(endpoint)
     if (checks[0] === 'params' && 'faults' in params) throw invalidParameters(params.faults)
 

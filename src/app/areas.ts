@@ -56,6 +56,7 @@ import { issues, issuesByIds } from '../areas/issues/index.ts'
 import { labels } from '../areas/labels/index.ts'
 import { milestones } from '../areas/milestones/index.ts'
 import { resourceEvents } from '../areas/resource-events/index.ts'
+import { relationExports } from '../areas/relation-exports/index.ts'
 import { releases } from '../areas/releases/index.ts'
 import { resourceGroups } from '../areas/resource-groups/index.ts'
 import { testReports } from '../areas/test-reports/index.ts'
@@ -159,6 +160,7 @@ export function areas(services: Services): Area[] {
     badges(services),
     projectArchives({ ...services, wikis: wikiArea.hosting }),
     groupArchives(services),
+    relationExports({ ...services, wikis: wikiArea.hosting }),
     auditEvents(),
     languages(services),
     avatars(services),

@@ -4,7 +4,8 @@ import { unavailable } from '../kernel/errors/index.ts'
 import type { Blobs } from './blobs.ts'
 
 /** Tables whose rows name content by its `digest`. What the rows of one name lies in a folder of its own. */
-export type ReferringTable = 'ci_job_artifacts' | 'package_files' | 'site_deployments' | 'uploads'
+export type ReferringTable =
+  'ci_job_artifacts' | 'package_files' | 'relation_export_batches' | 'site_deployments' | 'uploads'
 
 /**
  * In the transaction that writes a row which names this content: until that ends nobody removes it. 503 where it was

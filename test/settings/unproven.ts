@@ -3,10 +3,8 @@
  * about. The manual says so of each.
  */
 export const unproven: ReadonlyMap<string, string> = new Map([
-  ['bulk_import_enabled', 'direct transfers'],
   ['bulk_import_max_download_file_size', 'direct transfers'],
   ['bulk_import_concurrent_pipeline_batch_limit', 'direct transfers'],
-  ['concurrent_relation_batch_export_limit', 'direct transfers'],
   ['mirror_available', 'mirrors of repositories'],
   ['terminal_max_session_time', 'terminals of environments'],
 ])

@@ -9,6 +9,10 @@ import { exportTask, groupArchiveEndpoints, importTask } from './routes.ts'
 import type { GroupArchiveRoom, GroupArchiveServices } from './services.ts'
 import * as store from './store.ts'
 
+export { formatVersion, relations, type RelationName } from './format.ts'
+export { idsBehind, readRelation } from './read.ts'
+export { standIn } from './services.ts'
+
 const forgetting = 'groups:forget-exports'
 /** Hours that an archive can be downloaded for. */
 const kept = 24

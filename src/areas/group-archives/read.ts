@@ -57,21 +57,48 @@ function sourceOf(relation: RelationName): Source {
   }
 }
 
-/** The records of a kind in a group and all below it, some at a time. */
+/** Of which groups: one with all below it, or it alone; and which records by their ids, as of projects. */
+export interface Range {
+  readonly alone?: boolean
+  readonly after: number
+  readonly upTo?: number | undefined
+}
+
+function groupsOf(groupId: number, alone: boolean): RawBuilder<unknown> {
+  return alone
+    ? sql`namespaces top join namespaces g on g.id = top.id and top.id = ${groupId}`
+    : sql`namespaces top join namespaces g on g.traversal_ids @> array[top.id] and g.kind = 'group'
+        and g.marked_for_deletion_at is null and top.id = ${groupId}`
+}
+
+/** The records of a kind, some at a time. */
 export async function* readRelation<Name extends RelationName>(
   db: Reader,
   relation: Name,
   groupId: number,
+  { alone = false, after, upTo = Number.MAX_SAFE_INTEGER }: Range = { after: 0 },
 ): AsyncGenerator<Records[Name]> {
   const { from, id, record } = sourceOf(relation)
-  for (let after = 0; ;) {
+  for (let last = after; ;) {
     const { rows } = await sql<{ id: number; record: Records[Name] }>`
-      select ${id} as id, ${record} as record
-      from namespaces top join namespaces g on g.traversal_ids @> array[top.id] and g.kind = 'group'
-        and g.marked_for_deletion_at is null ${from}
-      where top.id = ${groupId} and ${id} > ${after} order by ${id} limit ${batch}`.execute(db)
+      select ${id} as id, ${record} as record from ${groupsOf(groupId, alone)} ${from}
+      where ${id} > ${last} and ${id} <= ${upTo} order by ${id} limit ${batch}`.execute(db)
     for (const row of rows) yield row.record
     if (rows.length < batch) return
-    after = rows.at(-1)!.id
+    last = rows.at(-1)!.id
   }
+}
+
+/** Ids of the next records of a relation of the group alone. */
+export async function idsBehind(
+  db: Reader,
+  relation: RelationName,
+  groupId: number,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<number[]> {
+  const { from, id } = sourceOf(relation)
+  const { rows } = await sql<{ id: number }>`
+    select ${id} as id from ${groupsOf(groupId, true)} ${from}
+    where ${id} > ${after} order by ${id} limit ${limit}`.execute(db)
+  return rows.map((row) => row.id)
 }

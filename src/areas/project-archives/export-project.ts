@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { ProjectSubject } from '../../access/index.ts'
 import { bundleOf } from '../../git/index.ts'
 import { bundles, formatVersion, relations } from './format.ts'
-import { linesOf, openFolder, packIn, type Packing } from './pack.ts'
+import { linesOf, openFolder, packIn } from './pack.ts'
 import { readProject, readRelation } from './read-project.ts'
 import { standIn } from './stand-in.ts'
 import type { ArchiveRoom } from './services.ts'
@@ -31,7 +31,10 @@ export async function exportProject(room: ArchiveRoom, projectId: number): Promi
       const lines = Readable.from(linesOf(readRelation(db.reader, relation, projectId)))
       await packing.add(`tree/${relation}.ndjson`, lines)
     }
-    await addCode(room, standing.subject, packing)
+    for (const which of ['project', 'wiki'] as const) {
+      const bundle = await bundleIn(room, standing.subject, which)
+      if (bundle !== undefined) await packing.add(bundles[which], bundle)
+    }
     const limit = settings.values.max_export_size
     const stored = await blobs.put(
       packing.stream(),
@@ -45,16 +48,15 @@ export async function exportProject(room: ArchiveRoom, projectId: number): Promi
   }
 }
 
-async function addCode(
-  { places, wikis }: ArchiveRoom,
+/** Branches and tags of a project or of its wiki; undefined where there are none. */
+export async function bundleIn(
+  { places, wikis }: Pick<ArchiveRoom, 'places' | 'wikis'>,
   project: ProjectSubject,
-  packing: Packing,
-): Promise<void> {
-  if (!project.repositoryEmpty) {
-    const bundle = await bundleOf(places.of(project), project.refsVersion)
-    if (bundle !== undefined) await packing.add(bundles.project, bundle)
+  which: keyof typeof bundles,
+): Promise<Readable | undefined> {
+  if (which === 'project') {
+    return project.repositoryEmpty ? undefined : bundleOf(places.of(project), project.refsVersion)
   }
   const wiki = await wikis.of(project, { make: false })
-  const bundle = wiki === undefined ? undefined : await bundleOf(await wiki.open(), wiki.refsVersion)
-  if (bundle !== undefined) await packing.add(bundles.wiki, bundle)
+  return wiki === undefined ? undefined : bundleOf(await wiki.open(), wiki.refsVersion)
 }

@@ -77,21 +77,39 @@ function sourceOf(relation: RelationName, projectId: number): Source {
   }
 }
 
-/** All records of a relation, in the order they were made. */
+/** Records by their ids: behind one, and up to another one or to the end. */
+export interface Range {
+  readonly after: number
+  readonly upTo?: number | undefined
+}
+
+/** The records of a relation, in the order they were made. */
 export async function* readRelation<Name extends RelationName>(
   db: Reader,
   relation: Name,
   projectId: number,
+  { after, upTo = Number.MAX_SAFE_INTEGER }: Range = { after: 0 },
 ): AsyncGenerator<Records[Name]> {
   const { from, id, record } = sourceOf(relation, projectId)
-  let last = 0
-  for (;;) {
+  for (let last = after; ;) {
     const { rows } = await sql<{ id: number; record: Records[Name] }>`
-      select ${id} as id, ${record} as record ${from} and ${id} > ${last} order by ${id} limit ${batch}`.execute(
-      db,
-    )
+      select ${id} as id, ${record} as record ${from} and ${id} > ${last} and ${id} <= ${upTo}
+      order by ${id} limit ${batch}`.execute(db)
     for (const row of rows) yield row.record
     if (rows.length < batch) return
     last = rows.at(-1)!.id
   }
+}
+
+/** Ids of the next records of a relation. */
+export async function idsBehind(
+  db: Reader,
+  relation: RelationName,
+  projectId: number,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<number[]> {
+  const { from, id } = sourceOf(relation, projectId)
+  const { rows } = await sql<{ id: number }>`
+    select ${id} as id ${from} and ${id} > ${after} order by ${id} limit ${limit}`.execute(db)
+  return rows.map((row) => row.id)
 }

@@ -1408,6 +1408,31 @@ export interface RefUpdates {
   user_id: number | null;
 }
 
+export interface RelationExportBatches {
+  after_id: Generated<number>;
+  attempts: Generated<number>;
+  digest: string | null;
+  error: string | null;
+  export_id: number;
+  id: Generated<number>;
+  leased_until: Timestamp | null;
+  number: number;
+  objects: Generated<number>;
+  size: number | null;
+  state: Generated<string>;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface RelationExports {
+  batched: boolean;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  namespace_id: number | null;
+  project_id: number | null;
+  relation: string;
+  user_id: number | null;
+}
+
 export interface ReleaseEvidences {
   collected_at: Generated<Timestamp>;
   id: Generated<number>;
@@ -2086,6 +2111,8 @@ export interface DB {
   protected_tags: ProtectedTags;
   push_rules: PushRules;
   ref_updates: RefUpdates;
+  relation_export_batches: RelationExportBatches;
+  relation_exports: RelationExports;
   release_evidences: ReleaseEvidences;
   release_links: ReleaseLinks;
   release_milestones: ReleaseMilestones;

@@ -141,6 +141,8 @@ interface Declaration<Kind extends SubjectKind, Path extends string, Params exte
   /** Takes deploy tokens, in a header of their own and by HTTP Basic. */
   readonly deployToken?: boolean
   readonly plan?: Plan
+  /** A switch among the settings: while it is off there is no such endpoint, for nobody. */
+  readonly switchedBy?: string
   /** Also on what is archived or marked for deletion, though it writes: it is nothing of the project's or group's. */
   readonly whileArchived?: boolean
   /** Also for who has not confirmed his address or accepted the terms: nobody is to lock everybody out. */

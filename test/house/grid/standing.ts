@@ -8,6 +8,7 @@ export const openWhenArchived: ReadonlyMap<string, number> = new Map([
   ['POST /projects/:id/archive', 400],
   ['POST /projects/:id/fork', 201],
   ['POST /projects/:id/export', 202],
+  ['POST /projects/:id/export_relations', 202],
   ['POST /projects/:id/star', 201],
   ['POST /projects/:id/unstar', 201],
   ['PUT /projects/:id/notification_settings', 200],

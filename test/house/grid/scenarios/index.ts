@@ -7,6 +7,7 @@ import { ciLintScenarios } from './ci-lint.ts'
 import { jobScenarios, pipelineScenarios } from './ci.ts'
 import { customAttributeScenarios } from './custom-attributes.ts'
 import { containerRegistryScenarios } from './container-registry.ts'
+import { directTransferScenarios } from './direct-transfers.ts'
 import { deploymentScenarios, environmentScenarios, resourceGroupScenarios } from './environments.ts'
 import { groupScenarios } from './groups.ts'
 import { instanceScenarios } from './instance.ts'
@@ -56,6 +57,7 @@ export const scenarios: Scenarios = {
   ...ciLintScenarios,
   ...containerRegistryScenarios,
   ...customAttributeScenarios,
+  ...directTransferScenarios,
   ...deploymentScenarios,
   ...environmentScenarios,
   ...resourceGroupScenarios,

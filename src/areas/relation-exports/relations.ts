@@ -1,0 +1,43 @@
+import { idsBehind as groupIdsBehind, relations as groupRecords } from '../group-archives/index.ts'
+import {
+  formatVersion,
+  idsBehind as projectIdsBehind,
+  relations as projectRecords,
+} from '../project-archives/index.ts'
+
+export type Kind = 'project' | 'group'
+
+/** The place itself, in one record; it tells the version of the format. */
+export const self = 'self'
+export const projectFormat = `project ${formatVersion}`
+/** Direct members. */
+export const members = { project: 'project_members', group: 'members' } as const
+
+/** What is written as one file of records, gzipped, a line each; with `batched` in several. */
+const records: Readonly<Record<Kind, readonly string[]>> = {
+  project: projectRecords,
+  group: groupRecords.filter((name) => name !== 'groups'),
+}
+
+/** What is written as a gzipped tar. */
+export const trees = ['repository', 'wiki'] as const
+export type TreeName = (typeof trees)[number]
+
+/** All relations, in the order in which they are written. */
+export const relations: Readonly<Record<Kind, readonly string[]>> = {
+  project: [self, members.project, ...records.project, ...trees],
+  group: [self, members.group, ...records.group],
+}
+
+export const isTree = (relation: string): relation is TreeName => trees.includes(relation as TreeName)
+export const isRecords = (kind: Kind, relation: string): boolean => records[kind].includes(relation)
+
+/** What its file is called, wherever it is downloaded to. */
+export const fileName = (relation: string): string =>
+  `${relation}.${isTree(relation) ? 'tar.gz' : 'ndjson.gz'}`
+
+/** Records of a file. */
+export const batchSize = 1000
+
+/** Ids of the next records: one more than go into a file, if there are so many. */
+export const idsBehind = { project: projectIdsBehind, group: groupIdsBehind } as const
