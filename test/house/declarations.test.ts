@@ -188,6 +188,8 @@ const textIds = new Set(['discussion_id', 'commit_id', 'cluster_agent_id', 'labe
 
 /** Lists that are whole by the conventions (1.1), or by nature short. */
 const wholeLists = new Set([
+  '/projects/:id/export_relations/status',
+  '/groups/:id/export_relations/status',
   '/licenses',
   '/projects/:id/pipelines/:pipeline_id/variables',
   '/projects/:id/variables/explain',
