@@ -426,6 +426,7 @@ test('a webhook that fails four times in a row rests, until a test succeeds', as
   expect(rests['alert_status']).toBe('temporarily_disabled')
   expect(Date.parse(rests['disabled_until'] as string)).toBeGreaterThan(Date.now())
   await pushFiles(world, made.project, { b: 'b' }, ['unheard'])
+  await world.settled()
   expect((await world.root.post(`${hookPath(made)}/test/push_events`)).status).toBe(201)
   expect(bodyOf(await world.root.get(hookPath(made)))['alert_status']).toBe('executable')
   expect(receiver.at(made.path)).toHaveLength(6)
