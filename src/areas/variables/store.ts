@@ -8,13 +8,16 @@ import { limitReached, taken } from './rules.ts'
 const columns = sql`
   v.id, v.key, v.secret, v.variable_type, v.environment_scope, v.description, v.protected, v.masked, v.hidden, v.raw`
 
-/** The condition on the variables `v` of a place, by its id. */
+/**
+ * The condition on the variables `v` of a place, by its id. A variable has one place at most, so that an index alone says
+ * how many there are.
+ */
 function within(kind: KeeperKind, id: RawBuilder<unknown>): RawBuilder<unknown> {
   switch (kind) {
     case 'project':
-      return sql`v.project_id = ${id} and v.namespace_id is null`
+      return sql`v.project_id = ${id}`
     case 'group':
-      return sql`v.project_id is null and v.namespace_id = ${id}`
+      return sql`v.namespace_id = ${id}`
     case 'instance':
       return sql`v.project_id is null and v.namespace_id is null`
   }
@@ -23,7 +26,8 @@ function within(kind: KeeperKind, id: RawBuilder<unknown>): RawBuilder<unknown> 
 /** Read together with the caller's access: `subject` is the project or group. */
 export function list(kind: KeeperKind, input: PageInput): Read<VariableRow> {
   const from = sql`from ci_variables v where ${within(kind, sql`subject.id`)}`
-  return page({ columns, from, order: sql`v.id` }, input)
+  // Places are limited in how many they hold.
+  return { ...page({ columns, from, order: sql`v.id` }, input), bounded: true }
 }
 
 export function ofKey(kind: KeeperKind, key: string): Read<VariableRow> {
