@@ -115,6 +115,7 @@ import * as siteDomains from './0256-site-domains.ts'
 import * as securityPolicies from './0260-security-policies.ts'
 import * as archivedGroups from './0275-archived-groups.ts'
 import * as relationExports from './0280-relation-exports.ts'
+import * as policyVerdicts from './0285-policy-verdicts.ts'
 import * as topics from './0235-topics.ts'
 import * as sizesOfProjects from './0236-sizes-of-projects.ts'
 import * as pausesOfDefaultBranches from './0231-pauses-of-default-branches.ts'
@@ -216,6 +217,7 @@ export const migrations: MigrationList = {
   '0260-security-policies': securityPolicies,
   '0275-archived-groups': archivedGroups,
   '0280-relation-exports': relationExports,
+  '0285-policy-verdicts': policyVerdicts,
   '0235-topics': topics,
   '0236-sizes-of-projects': sizesOfProjects,
   '0231-pauses-of-default-branches': pausesOfDefaultBranches,

@@ -2,7 +2,8 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Reader } from '../kernel/db/index.ts'
 import type { User } from './actor.ts'
 import { userColumnsWith, userFromRow } from './enter.ts'
-import type { AnyKind } from './subjects.ts'
+import { isAdmitted } from './policy-server.ts'
+import type { AnyKind, AnySubject } from './subjects.ts'
 
 /** Somebody who waits for news of a subject. `admin`: he asked as an administrator, if he still is one. */
 export interface Listener {
@@ -67,5 +68,8 @@ export async function audienceOf<Subject, Each, Once>(
     subject: kind.subject({ ...row.subject, permissions }, role) as Subject,
     each,
   }))
-  return { attendants, once: row.once }
+  const open = await Promise.all(
+    attendants.map(({ user, subject }) => isAdmitted(db, { user }, subject as AnySubject)),
+  )
+  return { attendants: attendants.filter((_, at) => open[at]), once: row.once }
 }

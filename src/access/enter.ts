@@ -6,7 +6,8 @@ import { digestToken } from '../kernel/lib/secrets.ts'
 import { anonymous, type Actor, type TokenFacts, type User } from './actor.ts'
 import { jobLogin, tokenCredentials, type Credentials } from './credentials.ts'
 import { deployTokenOf, findDeployToken, type DeployToken } from './deploy-token.ts'
-import type { AnyKind, Lookup } from './subjects.ts'
+import { isAdmitted } from './policy-server.ts'
+import type { AnyKind, AnySubject, Lookup } from './subjects.ts'
 
 /** A token that was presented; without an id it is one that a user granted an application. */
 export interface TokenUse extends TokenFacts {
@@ -115,10 +116,21 @@ export async function enter<Subject, Row = never>(
   lookup: Lookup,
   read?: Read<Row>,
 ): Promise<Entrance<Subject, Row>> {
-  return (await enterMarked<Subject, Row>(db, kind, credentials, lookup, read)).entrance
+  return admitted(db, (await enterMarked<Subject, Row>(db, kind, credentials, lookup, read)).entrance)
 }
 
-/** As `enter`, with what it takes to remember the entrance. */
+/** What the policy server keeps from a caller is not there for him. */
+async function admitted<Subject, Row>(
+  db: Statements,
+  entrance: Entrance<Subject, Row>,
+): Promise<Entrance<Subject, Row>> {
+  const { actor = anonymous, subject, visible } = entrance
+  if (subject === undefined || !visible) return entrance
+  if (await isAdmitted(db, actor, subject as AnySubject)) return entrance
+  return { ...entrance, subject: undefined, visible: false, loaded: { rows: [], total: undefined } }
+}
+
+/** As `enter`, with what it takes to remember the entrance; the policy server was not asked yet. */
 export async function enterMarked<Subject, Row = never>(
   db: Statements,
   kind: AnyKind,
@@ -130,7 +142,10 @@ export async function enterMarked<Subject, Row = never>(
   return credentials.kind === 'none' ? { ...found, entrance: { ...found.entrance, actor: anonymous } } : found
 }
 
-/** As `enter`, for a deploy token, which knows of what lies in its reach and else of what is public. */
+/**
+ * As `enter`, for a deploy token, which knows of what lies in its reach and else of what is public; the policy server
+ * was not asked yet.
+ */
 export async function enterByDeployToken<Subject, Row = never>(
   db: Statements,
   kind: AnyKind,
@@ -161,7 +176,10 @@ function reachedBy({ projectId, namespaceId }: DeployToken, { name }: AnyKind): 
       : sql`false`
 }
 
-/** As `enter`, for the user in whose name an administrator acts; his credentials are checked already. */
+/**
+ * As `enter`, for the user in whose name an administrator acts; his credentials are checked already. The policy server
+ * was not asked yet.
+ */
 export async function enterInNameOf<Subject, Row = never>(
   db: Statements,
   kind: AnyKind,
@@ -190,7 +208,7 @@ export async function enterAs<Subject, Row = never>(
     actor,
     subject,
     loaded: found,
-  } = (await enterFrom<Subject, Row>(db, kind, source, lookup, read)).entrance
+  } = await admitted(db, (await enterFrom<Subject, Row>(db, kind, source, lookup, read)).entrance)
   return actor === undefined || subject === undefined ? undefined : { actor, subject, rows: found.rows }
 }
 
@@ -202,7 +220,7 @@ export async function enterById<Subject>(
   lookup: Lookup,
 ): Promise<Entrance<Subject, never>> {
   const source = sql`select ${userColumns}, ${none} from users u where u.id = ${userId}`
-  return (await enterFrom<Subject, never>(db, kind, source, lookup)).entrance
+  return admitted(db, (await enterFrom<Subject, never>(db, kind, source, lookup)).entrance)
 }
 
 /** As `enterById` with rows, for who has shown a token that only reads; in admin mode it makes nobody an administrator. */
@@ -215,7 +233,7 @@ export async function enterToRead<Subject, Row>(
 ): Promise<Entrance<Subject, Row>> {
   const user = adminMode ? userColumnsWith(sql`false as admin`) : userColumns
   const source = sql`select ${user}, ${none} from users u where u.id = ${userId}`
-  return (await enterFrom<Subject, Row>(db, kind, source, lookup, read)).entrance
+  return admitted(db, (await enterFrom<Subject, Row>(db, kind, source, lookup, read)).entrance)
 }
 
 /**
@@ -275,7 +293,7 @@ export async function enterByLogin<Subject>(
   const proven =
     passwordDigest === undefined ||
     (userId !== undefined && (await matches(userId, login.password, passwordDigest)))
-  return proven ? entrance : { ...entrance, actor: undefined }
+  return proven ? admitted(db, entrance) : { ...entrance, actor: undefined }
 }
 
 /**

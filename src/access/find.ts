@@ -4,7 +4,15 @@ import type { ProjectAbility } from './abilities/project.ts'
 import { anonymous, type Actor } from './actor.ts'
 import type { DeployToken } from './deploy-token.ts'
 import { membershipSource } from './enter.ts'
-import { group, type AccessKind, type GroupSubject, type KindOf, type ProjectSubject } from './subjects.ts'
+import { isAdmitted } from './policy-server.ts'
+import {
+  group,
+  type AccessKind,
+  type AnySubject,
+  type GroupSubject,
+  type KindOf,
+  type ProjectSubject,
+} from './subjects.ts'
 import { actorRow } from './visible.ts'
 
 interface FoundRow {
@@ -57,7 +65,8 @@ async function findWhere<Subject>(
   const row = rows[0]
   if (row === undefined) return undefined
   const { subject, role, ...caller } = row
-  return kind.subject({ ...subject, ...caller }, role)
+  const found = kind.subject({ ...subject, ...caller }, role)
+  return (await isAdmitted(db, actor, found as AnySubject)) ? found : undefined
 }
 
 /** The group with this id or full path. */

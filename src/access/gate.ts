@@ -20,14 +20,24 @@ import {
 import { includesPlan, type Plan } from '../kernel/config/index.ts'
 import { requestContext, type Logger } from '../kernel/log/index.ts'
 import type { SettingName, Settings } from '../settings/index.ts'
+import { looksAcrossProjects } from './across-projects.ts'
 import { entryProblem } from './admission.ts'
 import { isShownTo, type AddressHouse } from './admitted-addresses.ts'
-import { accountProblem, checkScopes, checkToken, isDisabledToken, type Actor, type User } from './actor.ts'
+import {
+  accountProblem,
+  anonymous,
+  checkScopes,
+  checkToken,
+  isDisabledToken,
+  type Actor,
+  type User,
+} from './actor.ts'
 import { machineSecret, readCredentials, type Credentials } from './credentials.ts'
 import { decide } from './decide.ts'
 import { letsMachinesIn } from './deploy-token.ts'
 import { enterByDeployToken, enterInNameOf, findUser, type Entrance } from './enter.ts'
 import { EndpointLimits } from './endpoint-limits.ts'
+import { isAdmitted, readsAcrossProjects } from './policy-server.ts'
 import { Entrances } from './remembered.ts'
 import type { AnyKind, AnySubject, GroupSubject, ProjectSubject } from './subjects.ts'
 import { noteTokenUse, SessionUse } from './token-use.ts'
@@ -178,6 +188,7 @@ export class Gate {
         case 'subject':
           if (subject === undefined || !entrance.visible || isShut(actor, subject)) throw kind.missing()
           if (isPlace(subject) && !isShownTo(subject, actor, request.ip, this.#house)) throw kind.missing()
+          if (!(await isAdmitted(this.#db, actor ?? anonymous, subject))) throw kind.missing()
           if (entrance.redirect) {
             const moved = this.#moved(request.method, 'id' in subject ? subject.id : 0, call)
             if (moved !== undefined) return moved
@@ -195,6 +206,9 @@ export class Gate {
         case 'may':
           if (!decide(actor!, endpoint.may as never, subject as never, true).allowed) throw forbidden()
           if (isAtRest(endpoint, subject!)) throw forbidden()
+          if (looksAcrossProjects(endpoint) && !readsAcrossProjects(this.#db, actor!)) {
+            throw forbidden('Projects are looked at one by one while an external policy decides about them')
+          }
           break
       }
     }

@@ -123,6 +123,8 @@ export {
 } from './noteables.ts'
 export { Throttles, type Caller, type Family } from './throttles.ts'
 export { isShownTo } from './admitted-addresses.ts'
+export { isAdmitted, openPolicyServer, readsAcrossProjects, type PolicyServer } from './policy-server.ts'
+export { knownAcrossProjects } from './across-projects.ts'
 export { confirmationProblem, entryProblem, owesTerms, type House } from './admission.ts'
 export { PageVisitors, type Visitor } from './page-visitors.ts'
 export { isOpenSite, readsSite } from './sites.ts'

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type pg from 'pg'
 import { migrations } from '../../migrations/index.ts'
-import { Gate, PageVisitors, Throttles, type ProjectSubject } from '../access/index.ts'
+import { Gate, openPolicyServer, PageVisitors, Throttles, type ProjectSubject } from '../access/index.ts'
 import { refRules } from './ref-rules.ts'
 import { Directory, readLdapConfig } from '../areas/ldap/index.ts'
 import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
@@ -125,6 +125,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     places,
     rules: refRules({ db, settings, plan: config.plan, repositoryOf: (of) => places.of(of), externalUrl }),
   })
+  const outbound = new Outbound(() => outboundRules(settings.values))
   const services: Services = {
     log,
     plan: config.plan,
@@ -149,7 +150,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
     cipher,
     largeContent: await openLargeContent(config, stack),
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
-    outbound: new Outbound(() => outboundRules(settings.values)),
+    outbound,
+    policy: openPolicyServer({ db, outbound, settings, log }),
     images: await openImages(config, externalUrl, stack),
     sites: new SiteAddresses(config.pagesUrl, { cipher, settings }),
     siteResolvers: config.pagesResolvers,

@@ -1,4 +1,4 @@
-import type { ProjectSubject, Throttles } from '../access/index.ts'
+import type { PolicyServer, ProjectSubject, Throttles } from '../access/index.ts'
 import type { Directory } from '../areas/ldap/index.ts'
 import type { LargeContent } from '../areas/git-lfs/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
@@ -59,6 +59,8 @@ export interface Services {
   readonly largeContent: LargeContent
   /** Requests to addresses that users chose. */
   readonly outbound: Outbound
+  /** Who the instance asks who gets to which project. */
+  readonly policy: PolicyServer
   readonly images: Images
   /** Where the sites of projects are served. */
   readonly sites: SiteAddresses

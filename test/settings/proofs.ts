@@ -7,11 +7,6 @@ const folders = ['test/settings', 'test/api', 'test/git', 'test/runner', 'test/r
 /** These name settings to look at their values, not at what they do. */
 const others = new Set(['test/settings/catalogue.test.ts', 'test/settings/changes.test.ts'])
 
-/** Suites set these for what else depends on them; what they are about, a policy server, is not asked. */
-const besides = new Set(
-  ['enabled', 'url', 'default_label'].map((name) => `external_authorization_service_${name}`),
-)
-
 /**
  * Where a suite sets a setting: it is given a value, or named in a table of what is set. A throttle is tested as a
  * family, of which a table names what follows `throttle_`.
@@ -42,7 +37,7 @@ export function proofs(): ReadonlyMap<string, readonly string[]> {
   return new Map(
     settingNames.map((name) => {
       const pattern = patternOf(name)
-      const found = besides.has(name) ? [] : suites.filter(({ text }) => pattern.test(text))
+      const found = suites.filter(({ text }) => pattern.test(text))
       return [name, found.map(({ file }) => file)]
     }),
   )

@@ -21,6 +21,7 @@ export const reasons = [
   'account',
   'role',
   'rule',
+  'policy_server',
 ] as const
 export type Reason = (typeof reasons)[number]
 
@@ -30,6 +31,14 @@ export interface Explained {
   readonly because: string
   /** Those of the memberships that the decision stands on. */
   readonly decisive: ReadonlySet<MembershipRow>
+}
+
+/** On top of all that is decided here. */
+export const keptByPolicyServer: Explained = {
+  allowed: false,
+  by: 'policy_server',
+  because: 'the policy server that the instance asks does not let them in',
+  decisive: new Set(),
 }
 
 /** Why somebody may do something, or may not: the very decision that his requests meet, and what it hangs on. */

@@ -22,7 +22,7 @@ import {
 } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import { memberRole, MemberRole } from '../member-roles/index.ts'
-import { explain, reasons } from './explain.ts'
+import { explain, keptByPolicyServer, reasons } from './explain.ts'
 import * as store from './store.ts'
 
 const Explanation = Fields({
@@ -77,8 +77,12 @@ export function explanationEndpoint(kind: 'group' | 'project', { db }: { readonl
         secretDigest: undefined,
       })
       const { actor, subject, visible } = entrance
-      if (actor === undefined || subject === undefined) throw notFound('User')
-      const told = explain(actor, subject, { ability, visible, memberships: call.rows })
+      if (actor === undefined) throw notFound('User')
+      // Found already, so it is only there that it is kept from the user.
+      const told =
+        subject === undefined
+          ? keptByPolicyServer
+          : explain(actor, subject, { ability, visible, memberships: call.rows })
       return {
         user_id: userId,
         ability,
@@ -86,8 +90,8 @@ export function explanationEndpoint(kind: 'group' | 'project', { db }: { readonl
         decided_by: told.by,
         reason: told.because,
         visible,
-        access_level: subject.role,
-        permissions: subject.permissions,
+        access_level: subject?.role ?? 0,
+        permissions: subject?.permissions ?? [],
         memberships: call.rows.map(({ via, member_role: role, ...row }, at) => ({
           ...row,
           member_role: role && memberRole(role),

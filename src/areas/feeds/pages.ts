@@ -7,6 +7,7 @@ import {
   group,
   instance,
   isShownTo,
+  readsAcrossProjects,
   pageCredentials,
   project,
   type Entrance,
@@ -75,6 +76,7 @@ async function answer(services: FeedServices, wanted: Wanted, request: FastifyRe
     (actor.user !== null && entryProblem(actor.user, house) !== undefined)
   const open = (): boolean => {
     if (stranger || subject === undefined || !visible) return false
+    if (subject.kind !== 'project' && !readsAcrossProjects(services.db, actor)) return false
     if (subject.kind === 'instance') return actor.user !== null
     if (!isShownTo(subject, actor, request.ip, { values: settings.values, plan })) return false
     return subject.kind === 'group' || decide(actor, 'read_issue', subject).allowed

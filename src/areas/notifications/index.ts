@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { PolicyServer } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
@@ -13,6 +14,7 @@ export interface NotificationServices {
   readonly events: Events
   readonly cipher: Cipher
   readonly mail: Mailer
+  readonly policy: PolicyServer
   readonly externalUrl: () => string
 }
 

@@ -176,7 +176,7 @@ const places = {
 } as const
 
 async function send(
-  { mail, cipher, externalUrl }: NotificationServices,
+  { mail, cipher, policy, externalUrl }: NotificationServices,
   tx: Tx,
   event: DomainEvent,
   thing: Thing,
@@ -190,6 +190,7 @@ async function send(
     event: news.event,
     by,
     mentioned: mentioned.map((one) => one.id),
+    open: thing.project_id === null ? sql`true` : policy.hasAdmitted(sql`${thing.project_id}::bigint`),
   })
   if (people.length === 0) return
   const { rows } = await sql<{ name: string }>`select u.name from users u where u.id = ${by}::bigint`.execute(

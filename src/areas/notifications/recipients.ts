@@ -17,6 +17,8 @@ export interface Occasion {
   /** Who did it, and is not told of it. */
   readonly by: number | null
   readonly mentioned: readonly number[]
+  /** Whether `actor` hears of the place, as far as the policy server is concerned. */
+  readonly open: RawBuilder<unknown>
 }
 
 const tables = { Issue: 'issues', MergeRequest: 'merge_requests', Epic: 'epics' } as const
@@ -42,7 +44,10 @@ function participants({ kind, id }: Occasion['on']): RawBuilder<unknown> {
  * Who is told of something: who takes part or is named, and who watches the place, each as far as he chose, and only
  * who may read it. Who unsubscribed is not.
  */
-export async function recipientsOf(tx: Tx, { on, event, by, mentioned }: Occasion): Promise<Recipient[]> {
+export async function recipientsOf(
+  tx: Tx,
+  { on, event, by, mentioned, open }: Occasion,
+): Promise<Recipient[]> {
   const { rows } = await sql<Recipient>`
     with place (line) as (
       select n.traversal_ids from projects p join namespaces n on n.id = p.namespace_id where p.id = ${on.projectId}::bigint
@@ -74,7 +79,7 @@ export async function recipientsOf(tx: Tx, { on, event, by, mentioned }: Occasio
     select actor.id, actor.name, coalesce(chosen.notification_email, actor.email) as address,
       actor.id = any (${[...mentioned]}::bigint[]) as mentioned, chosen.part as "takesPart"
     from chosen join users actor on actor.id = chosen.user_id
-    where actor.id is distinct from ${by}::bigint and actor.kind = 'human' and ${readsSubject(on)}
+    where actor.id is distinct from ${by}::bigint and actor.kind = 'human' and ${open} and ${readsSubject(on)}
       and not exists (
         select from subscriptions s where s.user_id = actor.id and s.subscribable_type = ${on.kind}
           and s.subscribable_id = ${on.id} and not s.subscribed)

@@ -1209,6 +1209,13 @@ export interface PersonalAccessTokens {
   user_id: number;
 }
 
+export interface PolicyVerdicts {
+  allowed: boolean;
+  expires_at: Timestamp;
+  question: string;
+  user_id: number;
+}
+
 export interface ProjectAliases {
   id: Generated<number>;
   name: string;
@@ -2094,6 +2101,7 @@ export interface DB {
   package_tags: PackageTags;
   packages: Packages;
   personal_access_tokens: PersonalAccessTokens;
+  policy_verdicts: PolicyVerdicts;
   project_aliases: ProjectAliases;
   project_counters: ProjectCounters;
   project_downloads: ProjectDownloads;

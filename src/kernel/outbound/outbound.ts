@@ -16,6 +16,17 @@ export interface PostOptions extends GetOptions {
   readonly headers: Readonly<Record<string, string>>
   /** Whether the certificate of the other side must be good. */
   readonly verified?: boolean
+  /** By which we show who we are. */
+  readonly identity?: ClientIdentity
+  /** Whether it is sent on where the other side sends it; left out: yes. Without, that answer is the answer. */
+  readonly follows?: boolean
+}
+
+/** A certificate of our own with its key, both in PEM. */
+export interface ClientIdentity {
+  readonly cert: string
+  readonly key: string
+  readonly passphrase?: string
 }
 
 interface Sent {
@@ -23,6 +34,8 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly verified?: boolean
+  readonly identity?: ClientIdentity | undefined
+  readonly follows?: boolean
 }
 
 export type Got =
@@ -69,9 +82,13 @@ export class Outbound {
   }
 
   /** As `postJson`, of a body that is JSON already. */
-  postText(url: string, body: string, { headers, verified = true, ...options }: PostOptions): Promise<Got> {
-    const sent = { body, verified, headers: { 'content-type': 'application/json', ...headers } }
-    return this.#text(url, { method: 'POST', ...sent }, options)
+  postText(
+    url: string,
+    body: string,
+    { headers, verified = true, identity, follows = true, ...options }: PostOptions,
+  ): Promise<Got> {
+    const named = { 'content-type': 'application/json', ...headers }
+    return this.#text(url, { method: 'POST', body, verified, identity, follows, headers: named }, options)
   }
 
   #text(url: string, sent: Sent, { maximumBytes, timeout }: GetOptions): Promise<Got> {
@@ -145,6 +162,7 @@ export class Outbound {
     await using agent = new Closing(
       this.#rules().pinned ? checked.addresses : undefined,
       sent.verified ?? true,
+      sent.identity,
     )
     const response = await request(checked.target, {
       dispatcher: agent.agent,
@@ -154,7 +172,8 @@ export class Outbound {
       ...(sent.body !== undefined && { body: sent.body }),
     })
     const { location } = response.headers
-    if (redirects.has(response.statusCode) && typeof location === 'string') return { location }
+    const sentOn = sent.follows !== false && redirects.has(response.statusCode)
+    if (sentOn && typeof location === 'string') return { location }
     // The connection lasts until it has been taken.
     return await take(response)
   }
@@ -182,9 +201,13 @@ export class Outbound {
 class Closing implements AsyncDisposable {
   readonly agent: Agent
 
-  constructor(addresses: readonly LookupAddress[] | undefined, verified: boolean) {
+  constructor(
+    addresses: readonly LookupAddress[] | undefined,
+    verified: boolean,
+    identity: ClientIdentity | undefined,
+  ) {
     const lookup = addresses === undefined ? {} : { lookup: pinnedTo(addresses) }
-    const connect = { ...lookup, timeout: 10_000, rejectUnauthorized: verified }
+    const connect = { ...lookup, ...identity, timeout: 10_000, rejectUnauthorized: verified }
     this.agent = new Agent({ connect, pipelining: 0 })
   }
 

@@ -30,20 +30,17 @@ export const networkSettings = {
   external_authorization_service_enabled: flag(
     false,
     "Ask the policy server before showing a project's data and shut cross-project pages.",
-    { needs: 'classification policy server' },
   ),
   external_authorization_service_url: textOrNull(
     null,
     'Address that receives the access question (JSON POST); 200 grants, 401/403 deny, anything else denies uncached.',
-    { format: httpUrl, needs: 'classification policy server' },
+    { format: httpUrl },
   ),
-  external_authorization_service_default_label: textOrNull(null, 'Label sent for projects without one.', {
-    needs: 'classification policy server',
-  }),
+  external_authorization_service_default_label: textOrNull(null, 'Label sent for projects without one.'),
   external_authorization_service_timeout: decimalOrNull(
     0.5,
     'Seconds to wait for the answer; a time-out denies.',
-    { max: 10, tooSmall: 'must be greater than 0', needs: 'classification policy server' },
+    { max: 10, tooSmall: 'must be greater than 0' },
   ),
   security_txt_content: textOrNull(
     null,
@@ -78,13 +75,11 @@ export const networkSettings = {
   ),
   external_auth_client_cert: textOrNull(null, 'Client certificate for the policy server.', {
     longest: longestPage,
-    needs: 'classification policy server',
   }),
   external_auth_client_key: secret('Private key of that certificate.', {
     longest: longestPage,
-    needs: 'classification policy server',
   }),
-  external_auth_client_key_pass: secret('Passphrase of that key.', { needs: 'classification policy server' }),
+  external_auth_client_key_pass: secret('Passphrase of that key.'),
   maintenance_mode: flag(
     false,
     'Writes by anyone (POST, PUT, PATCH, DELETE) get 503 with the maintenance message and Retry-After 900; this settings endpoint stays open.',

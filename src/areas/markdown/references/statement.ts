@@ -3,6 +3,7 @@ import {
   actorRow,
   epicVisible,
   group,
+  isAdmitted,
   issueVisible,
   projectFromRow,
   projectSnippetVisible,
@@ -142,9 +143,20 @@ export async function ask(db: Reader, actor: Actor, wanted: readonly Wanted[]): 
     select (select json_agg(p) from project_places p) as projects, (select json_agg(g) from group_places g) as groups,
       (select json_agg(named) from named) as named`.execute(db)
   const { projects, groups, named } = rows[0]!
+  const open = await admitted(db, actor, projects?.map((row) => projectFromRow(row, row.role)) ?? [])
   return {
-    projects: new Map(projects?.map((row) => [row.id, projectFromRow(row, row.role)])),
+    projects: open,
     groups: new Map(groups?.map((row) => [row.id, group.subject(row, row.role)])),
-    named: named ?? [],
+    named: (named ?? []).filter(({ project }) => project === null || open.has(project)),
   }
+}
+
+/** Without those that the policy server keeps from the reader. */
+async function admitted(
+  db: Reader,
+  actor: Actor,
+  projects: readonly ProjectSubject[],
+): Promise<Map<number, ProjectSubject>> {
+  const verdicts = await Promise.all(projects.map((project) => isAdmitted(db, actor, project)))
+  return new Map(projects.filter((_, at) => verdicts[at]).map((project) => [project.id, project]))
 }
