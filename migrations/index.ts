@@ -120,6 +120,7 @@ import * as topics from './0235-topics.ts'
 import * as sizesOfProjects from './0236-sizes-of-projects.ts'
 import * as pausesOfDefaultBranches from './0231-pauses-of-default-branches.ts'
 import * as feedTokens from './0237-feed-tokens.ts'
+import * as jobSessions from './0290-job-sessions.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -241,4 +242,5 @@ export const migrations: MigrationList = {
   '0141-visible-references': visibleReferences,
   '0142-upkeep-of-wikis': upkeepOfWikis,
   '0143-project-statistics': projectStatistics,
+  '0290-job-sessions': jobSessions,
 }

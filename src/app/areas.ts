@@ -64,6 +64,7 @@ import { oci } from '../areas/oci/index.ts'
 import { packages } from '../areas/packages/index.ts'
 import { oauth } from '../areas/oauth/index.ts'
 import { templates } from '../areas/templates/index.ts'
+import { terminals } from '../areas/terminals/index.ts'
 import { terraform } from '../areas/terraform/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { feeds } from '../areas/feeds/index.ts'
@@ -137,6 +138,7 @@ export function areas(services: Services): Area[] {
   }
   const lfs = gitLfs(gitServices)
   const feedArea = feeds(services)
+  const terminalArea = terminals({ ...services, refProtection })
   const repositoryServices = {
     ...services,
     largeFiles: lfs.largeFiles,
@@ -201,7 +203,7 @@ export function areas(services: Services): Area[] {
     oci({ ...services, passwords, machineLogin: deployTokenLogin(services) }),
     gitHttp({
       ...gitServices,
-      neighbours: [lfs.neighbour, feedArea.neighbour, rawFiles(repositoryServices)],
+      neighbours: [lfs.neighbour, feedArea.neighbour, terminalArea.neighbour, rawFiles(repositoryServices)],
     }),
     lfs,
     feedArea,
@@ -216,6 +218,7 @@ export function areas(services: Services): Area[] {
     pipelineSchedules({ ...services, refProtection, creator: pipelineArea.creator }),
     triggers({ ...services, creator: pipelineArea.creator }),
     jobArea,
+    terminalArea,
     sites({ ...services, refProtection, process }),
     testReports(services),
     environments({ ...services, refProtection, process, view }),

@@ -6,5 +6,4 @@ export const unproven: ReadonlyMap<string, string> = new Map([
   ['bulk_import_max_download_file_size', 'direct transfers'],
   ['bulk_import_concurrent_pipeline_batch_limit', 'direct transfers'],
   ['mirror_available', 'mirrors of repositories'],
-  ['terminal_max_session_time', 'terminals of environments'],
 ])

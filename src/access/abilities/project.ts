@@ -168,6 +168,7 @@ export type ProjectAbility =
   | 'read_maintainer_artifacts'
   | 'create_pipeline'
   | 'run_job'
+  | 'create_build_terminal'
   | 'update_pipeline'
   | 'cancel_pipeline'
   | 'set_pipeline_variables'
@@ -305,6 +306,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   create_pipeline: { allow: developer, never: [archived, off('builds')] },
   /** Whether jobs that are there may go to a runner. */
   run_job: { allow: [everybody], never: [off('builds')] },
+  /** Of jobs that the caller started, on refs where he may run them: the area looks at that. */
+  create_build_terminal: { allow: developer, never: [archived, off('builds'), anyJob] },
   update_pipeline: { allow: [...developer, ownJob], never: [archived, off('builds'), otherJob] },
   cancel_pipeline: {
     allow: [levelOf('ci_restrict_pipeline_cancellation_role'), ownJob],

@@ -45,7 +45,7 @@ const basics = {
   project: Fields({ ci_job_token_scope_enabled: Flag() }),
 }
 
-export const Job = Fields({
+const jobFields = {
   ...basics,
   artifacts_file: Optional(Fields({ filename: Text(), size: Int() })),
   artifacts: ListOf(
@@ -56,6 +56,14 @@ export const Job = Fields({
   artifacts_expire_at: Nullable(Timestamp()),
   archived: Flag(),
   tag_list: ListOf(Text()),
+}
+
+export const Job = Fields(jobFields)
+
+export const JobDetails = Fields({
+  ...jobFields,
+  has_terminal: Flag({ description: 'Whether its runner would let somebody into it' }),
+  terminal_path: Optional(Text({ description: 'Of the WebSocket, for who may use it' })),
 })
 
 export const Bridge = Fields({ ...basics, downstream_pipeline: Nullable(PipelineSummary) })

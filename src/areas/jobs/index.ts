@@ -66,7 +66,7 @@ export function jobs(services: JobServices): {
   const limits = rateLimits()
   return {
     endpoints: [
-      ...readingEndpoints(view, traces),
+      ...readingEndpoints(services, view, traces),
       ...actingEndpoints(services, view),
       ...artifactEndpoints(services),
       ...runnerEndpoints(services, traces, limits),

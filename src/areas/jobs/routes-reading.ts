@@ -17,7 +17,9 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { readCursor, writeCursor } from '../../kernel/endpoint/pagination.ts'
-import { Bridge, Job } from './entities.ts'
+import { mayUseTerminal, terminalPath } from '../terminals/index.ts'
+import { Bridge, Job, JobDetails } from './entities.ts'
+import type { JobServices } from './index.ts'
 import { logAnswer } from './log-answer.ts'
 import type { JobView } from './show.ts'
 import * as store from './store.ts'
@@ -30,7 +32,8 @@ const scope = Optional(
 /** Whether one may read the jobs is told before whether the pipeline is there (conventions, 1.6). */
 const abilityFirst: readonly Check[] = ['params', 'credentials', 'subject', 'may', 'record']
 
-export function readingEndpoints(view: JobView, traces: Traces): Endpoint[] {
+export function readingEndpoints(services: JobServices, view: JobView, traces: Traces): Endpoint[] {
+  const { db } = services
   const ofPipeline = {
     method: 'GET',
     on: project,
@@ -89,9 +92,15 @@ export function readingEndpoints(view: JobView, traces: Traces): Endpoint[] {
       may: 'read_job',
       record: true,
       params: Fields({ job_id: Id() }),
-      answers: Job,
-      read: ({ params }) => store.one(params.job_id),
-      handle: ({ project, rows }) => view.one(rows[0]!, project),
+      answers: JobDetails,
+      read: ({ params }) => store.details(params.job_id),
+      async handle({ actor, project, rows }) {
+        const row = rows[0]!
+        const shown = await view.one(row, project)
+        if (!row.has_terminal || !(await mayUseTerminal(services, db.reader, actor, project, row)))
+          return shown
+        return { ...shown, terminal_path: terminalPath(project.fullPath, row.id) }
+      },
     }),
 
     endpoint({

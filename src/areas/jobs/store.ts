@@ -41,6 +41,17 @@ export type PlacedJobRow = JobRow & { readonly shown_in: ShownProject }
 /** The project `pr` as it is needed to show its jobs. */
 const shownIn = sql`json_build_object('id', pr.id, 'storage', pr.storage, 'fullPath', pr.full_path, 'settings', pr.settings)`
 
+/** Its runner would let somebody into it. */
+const hasTerminal = sql`
+  j.status = 'running' and exists (select from ci_job_sessions s where s.job_id = j.id) as has_terminal`
+
+/** As `one`, with what is shown of a single job only. */
+export function details(id: number): Read<JobRow & { readonly has_terminal: boolean }> {
+  return rows(sql`
+    select ${columns}, ${hasTerminal} from ci_jobs j ${joins}
+    where j.id = ${id} and j.project_id = subject.id and j.kind = 'build'`)
+}
+
 /** Read together with the caller's access: `subject` is the project. */
 export function one(id: number): Read<JobRow> {
   return rows(sql`

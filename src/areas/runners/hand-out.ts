@@ -29,6 +29,7 @@ import {
   type PipelineProcess,
 } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
+import { keepSession, type JobSession } from '../terminals/index.ts'
 import { cacheKey } from './cache-keys.ts'
 import { crossDependencies } from './cross-dependencies.ts'
 import { dependenciesOf, missingFeature } from './hand-out-rules.ts'
@@ -69,9 +70,13 @@ export class HandOut {
   }
 
   /** What goes wrong here is no trouble of the runner, whose next job may be a good one: three refusals silence it. */
-  async payload(handed: Handed, features: ReadonlySet<string>): Promise<Record<string, unknown> | undefined> {
+  async payload(
+    handed: Handed,
+    features: ReadonlySet<string>,
+    session?: JobSession,
+  ): Promise<Record<string, unknown> | undefined> {
     try {
-      return await this.#payload(handed, features)
+      return await this.#payload(handed, features, session)
     } catch (error) {
       const { process, log } = this.#services
       log.warn({ err: error, job: handed.jobId }, 'a job could not be handed to a runner')
@@ -85,12 +90,16 @@ export class HandOut {
   async #payload(
     handed: Handed,
     features: ReadonlySet<string>,
+    session: JobSession | undefined,
   ): Promise<Record<string, unknown> | undefined> {
     const { process } = this.#services
     // The pipeline hears of it meanwhile.
-    const [made] = await Promise.all([this.#make(handed, features), handed.started])
+    const [made] = await Promise.all([this.#make(handed, features, session), handed.started])
     if (made === undefined) return undefined
-    if ('payload' in made) return made.payload
+    if ('payload' in made) {
+      if (session !== undefined) await keepSession(this.#services, handed.jobId, session)
+      return made.payload
+    }
     await process.drop({ id: handed.jobId, pipelineId: handed.pipelineId }, made.reason, ['running'])
     return undefined
   }
@@ -99,6 +108,7 @@ export class HandOut {
   async #make(
     { jobId, projectId, userId, token }: Handed,
     features: ReadonlySet<string>,
+    session: JobSession | undefined,
   ): Promise<{ payload: Record<string, unknown> } | { reason: string } | undefined> {
     const { db, cipher, externalUrl, places, settings: instance, deployTokens } = this.#services
     const wanted = handedJob(jobId, {
@@ -201,6 +211,7 @@ export class HandOut {
     const parts = {
       job,
       token,
+      sessionUrl: session?.url ?? null,
       project,
       settings,
       repositoryUrl,

@@ -8,6 +8,8 @@ import type { PayloadVariable } from './job-variables.ts'
 export interface PayloadParts {
   readonly job: HandedJob
   readonly token: string
+  /** That its runner announced. */
+  readonly sessionUrl: string | null
   readonly project: ProjectSubject
   readonly settings: CiSettings
   readonly repositoryUrl: string
@@ -55,7 +57,7 @@ export function payload(parts: PayloadParts): Record<string, unknown> {
       queue_depth: 1,
     },
     git_info: gitInfo(parts),
-    runner_info: { timeout: job.timeout, runner_session_url: null },
+    runner_info: { timeout: job.timeout, runner_session_url: parts.sessionUrl },
     inputs: Object.entries(definition.inputs).map(([key, content]) => ({
       key,
       value: { content, type: Array.isArray(content) ? 'array' : typeof content },

@@ -5,6 +5,7 @@ import { tooLarge, unprocessable } from '../../kernel/errors/index.ts'
 import { Answer, Fields, Json, Nullable, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { unclaim } from './claim.ts'
 import type { HandOut } from './hand-out.ts'
+import { AnnouncedSession, sessionOf } from '../terminals/index.ts'
 import type { RunnerServices } from './index.ts'
 import type { Asking, JobQueue } from './job-queue.ts'
 import { RunnerInfo } from './rules.ts'
@@ -37,7 +38,7 @@ export function requestEndpoint(
       system_id: Optional(Text()),
       last_update: Optional(Nullable(Text())),
       info: Optional(RunnerInfo),
-      session: Optional(Json()),
+      session: Optional(Nullable(AnnouncedSession)),
     }),
     answers: Json({ description: 'The job, as runners of this API know it' }),
     refuses: { 403: 'No such runner', 422: 'A project runner without a project' },
@@ -45,6 +46,7 @@ export function requestEndpoint(
     async handle({ runner, params, rows, request }) {
       if (Number(request.headers['content-length'] ?? 0) > largestBody) throw tooLarge()
       limit.use(runner.id)
+      const session = sessionOf(params.session)
       const row = rows[0]!
       if (runner.runnerType === 'project_type' && row.projects.length === 0) {
         throw unprocessable('422 Unprocessable Entity - Runner is orphaned')
@@ -91,7 +93,7 @@ export function requestEndpoint(
           queue.wake()
           return nothing
         }
-        const payload = await handOut.payload(handed, features)
+        const payload = await handOut.payload(handed, features, session)
         if (payload !== undefined) return payload
       }
     },

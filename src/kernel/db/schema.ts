@@ -244,6 +244,11 @@ export interface CiJobs {
   user_id: number | null;
 }
 
+export interface CiJobSessions {
+  job_id: number;
+  secret: string;
+}
+
 export interface CiJobTokenAllowlist {
   added_by_id: number | null;
   created_at: Generated<Timestamp>;
@@ -2017,6 +2022,7 @@ export interface DB {
   broadcast_messages: BroadcastMessages;
   ci_compute_usage: CiComputeUsage;
   ci_job_artifacts: CiJobArtifacts;
+  ci_job_sessions: CiJobSessions;
   ci_job_token_allowlist: CiJobTokenAllowlist;
   ci_jobs: CiJobs;
   ci_pipeline_blocks: CiPipelineBlocks;

@@ -19,6 +19,7 @@ export { InnerApi, type InnerReply } from './inner-api.ts'
 export { Registry, type Route } from './registry.ts'
 export { compileEntity } from './serialize.ts'
 export { apiPrefix, createServer, mountEndpoints, requestFacts, send } from './server.ts'
+export { asksForUpgrade, takeUpgrade } from './upgrades.ts'
 export {
   countLimit,
   keysetParams,

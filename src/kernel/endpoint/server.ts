@@ -13,6 +13,7 @@ import { Answer, type Endpoint, type RequestFacts } from './endpoint.ts'
 import { commonHeaders, corsHeaders, preflightHeaders, requestId } from './headers.ts'
 import type { Registry, Route } from './registry.ts'
 import { mountedPaths, routerOptions, ServedMethods } from './served-methods.ts'
+import { asksForWebSocket, routeUpgrades } from './upgrades.ts'
 
 export const apiPrefix = '/api/v4'
 
@@ -46,12 +47,14 @@ export function createServer({
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions,
+    http: { shouldUpgradeCallback: asksForWebSocket },
     forceCloseConnections: 'idle',
     keepAliveTimeout: 75_000,
     requestTimeout: 0,
     exposeHeadRoutes: true,
     return503OnClosing: false,
   })
+  routeUpgrades(server)
   // Bodies are read by `bag.ts`, or by the handlers of endpoints that stream.
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', (_request, _payload, done) => done(null))

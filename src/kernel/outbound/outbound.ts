@@ -107,6 +107,18 @@ export class Outbound {
   }
 
   /**
+   * For connections of another protocol to the host and port of this address: they use `lookup`, or the host's own
+   * name where that is undefined.
+   */
+  async approach(
+    url: string,
+  ): Promise<{ readonly lookup: LookupFunction | undefined } | { readonly blocked: string }> {
+    const checked = await this.#check(url)
+    if ('blocked' in checked) return checked
+    return { lookup: this.#rules().pinned ? pinnedTo(checked.addresses) : undefined }
+  }
+
+  /**
    * For what is too large for memory: `take` reads the body, or leaves it, and has as long as all the rest. What it
    * throws is thrown; a body that breaks off makes its stream fail.
    */
