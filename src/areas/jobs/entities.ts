@@ -62,7 +62,7 @@ export const Job = Fields(jobFields)
 
 export const JobDetails = Fields({
   ...jobFields,
-  has_terminal: Flag({ description: 'Whether its runner would let somebody into it' }),
+  has_terminal: Optional(Flag({ description: 'Its runner would let somebody into it' })),
   terminal_path: Optional(Text({ description: 'Of the WebSocket, for who may use it' })),
 })
 

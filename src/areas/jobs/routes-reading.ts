@@ -97,9 +97,9 @@ export function readingEndpoints(services: JobServices, view: JobView, traces: T
       async handle({ actor, project, rows }) {
         const row = rows[0]!
         const shown = await view.one(row, project)
-        if (!row.has_terminal || !(await mayUseTerminal(services, db.reader, actor, project, row)))
-          return shown
-        return { ...shown, terminal_path: terminalPath(project.fullPath, row.id) }
+        if (!row.has_terminal) return { ...shown, has_terminal: undefined }
+        const opens = await mayUseTerminal(services, db.reader, actor, project, row)
+        return opens ? { ...shown, terminal_path: terminalPath(project.fullPath, row.id) } : shown
       },
     }),
 
