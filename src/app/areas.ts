@@ -32,6 +32,7 @@ import { downloadLimits } from '../areas/download-limits/index.ts'
 import { gitLfs } from '../areas/git-lfs/index.ts'
 import { gitHttp } from '../areas/git-http/index.ts'
 import { mergeRequests } from '../areas/merge-requests/index.ts'
+import { mirrors } from '../areas/mirrors/index.ts'
 import { metadata } from '../areas/metadata/index.ts'
 import { deployments, environments } from '../areas/environments/index.ts'
 import { gpgKeys } from '../areas/gpg-keys/index.ts'
@@ -190,6 +191,7 @@ export function areas(services: Services): Area[] {
     secretPushProtection(services),
     securityPolicies(services),
     storageMoves(services),
+    mirrors(services),
     repository(repositoryServices),
     commitStatuses({ ...services, refProtection, process: pipelineArea.process }),
     sshKeys(services),

@@ -97,6 +97,12 @@ export {
 export { uploadPack, type UploadOutcome, type UploadPackOptions } from './upload-pack.ts'
 export { receivePack, type PushResult, type ReceivePackOptions } from './receive-pack.ts'
 
+// With repositories elsewhere.
+export { ByteReader } from './byte-reader.ts'
+export { flushPkt, pkt } from './pkt-line.ts'
+export { RemoteRefusal, type RemoteRefs, type RemoteWire } from './remote-refs.ts'
+export { pushRemote, type RemotePush } from './push-remote.ts'
+
 // Writing.
 export {
   annotateTag,

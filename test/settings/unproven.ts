@@ -5,5 +5,4 @@
 export const unproven: ReadonlyMap<string, string> = new Map([
   ['bulk_import_max_download_file_size', 'direct transfers'],
   ['bulk_import_concurrent_pipeline_batch_limit', 'direct transfers'],
-  ['mirror_available', 'mirrors of repositories'],
 ])

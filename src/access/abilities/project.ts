@@ -230,6 +230,8 @@ export type ProjectAbility =
   | 'move_repository'
   | 'admin_deploy_key'
   | 'change_deploy_key'
+  | 'read_mirror'
+  | 'admin_mirror'
   | 'read_snippet'
   | 'create_snippet'
   | 'update_snippet'
@@ -406,6 +408,9 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   move_repository: { allow: [] },
   admin_deploy_key: { allow: maintainer },
   change_deploy_key: { allow: maintainer, never: [archived] },
+  read_mirror: { allow: maintainer },
+  /** Whether mirrors are for administrators alone is a setting of the instance: the area looks at that. */
+  admin_mirror: { allow: maintainer, never: [archived, off('repository')] },
   read_snippet: { allow: [feature('snippets')], never: [off('snippets'), foreignJob] },
   create_snippet: { allow: [member(Role.reporter)], never: [archived, off('snippets'), anyJob] },
   /** Of those that the caller wrote. */

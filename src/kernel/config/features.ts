@@ -23,6 +23,8 @@ export const planOf = {
   member_fields: 'premium',
   merge_request_blocks: 'premium',
   merge_request_fields: 'premium',
+  /** By a pattern of their names. */
+  mirrored_branches: 'premium',
   /** Users and groups by name in the rules of branches and tags. */
   named_in_protections: 'premium',
   own_templates: 'premium',

@@ -1389,6 +1389,32 @@ export interface ProtectedTags {
   updated_at: Generated<Timestamp>;
 }
 
+export interface PushMirrors {
+  address: string;
+  asked_at: Timestamp | null;
+  auth_method: string;
+  branch_regex: string | null;
+  created_at: Generated<Timestamp>;
+  due_at: Timestamp | null;
+  enabled: boolean;
+  failures: Generated<number>;
+  host_keys: Generated<string[]>;
+  id: Generated<number>;
+  keep_divergent_refs: boolean;
+  last_error: string | null;
+  last_successful_update_at: Timestamp | null;
+  last_update_at: Timestamp | null;
+  last_update_started_at: Timestamp | null;
+  only_protected_branches: boolean;
+  private_key: string | null;
+  project_id: number;
+  public_key: string | null;
+  runner: string | null;
+  running_until: Timestamp | null;
+  shown_address: string;
+  update_status: Generated<string>;
+}
+
 export interface PushRules {
   author_email_regex: Generated<string>;
   branch_name_regex: Generated<string>;
@@ -2123,6 +2149,7 @@ export interface DB {
   protected_branches: ProtectedBranches;
   protected_tag_create_levels: ProtectedTagCreateLevels;
   protected_tags: ProtectedTags;
+  push_mirrors: PushMirrors;
   push_rules: PushRules;
   ref_updates: RefUpdates;
   relation_export_batches: RelationExportBatches;

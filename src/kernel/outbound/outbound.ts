@@ -1,5 +1,5 @@
 import { lookup, type LookupAddress } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
+import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { Agent, request, type Dispatcher } from 'undici'
@@ -43,6 +43,22 @@ export type Got =
   | { readonly failed: 'socket' | 'timeout' | 'http' }
   | { readonly blocked: string }
 
+/** A request that is made once, and led nowhere else. */
+export interface Exchange {
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Readable
+  /** Ends it; there is no other limit of time. */
+  readonly signal: AbortSignal
+}
+
+/** Where something is reached by a protocol of its own. */
+export interface HostAndPort {
+  /** A name or an address, an IPv6 one between brackets or without. */
+  readonly host: string
+  readonly port: number
+}
+
 export type Failed = Extract<Got, { failed: string }> | Extract<Got, { blocked: string }>
 
 /** An answer as it comes. */
@@ -60,6 +76,8 @@ interface Checked {
 }
 
 const mostRedirects = 5
+/** Milliseconds. */
+const connectTimeout = 10_000
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const resolve = promisify(lookup)
 
@@ -142,6 +160,66 @@ export class Outbound {
     return got
   }
 
+  /**
+   * One request whose answer may be led nowhere else: a redirection is an answer like any other. `take` has the body as
+   * long as it runs; what it throws is thrown, and what breaks the connection too.
+   */
+  async exchange<Taken extends object>(
+    url: string,
+    { method, headers, body, signal }: Exchange,
+    take: (answer: Incoming) => Promise<Taken>,
+  ): Promise<Taken | { readonly blocked: string }> {
+    const checked = await this.#check(url)
+    if ('blocked' in checked) return checked
+    await using agent = this.#agent(checked)
+    const response = await request(checked.target, {
+      dispatcher: agent.agent,
+      signal,
+      method,
+      headers: { 'user-agent': 'Guildhall', ...headers },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      ...(body !== undefined && { body }),
+    })
+    // Until it is read its failure is nobody's.
+    response.body.on('error', () => undefined)
+    return await take({ status: response.statusCode, length: undefined, body: response.body })
+  }
+
+  /** A connection for a protocol that is not HTTP. Rejects when there is none. */
+  async connect(
+    place: HostAndPort,
+    signal: AbortSignal,
+  ): Promise<{ readonly socket: Socket } | { readonly blocked: string }> {
+    const checked = await this.#checkHost(place)
+    if ('blocked' in checked) return checked
+    const { pinned } = this.#rules()
+    const lookup = pinned ? { lookup: pinnedTo(checked.addresses) } : {}
+    const socket = connect({ host: bare(place.host), port: place.port, ...lookup, timeout: connectTimeout })
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const stop = (): void => reject(new Error('it took too long'))
+        signal.addEventListener('abort', stop, { once: true })
+        socket.once('timeout', stop).once('error', reject)
+        socket.once('connect', () => {
+          signal.removeEventListener('abort', stop)
+          resolve()
+        })
+      })
+    } catch (error) {
+      socket.on('error', () => undefined).destroy()
+      throw error
+    }
+    socket.setTimeout(0).setKeepAlive(true, 30_000)
+    return { socket }
+  }
+
+  /** As `refusal`, of what is no web address. */
+  async refusalOfHost(place: HostAndPort): Promise<string | undefined> {
+    const checked = await this.#checkHost(place)
+    return 'blocked' in checked ? checked.blocked : undefined
+  }
+
   async #follow<Taken extends object>(
     url: string,
     sent: Sent,
@@ -171,11 +249,7 @@ export class Outbound {
   ): Promise<Taken | Failed | { readonly location: string }> {
     const checked = await this.#check(url)
     if ('blocked' in checked) return checked
-    await using agent = new Closing(
-      this.#rules().pinned ? checked.addresses : undefined,
-      sent.verified ?? true,
-      sent.identity,
-    )
+    await using agent = this.#agent(checked, sent)
     const response = await request(checked.target, {
       dispatcher: agent.agent,
       signal,
@@ -195,17 +269,32 @@ export class Outbound {
     if (target === null || !/^https?:$/.test(target.protocol)) {
       return { blocked: 'Only allowed schemes are http, https' }
     }
-    const addresses = await addressesOf(target.hostname)
     const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80)
+    const checked = await this.#checkHost({ host: target.hostname, port })
+    return 'blocked' in checked ? checked : { target, ...checked }
+  }
+
+  async #checkHost({
+    host,
+    port,
+  }: HostAndPort): Promise<Pick<Checked, 'addresses'> | { readonly blocked: string }> {
+    const addresses = await addressesOf(host)
     const rules = this.#rules()
     if (addresses.length === 0 && (rules.pinned || rules.onlyAllowed)) {
       return { blocked: 'Host cannot be resolved or invalid' }
     }
     for (const { address } of addresses) {
-      const reason = refusalOf({ host: target.hostname, port, address }, rules)
+      const reason = refusalOf({ host, port, address }, rules)
       if (reason !== undefined) return { blocked: reason }
     }
-    return { target, addresses }
+    return { addresses }
+  }
+
+  #agent(
+    { addresses }: Checked,
+    { verified = true, identity }: Pick<Sent, 'verified' | 'identity'> = {},
+  ): Closing {
+    return new Closing(this.#rules().pinned ? addresses : undefined, verified, identity)
   }
 }
 
@@ -219,8 +308,8 @@ class Closing implements AsyncDisposable {
     identity: ClientIdentity | undefined,
   ) {
     const lookup = addresses === undefined ? {} : { lookup: pinnedTo(addresses) }
-    const connect = { ...lookup, ...identity, timeout: 10_000, rejectUnauthorized: verified }
-    this.agent = new Agent({ connect, pipelining: 0 })
+    const connecting = { ...lookup, ...identity, timeout: connectTimeout, rejectUnauthorized: verified }
+    this.agent = new Agent({ connect: connecting, pipelining: 0 })
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -235,8 +324,13 @@ function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
   }
 }
 
+/** Without the brackets of an IPv6 address. */
+function bare(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1')
+}
+
 async function addressesOf(hostname: string): Promise<LookupAddress[]> {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  const host = bare(hostname)
   const family = isIP(host)
   if (family !== 0) return [{ address: host, family }]
   return resolve(host, { all: true }).catch(() => [])

@@ -41,6 +41,7 @@ export async function makeThings(world: World): Promise<Things> {
   const { publicKey } = newSshKey()
   const key = await make(`/users/${user.id}/keys`, { title: 'x', key: publicKey })
   const deployKey = await make(`${path}/deploy_keys`, { title: 'x', key: newSshKey().publicKey })
+  const mirror = await make(`${path}/remote_mirrors`, { url: 'http://192.0.2.1/x.git' })
   const token = await make(`/users/${user.id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })
   const container = await make(`${path}/registry/protection/repository/rules`, {
     repository_path_pattern: `${project['path_with_namespace']}/x`,
@@ -110,6 +111,7 @@ export async function makeThings(world: World): Promise<Things> {
     'keys :id': id(key),
     'keys :key_id': id(key),
     'deploy_keys :key_id': id(deployKey),
+    'remote_mirrors :mirror_id': id(mirror),
     'files :file_path': '.gitlab-ci.yml',
     'archive.:format': 'zip',
     'snippets :snippet_id': id(snippet),

@@ -23,6 +23,7 @@ import { packageScenarios } from './packages.ts'
 import { npmPackageScenarios } from './npm-packages.ts'
 import { pipelineScheduleScenarios } from './pipeline-schedules.ts'
 import { mergeRequestScenarios } from './merge-requests.ts'
+import { mirrorScenarios } from './mirrors.ts'
 import { keyScenarios } from './keys.ts'
 import { projectAliasScenarios } from './project-aliases.ts'
 import { projectScenarios } from './projects.ts'
@@ -79,6 +80,7 @@ export const scenarios: Scenarios = {
   ...issueScenarios,
   ...labelScenarios,
   ...milestoneScenarios,
+  ...mirrorScenarios,
   ...projectAliasScenarios,
   ...projectScenarios,
   ...projectMemberScenarios,
