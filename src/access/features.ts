@@ -21,6 +21,7 @@ export const defaultFeatureLevels = {
   model_experiments: FeatureLevel.enabled,
   model_registry: FeatureLevel.enabled,
   package_registry: FeatureLevel.enabled,
+  requirements: FeatureLevel.enabled,
 } as const satisfies Record<string, number>
 
 export type Feature = keyof typeof defaultFeatureLevels

@@ -68,6 +68,7 @@ export {
 } from './permissions.ts'
 export {
   FeatureLevel,
+  levelsWithoutSeat,
   Role,
   roleName,
   Visibility,

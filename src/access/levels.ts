@@ -1,3 +1,5 @@
+import { offers, type Plan } from '../kernel/config/index.ts'
+
 /** Roles as numbers, as the API writes them. */
 export const Role = {
   none: 0,
@@ -24,6 +26,11 @@ const roleNames: Readonly<Record<number, string>> = {
 
 export function roleName(level: number): string {
   return roleNames[level] ?? `level ${level}`
+}
+
+/** Whose highest level anywhere is no higher takes no seat: on the top plan guests are free. */
+export function levelsWithoutSeat(plan: Plan): number {
+  return offers(plan, 'free_guests') ? Role.guest : Role.none
 }
 
 export const Visibility = { private: 0, internal: 10, public: 20 } as const

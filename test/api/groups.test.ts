@@ -492,3 +492,13 @@ describe('deleting', () => {
       .toBe('gone')
   })
 })
+
+test('administrators are told where the wiki of a group lies', async () => {
+  const group = await world.group()
+  const owner = await world.member({ group }, 'owner')
+  const storage = async (by: Person) =>
+    ((await by.get(`/groups/${group.id}`)).body as Json)['repository_storage']
+  expect(await storage(world.root)).toBe(null)
+  expectStatus(await owner.post(`/groups/${group.id}/wikis`, { title: 'home', content: 'x' }), 201)
+  expect([await storage(world.root), await storage(owner)]).toEqual(['default', undefined])
+})

@@ -40,11 +40,30 @@ test('one is found by id or path, by members and administrators', async () => {
     avatar_url: null,
     web_url: group.web_url,
     members_count_with_descendants: 2,
+    billable_members_count: 2,
+    seats_in_use: 2,
     plan: 'ultimate',
     trial: false,
     trial_ends_on: null,
   })
-  expect((await world.root.get(`/namespaces/${group.id}`)).body).toMatchObject({ projects_count: 0 })
+  expect((await world.root.get(`/namespaces/${group.id}`)).body).toMatchObject({
+    projects_count: 0,
+    root_repository_size: 0,
+  })
+  const inner = await world.group({ parent_id: group.id })
+  await world.member({ group: inner }, 'developer')
+  await world.member({ group: inner }, 'guest')
+  // On the top plan guests are free.
+  expect((await owner.get(`/namespaces/${group.id}`)).body).toMatchObject({ billable_members_count: 3 })
+  const below = (await world.root.get(`/namespaces/${inner.id}`)).body as Json
+  expect([below['billable_members_count'], below['seats_in_use'], below['root_repository_size']]).toEqual([
+    // Whoever made it, and the developer.
+    2,
+    undefined,
+    null,
+  ])
+  const guest = await world.member({ group }, 'guest')
+  expect((await guest.get(`/namespaces/${group.id}`)).body).not.toHaveProperty('billable_members_count')
   expect((await owner.get(`/namespaces/${owner.username}`)).body).toMatchObject({
     kind: 'user',
     path: owner.username,

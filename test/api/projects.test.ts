@@ -200,6 +200,7 @@ describe('changing', () => {
       feature_flags_access_level: 'private',
       infrastructure_access_level: 'private',
       monitor_access_level: 'disabled',
+      requirements_access_level: 'disabled',
       model_experiments_access_level: 'disabled',
       model_registry_access_level: 'disabled',
       package_registry_access_level: 'public',
@@ -217,6 +218,7 @@ describe('changing', () => {
       emails_disabled: true,
       issues_enabled: true,
       merge_requests_enabled: false,
+      requirements_enabled: false,
       container_expiration_policy: {
         cadence: '1d',
         enabled: true,

@@ -172,6 +172,10 @@ describe.skipIf(!hasSlapd)(`LDAP${leftOut}`, () => {
       })
       const two = await link(group, { provider: main, filter: '(mail=*)', group_access: 20 })
       expect((await world.root.get(base)).body).toEqual([one, two])
+      expect(bodyOf(await world.root.get(`/groups/${group.id}`))).toMatchObject({
+        ldap_cn: 'devs',
+        ldap_access: 30,
+      })
       await linkCn(group, 'a', 10)
       await linkCn(group, 'b', 10)
       expect((await world.root.delete(base, { provider: main, filter: '(mail=*)' })).status).toBe(204)

@@ -1,4 +1,12 @@
-import { endpoint, group, may, userOf, type Actor, type GroupSubject } from '../../access/index.ts'
+import {
+  endpoint,
+  group,
+  levelsWithoutSeat,
+  may,
+  userOf,
+  type Actor,
+  type GroupSubject,
+} from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { Fields, Id, ListOf, OneOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
@@ -6,7 +14,6 @@ import { badRequest, notFound, recordNotFound } from '../../kernel/errors/index.
 import type { Events } from '../../tasks/index.ts'
 import {
   announceMemberships,
-  levelsWithoutSeat,
   lockMember,
   lockOwners,
   placeOf,

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Reader } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { userAvatar } from '../avatars/index.ts'
+import { seatHolders } from '../namespaces/index.ts'
 
 export interface BillableRow {
   readonly id: number
@@ -35,16 +36,6 @@ const orders = {
 export type Order = keyof typeof orders
 export const orderNames = Object.keys(orders) as Order[]
 
-/**
- * Rows `b`: who takes a seat of the top-level group that is the subject, all whose highest level is above this one, or
- * whose custom role gives more than to read code.
- */
-const billable = (above: number, which: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-  (select s.user_id, max(s.access_level) as access_level, min(s.way) as way, min(s.created_at) as first_joined,
-    max(s.created_at) as last_joined
-  from seat_memberships(subject.id) s where ${which} group by s.user_id having max(s.access_level) > ${above} or bool_or(s.elevated)) b
-  join users u on u.id = b.user_id and u.state = 'active' and u.kind = 'human'`
-
 export function list(
   { search, sort }: { readonly search?: string | undefined; readonly sort?: Order | undefined },
   above: number,
@@ -64,7 +55,7 @@ export function list(
         b.way = 1 and b.access_level = 50 and not exists (
           select from effective_memberships(subject.line, null) o join users p on p.id = o.user_id
           where o.access_level >= 50 and o.user_id <> u.id and p.kind <> 'project_bot') as is_last_owner`,
-      from: sql`from ${billable(above, sql`true`)} where ${found}`,
+      from: sql`from ${seatHolders(sql`subject.id`, above)} where ${found}`,
       order: sort === undefined ? sql`u.id` : sql`${orders[sort]}, u.id`,
     },
     input,
@@ -80,7 +71,7 @@ export async function standing(
 ): Promise<{ readonly exists: boolean; readonly billable: boolean }> {
   const { rows } = await sql<{ exists: boolean; billable: boolean }>`
     select exists (select from users u where u.id = ${userId}) as exists,
-      exists (select from ${billable(above, sql`s.user_id = ${userId}`)}) as billable
+      exists (select from ${seatHolders(sql`subject.id`, above, sql`s.user_id = ${userId}`)}) as billable
     from (select ${groupId}::bigint as id) subject`.execute(db)
   return rows[0]!
 }

@@ -1,4 +1,4 @@
-import { may, visibilityName, visibilityNames, type Actor } from '../../access/index.ts'
+import { isAdministrator, may, visibilityName, visibilityNames, type Actor } from '../../access/index.ts'
 import {
   Fields,
   Flag,
@@ -49,6 +49,9 @@ const groupFields = {
   organization_id: Int(),
   archived: Flag({ description: 'It, or a group above it' }),
   marked_for_deletion_on: Nullable(Text()),
+  ldap_cn: Optional(Nullable(Text({ description: 'Of the first link to a group of a directory' }))),
+  ldap_access: Optional(Nullable(Int())),
+  repository_storage: Optional(Nullable(Text({ description: 'Where its wiki lies. For administrators' }))),
   statistics: Optional(GroupStatistics),
   custom_attributes: Optional(ListOf(CustomAttribute)),
 }
@@ -93,6 +96,10 @@ export interface GroupRow {
   readonly role: number
   readonly archived: boolean
   readonly marked_for_deletion_on: string | null
+  /** The first of its links to groups of a directory. */
+  readonly ldap: { readonly cn: string | null; readonly group_access: number } | null
+  /** Where its wiki lies, if it has one. */
+  readonly wiki_storage: string | null
   readonly statistics?: GroupStatisticsRow | null
   readonly custom_attributes?: readonly Attribute[] | null
   /** Only where they are wanted. */
@@ -117,7 +124,7 @@ export interface EntityContext {
 
 export function group(
   row: GroupRow,
-  { externalUrl, paid, protection: usual }: EntityContext,
+  { actor, externalUrl, paid, protection: usual }: EntityContext,
 ): Record<string, unknown> {
   const protection = row.settings.default_branch_protection_defaults ?? usual
   const settings = shownSettings(row.settings, paid)
@@ -140,6 +147,8 @@ export function group(
     organization_id: 1,
     archived: row.archived,
     marked_for_deletion_on: row.marked_for_deletion_on,
+    ...(paid && { ldap_cn: row.ldap?.cn ?? null, ldap_access: row.ldap?.group_access ?? null }),
+    ...(paid && isAdministrator(actor) && { repository_storage: row.wiki_storage }),
     ...(row.statistics != null && { statistics: groupStatisticsEntity(row.statistics) }),
     ...(row.custom_attributes != null && { custom_attributes: row.custom_attributes }),
   }

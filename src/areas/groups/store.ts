@@ -19,7 +19,10 @@ export const groupColumns = sql`
   (select string_agg(a.name, ' / ' order by above.at)
     from unnest(n.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
   ${placeAvatar('group', 'n')} as avatar, access.role, ${groupArchived} as archived,
-  ${markedOn('n')} as marked_for_deletion_on`
+  ${markedOn('n')} as marked_for_deletion_on,
+  (select json_build_object('cn', l.cn, 'group_access', l.group_access)
+    from ldap_group_links l where l.namespace_id = n.id order by l.id limit 1) as ldap,
+  (select w.storage from wikis w where w.namespace_id = n.id) as wiki_storage`
 
 const detailColumns = sql`
   ${groupColumns}, ${sharedWith('group', sql`n.id`, sql`access.role`)} as shared_with_groups,

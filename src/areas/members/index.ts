@@ -1,3 +1,4 @@
+import { levelsWithoutSeat } from '../../access/index.ts'
 import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
@@ -9,7 +10,6 @@ import { importingEndpoint } from './routes/importing.ts'
 import { readingEndpoints } from './routes/reading.ts'
 import { stateEndpoints } from './routes/states.ts'
 import { writingEndpoints } from './routes/writing.ts'
-import { levelsWithoutSeat } from './rules.ts'
 import { unassigning } from './unassign.ts'
 import { upkeep } from './upkeep.ts'
 
@@ -23,7 +23,6 @@ export { placeColumn, placeOf, requireAdministration, type Place } from './place
 export {
   circumstancesOf,
   faultsOf,
-  levelsWithoutSeat,
   mostAtOnce,
   refuseChange,
   refuseFaults,

@@ -5,11 +5,9 @@ import {
   mayGrant,
   mayGrantPermissions,
   mayTouch,
-  Role,
   roleName,
   type Actor,
 } from '../../access/index.ts'
-import { offers, type Plan } from '../../kernel/config/index.ts'
 import { forbidden, invalid, refusedAsError } from '../../kernel/errors/index.ts'
 import type { MemberRoleRow } from '../member-roles/index.ts'
 import type { Place } from './place.ts'
@@ -46,11 +44,6 @@ export interface Circumstances {
   /** The top of the tree. */
   readonly top: number | undefined
   readonly now: Date
-}
-
-/** Whose highest level anywhere is no higher takes no seat: on the top plan guests are free. */
-export function levelsWithoutSeat(plan: Plan): number {
-  return offers(plan, 'free_guests') ? Role.guest : Role.none
 }
 
 export function circumstancesOf(place: Place, paid: boolean): Circumstances {

@@ -19,9 +19,16 @@ export const BriefNamespace = Fields(briefFields)
 export const Namespace = Fields({
   ...briefFields,
   members_count_with_descendants: Optional(Int({ description: 'Of groups, for their Owners' })),
+  billable_members_count: Optional(
+    Int({ description: 'Who takes a seat; of one namespace, with a paid plan, for its Owners' }),
+  ),
+  seats_in_use: Optional(Int({ description: 'The same, of what lies at the top' })),
   plan: Optional(Text({ description: 'With a paid plan' })),
   trial: Optional(Flag()),
   trial_ends_on: Optional(Nullable(Text())),
+  root_repository_size: Optional(
+    Nullable(Int({ description: 'In bytes, as measured last; of what lies at the top. For administrators' })),
+  ),
   projects_count: Optional(Int({ description: 'For administrators' })),
 })
 
@@ -39,6 +46,8 @@ export interface NamespaceRow extends BriefNamespaceRow {
   /** Null: not for this caller. */
   readonly members_count_with_descendants: number | null
   readonly projects_count: number | null
+  readonly root_repository_size?: number | null
+  readonly billable_members_count?: number | null
 }
 
 export function briefNamespace(row: BriefNamespaceRow, externalUrl: string): Record<string, unknown> {
@@ -54,6 +63,9 @@ export function namespace(row: NamespaceRow, externalUrl: string, plan: Plan): R
   return {
     ...briefNamespace(row, externalUrl),
     members_count_with_descendants: row.members_count_with_descendants ?? undefined,
+    billable_members_count: row.billable_members_count ?? undefined,
+    seats_in_use: row.parent_id === null ? (row.billable_members_count ?? undefined) : undefined,
+    root_repository_size: row.projects_count === null ? undefined : row.root_repository_size,
     projects_count: row.projects_count ?? undefined,
     ...(offers(plan, 'plan_of_namespaces') && { plan, trial: false, trial_ends_on: null }),
   }

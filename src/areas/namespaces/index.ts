@@ -22,6 +22,7 @@ export {
   PathTooLong,
   renameNamespace,
 } from './paths.ts'
+export { seatHolders } from './seats.ts'
 
 /** Namespaces: personal ones and groups, and the one name space of paths. */
 export function namespaces(services: NamespaceServices): { endpoints: Endpoint[] } {

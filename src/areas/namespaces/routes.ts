@@ -1,5 +1,5 @@
-import { endpoint, groupVisible, instance } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
+import { endpoint, groupVisible, instance, levelsWithoutSeat } from '../../access/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import { Fields, Flag, Id, ListOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { namespace, Namespace } from './entities.ts'
 import * as store from './store.ts'
@@ -38,7 +38,7 @@ export function namespaceEndpoints({ externalUrl, plan }: NamespaceServices): En
       may: 'read_instance',
       record: 'Namespace',
       answers: Namespace,
-      read: ({ params }) => store.one(params.id),
+      read: ({ params }) => store.one(params.id, offers(plan, 'seats') ? levelsWithoutSeat(plan) : undefined),
       handle: async ({ rows }) => namespace(rows[0]!, externalUrl(), plan),
     }),
 

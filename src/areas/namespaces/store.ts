@@ -3,6 +3,7 @@ import { memberGroups, Role } from '../../access/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { NamespaceRow } from './entities.ts'
 import { namespaceAvatar } from '../avatars/index.ts'
+import { seatHolders } from './seats.ts'
 
 const columns = sql`
   n.id, n.name, n.path, n.kind, n.full_path, n.parent_id, ${namespaceAvatar('n')} as avatar,
@@ -12,7 +13,11 @@ const columns = sql`
     join members m on m.namespace_id = below.id) end as members_count_with_descendants,
   case when actor.admin then (
     select count(*) from (select b.id from namespaces b where b.traversal_ids @> array[n.id] offset 0) below
-    join projects p on p.namespace_id = below.id) end as projects_count`
+    join projects p on p.namespace_id = below.id) end as projects_count,
+  case when actor.admin and n.parent_id is null then (
+    select coalesce(sum(p.repository_size), 0)::bigint
+    from (select b.id from namespaces b where b.traversal_ids @> array[n.id] offset 0) below
+    join projects p on p.namespace_id = below.id) end as root_repository_size`
 
 /** The caller's own namespace and the groups he is a member of, from this level on; for administrators all. */
 function belongs(minimum: number, adminsSeeAll: boolean): RawBuilder<unknown> {
@@ -47,13 +52,20 @@ export function list(filter: NamespaceFilter, input: PageInput): Read<NamespaceR
   )
 }
 
-/** By id or full path. */
-export function one(id: string): Read<NamespaceRow> {
+/** By id or full path. `seatsAbove`: with how many take a seat, all above this level; for a large tree that is some work. */
+export function one(id: string, seatsAbove: number | undefined): Read<NamespaceRow> {
   const condition = /^\d{1,15}$/.test(id)
     ? sql`n.id = ${Number(id)}`
     : sql`n.id = (
         select r.namespace_id from routes r where r.path_key = ${id.toLowerCase()} and not r.redirect)`
-  return rows(sql`select ${columns} from namespaces n where ${condition} and ${belongs(Role.guest, true)}`)
+  const seats =
+    seatsAbove === undefined
+      ? sql``
+      : sql`, case when ${belongs(Role.owner, true)} then (
+          select count(*) from ${seatHolders(sql`n.id`, seatsAbove)}) end as billable_members_count`
+  return rows(
+    sql`select ${columns} ${seats} from namespaces n where ${condition} and ${belongs(Role.guest, true)}`,
+  )
 }
 
 /**

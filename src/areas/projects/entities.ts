@@ -185,6 +185,8 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
         : undefined,
     shared_with_groups: row.shared_with_groups,
     security_and_compliance_enabled: paid ? open('security_and_compliance') : undefined,
+    requirements_enabled: paid ? open('requirements') : undefined,
+    compliance_frameworks: paid ? [] : undefined,
     ...(row.custom_attributes != null && { custom_attributes: row.custom_attributes }),
     ...shownSettings(settings, { maintainers, paid }),
     mr_default_target_self: row.forked_from === null ? null : settings.mr_default_target_self,

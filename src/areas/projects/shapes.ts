@@ -100,6 +100,8 @@ const fullFields = {
   custom_attributes: Optional(ListOf(CustomAttribute)),
   shared_with_groups: ListOf(SharedWith),
   security_and_compliance_enabled: Optional(Flag()),
+  requirements_enabled: Optional(Flag()),
+  compliance_frameworks: Optional(ListOf(Text(), { description: 'Empty: none are kept here' })),
   ...settingFields('everyone'),
   mr_default_target_self: Nullable(Flag({ description: 'Of a fork' })),
   restrict_user_defined_variables: Optional(Flag()),
