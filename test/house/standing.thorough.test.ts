@@ -11,7 +11,7 @@ import { Stages } from './grid/stage.ts'
 import { openedByPermissions, openWhenArchived } from './grid/standing.ts'
 
 /**
- * What the columns of the grid do not show, over every endpoint: what an archived project still lets its owner do, and
+ * What the columns of the grid do not show, over every endpoint: what an archived project or group still lets its owner do, and
  * what a guest may do who has every permission that custom roles can give.
  */
 const rows = [...readGrid('permission-grid.csv'), ...readGrid('permission-grid-own.csv')].filter(
@@ -55,14 +55,15 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-describe('of an archived project', () => {
+describe.each(['project', 'group'] as const)('of an archived %s', (kind) => {
   const writing = firstOf(
     ({ method, path: address, expected, condition }) =>
       method !== 'GET' &&
-      address.startsWith('/projects/:id') &&
+      address.startsWith(`/${kind}s/:id`) &&
       !condition.includes('archived') &&
       Math.min(expected.owner, expected.admin) < 300,
   )
+  const table = sql.table(kind === 'project' ? 'projects' : 'namespaces')
 
   test.for(writing)('%s', async ([endpoint, row]) => {
     const { owner } = cast.members
@@ -71,13 +72,13 @@ describe('of an archived project', () => {
         ? { name: 'owner', client: owner, userId: owner.id }
         : { name: 'admin', client: cast.admin, userId: cast.admin.id }
     const set = async (id: number, archived: boolean): Promise<void> => {
-      await sql`update projects set archived = ${archived} where id = ${id}`.execute(
+      await sql`update ${table} set archived = ${archived} where id = ${id}`.execute(
         world.service.services.db.writer,
       )
     }
     let archived = 0
-    const reply = await playOnce(row, stages, caller, async ({ project }) => {
-      archived = idOf(project)
+    const reply = await playOnce(row, stages, caller, async (stage) => {
+      archived = idOf(stage[kind])
       await set(archived, true)
     })
     await set(archived, false)
@@ -86,7 +87,8 @@ describe('of an archived project', () => {
 
   test('the list has only what there is', () => {
     const there = new Set(writing.map(([endpoint]) => endpoint))
-    expect([...openWhenArchived.keys()].filter((endpoint) => !there.has(endpoint))).toEqual([])
+    const listed = [...openWhenArchived.keys()].filter((endpoint) => endpoint.includes(` /${kind}s/`))
+    expect(listed.filter((endpoint) => !there.has(endpoint))).toEqual([])
   })
 })
 

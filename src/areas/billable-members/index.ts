@@ -98,6 +98,7 @@ export function billableMembers(services: Services): { endpoints: Endpoint[] } {
       endpoint({
         method: 'DELETE',
         path: '/groups/:id/billable_members/:user_id',
+        whileArchived: true,
         summary: 'Take somebody out of a top-level group and all that lies below it',
         on: group,
         may: 'read_group_member',

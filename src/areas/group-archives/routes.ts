@@ -34,6 +34,7 @@ export function groupArchiveEndpoints(room: GroupArchiveRoom): Endpoint[] {
       ...about,
       method: 'POST',
       path: '/groups/:id/export',
+      whileArchived: true,
       summary: 'Write a group to an archive',
       description:
         'With its subgroups, labels, milestones and epics. Projects, members and secrets stay behind.',

@@ -107,6 +107,7 @@ export function settingEndpoints({ db }: NotificationServices): Endpoint[] {
     endpoint({
       method: 'PUT',
       path: '/groups/:id/notification_settings',
+      whileArchived: true,
       summary: 'Change what the caller is told of in a group',
       on: group,
       may: 'read_group',

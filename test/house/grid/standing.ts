@@ -1,6 +1,6 @@
 /**
- * Endpoints that write and are called as who may use them on an archived project; what each answers. All others refuse.
- * They end the archived state or the project, only copy it, concern the caller alone, or take keys to it back.
+ * Endpoints that write and are called as who may use them on an archived project or group; what each answers. All others refuse.
+ * They end the archived state or the place, only copy it, concern the caller alone, or take keys to it back.
  */
 export const openWhenArchived: ReadonlyMap<string, number> = new Map([
   ['DELETE /projects/:id', 202],
@@ -24,6 +24,20 @@ export const openWhenArchived: ReadonlyMap<string, number> = new Map([
   ['DELETE /projects/:id/deploy_tokens/:token_id', 204],
   ['PUT /projects/:id/custom_attributes/:key', 200],
   ['DELETE /projects/:id/custom_attributes/:key', 204],
+  ['DELETE /groups/:id', 202],
+  ['POST /groups/:id/restore', 201],
+  ['POST /groups/:id/archive', 422],
+  ['POST /groups/:id/export', 202],
+  ['PUT /groups/:id/notification_settings', 200],
+  ['POST /groups/:id/labels/:label_id/subscribe', 201],
+  ['POST /groups/:id/epics/:epic_iid/todo', 201],
+  ['DELETE /groups/:id/access_tokens/:token_id', 204],
+  ['POST /groups/:id/access_tokens/:token_id/rotate', 200],
+  ['DELETE /groups/:id/deploy_tokens/:token_id', 204],
+  ['DELETE /groups/:id/members/:user_id', 204],
+  ['DELETE /groups/:id/billable_members/:user_id', 204],
+  ['PUT /groups/:id/custom_attributes/:key', 200],
+  ['DELETE /groups/:id/custom_attributes/:key', 204],
   // A refusal of their own.
   ['POST /projects/:id/trigger/pipeline', 400],
   ['POST /projects/:id/ref/:ref/trigger/pipeline', 400],
