@@ -78,6 +78,21 @@ describe('a change', () => {
     })
   })
 
+  test('is shown by every node at once, whatever it answered last', async () => {
+    const other = await world.sibling({})
+    const there = new Client(other.address, world.root.headers)
+    const shown = async (by: Client) =>
+      (await by.get('/application/settings')).body.first_day_of_week as number
+    for (const [day, writer, reader] of [
+      [1, world.root, there],
+      [6, there, world.root],
+      [0, world.root, there],
+    ] as const) {
+      expectStatus(await writer.put('/application/settings', { first_day_of_week: day }), 200)
+      expect([await shown(reader), await shown(writer)]).toEqual([day, day])
+    }
+  })
+
   test('raises updated_at, and never created_at', async () => {
     const before = (await world.root.get('/application/settings')).body
     expect(before).toMatchObject({ id: 1, created_at: expect.stringMatching(/Z$/) })

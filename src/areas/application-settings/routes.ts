@@ -4,6 +4,7 @@ import {
   Fields,
   Flag,
   Json,
+  Lasting,
   Optional,
   Unchecked,
   type Endpoint,
@@ -32,6 +33,8 @@ export function settingEndpoints(services: SettingAreaServices): Endpoint[] {
   const { db, settings, storages } = services
   const entityOf = ({ stored, ...times }: store.StoredRecord) =>
     applicationSettings(settings.of(stored), times, services)
+  /** What was answered last, which stands until there is another revision. */
+  let last: { readonly revision: number; readonly answer: Lasting } | undefined
 
   return [
     endpoint({
@@ -42,8 +45,14 @@ export function settingEndpoints(services: SettingAreaServices): Endpoint[] {
       may: 'admin_instance',
       beforeTerms: true,
       answers: ApplicationSettings,
-      read: () => store.readRecord(),
-      handle: async ({ rows: [record] }) => entityOf(record!),
+      read: () => store.readRecord(last?.revision),
+      async handle({ rows: [record] }) {
+        const { revision, stored, ...times } = record!
+        if (stored !== null && (last === undefined || last.revision < revision)) {
+          last = { revision, answer: new Lasting(entityOf({ revision, stored, ...times })) }
+        }
+        return last!.answer
+      },
     }),
 
     endpoint({

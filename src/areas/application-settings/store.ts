@@ -1,26 +1,36 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Reader } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { RecordTimes } from './entities.ts'
 
 export interface StoredRecord extends RecordTimes {
+  /** The newest one. They are made one after the other, so that a larger one is a later one. */
+  readonly revision: number
   readonly stored: readonly { readonly name: string; readonly value: unknown }[]
 }
 
-const record = sql`
-  select
-    coalesce((select jsonb_agg(jsonb_build_object('name', s.name, 'value', s.value)) from application_settings s), '[]')
-      as stored,
+/** Null: as under the revision that is known. */
+export type RecordSince = Omit<StoredRecord, 'stored'> & { readonly stored: StoredRecord['stored'] | null }
+
+function record(known: number | undefined): RawBuilder<unknown> {
+  return sql`
+  select l.revision, l.updated_at,
     (select r.created_at from setting_revisions r order by r.id limit 1) as created_at,
-    (select r.created_at from setting_revisions r order by r.id desc limit 1) as updated_at`
+    case when l.revision is distinct from ${known ?? null}::bigint then coalesce(
+      (select jsonb_agg(jsonb_build_object('name', s.name, 'value', s.value)) from application_settings s), '[]')
+    end as stored
+  from (
+    select coalesce(max(r.id), 0) as revision, max(r.created_at) as updated_at
+    from (select r.id, r.created_at from setting_revisions r order by r.id desc limit 1) r) l`
+}
 
 /** The stored state, not the snapshot: what was just changed is there. */
-export function readRecord(): Read<StoredRecord> {
-  return rows(record)
+export function readRecord(known: number | undefined): Read<RecordSince> {
+  return rows(record(known))
 }
 
 export async function findRecord(db: Reader): Promise<StoredRecord> {
-  const result = await sql<StoredRecord>`${record}`.execute(db)
+  const result = await sql<StoredRecord>`${record(undefined)}`.execute(db)
   return result.rows[0]!
 }
 

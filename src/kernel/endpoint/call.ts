@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { readBag } from './bag.ts'
-import { Answer, Page, type Endpoint, type Loaded, type RequestFacts } from './endpoint.ts'
-import { matchesEtag, weakEtag } from './headers.ts'
+import { Answer, Lasting, Page, type Endpoint, type Loaded, type RequestFacts } from './endpoint.ts'
+import { matchesEtag } from './headers.ts'
 import { keysetHeaders, pageHeaders, readPage, type PageInput } from './pagination.ts'
 import type { Route } from './registry.ts'
 
@@ -100,11 +100,10 @@ function jsonAnswer(
   value: unknown,
   extra: Readonly<Record<string, string>>,
 ): Answer {
-  const body = route.write(value)
   if (method !== 'GET' && method !== 'HEAD') {
-    return new Answer(route.status, { ...extra, 'content-type': 'application/json' }, body)
+    return new Answer(route.status, { ...extra, 'content-type': 'application/json' }, route.write(value))
   }
-  const etag = weakEtag(body)
+  const { body, etag } = (value instanceof Lasting ? value : new Lasting(value)).written(route.write)
   return matchesEtag(headers['if-none-match'], etag)
     ? new Answer(304, { ...extra, etag })
     : new Answer(route.status, { ...extra, 'content-type': 'application/json', etag }, body)

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { RawBuilder } from 'kysely'
 import type { Plan } from '../config/index.ts'
+import { weakEtag } from './headers.ts'
 import type { PathParams } from './path.ts'
 import type { KeysetPlace, PageInput } from './pagination.ts'
 import type { ParamRules, Static, TObject, TSchema } from './types.ts'
@@ -63,6 +64,24 @@ export class Answer {
     this.status = status
     this.headers = headers
     this.body = body
+  }
+}
+
+/** A value that answers many requests until something changes: it is written once. */
+export class Lasting {
+  readonly #value: unknown
+  #written: { readonly body: string; readonly etag: string } | undefined
+
+  constructor(value: unknown) {
+    this.#value = value
+  }
+
+  written(write: (value: unknown) => string): { readonly body: string; readonly etag: string } {
+    if (this.#written === undefined) {
+      const body = write(this.#value)
+      this.#written = { body, etag: weakEtag(body) }
+    }
+    return this.#written
   }
 }
 

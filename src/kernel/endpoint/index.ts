@@ -1,5 +1,6 @@
 export {
   Answer,
+  Lasting,
   Page,
   type AbilityOf,
   type Check,
