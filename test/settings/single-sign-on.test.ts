@@ -197,6 +197,33 @@ test('disabled_oauth_sign_in_sources: a provider is not offered, and who comes b
   ).toEqual([])
 })
 
+test('disable_password_authentication_for_users_with_sso_identities: who is known at a provider signs in there', async () => {
+  const password = 'correct horse battery staple'
+  const [linked, other] = [
+    await world.user({ force_random_password: undefined, password }),
+    await world.user({ force_random_password: undefined, password }),
+  ]
+  const who = person({ email: `${linked.username}@example.com` })
+  expect((await signIn(who, { by: 'linking' })).status).toBe(303)
+  const byPassword = async ({ username }: { username: string }) => {
+    const { status, body } = await new Browser(world).signIn(username, password)
+    return [status, body['message']]
+  }
+  const refused = [401, 'Invalid login or password.']
+  expect(await byPassword(linked)).toEqual([200, undefined])
+  const name = 'disable_password_authentication_for_users_with_sso_identities'
+  await during(world, { [name]: true }, async () => {
+    expect(await byPassword(linked)).toEqual(refused)
+    expect(await byPassword(other)).toEqual([200, undefined])
+    expect((await signIn(who, { by: 'linking' })).status).toBe(303)
+    await set(world, { sign_in_restrictions: {} })
+    expect(await byPassword(linked)).toEqual([200, undefined])
+    await set(world, { sign_in_restrictions: { [name]: true } })
+    expect(await byPassword(linked)).toEqual(refused)
+  })
+  expect(await byPassword(linked)).toEqual([200, undefined])
+})
+
 test('a file of providers with a fault is refused, and says where it is', async () => {
   const file = path.join(folder, 'faulty.yml')
   const read = async (text: string) => {

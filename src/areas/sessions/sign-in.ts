@@ -130,7 +130,8 @@ async function known(
   if (settings.values.password_authentication_enabled_for_web) {
     const digest = account?.password_digest ?? (await nobodys)
     const check = () => matchesPassword(password, digest)
-    if (account?.password_digest == null) await check()
+    const closed = account === undefined || (await mustUseProvider(services, account.id))
+    if (closed || account.password_digest === null) await check()
     else if (account.locked) {
       if ((await check()) && unlocksByMail(settings.values, services)) return { account, locked: true }
     } else if (await isRight(services, account.id, account, check)) return { account, locked: false }
@@ -138,6 +139,15 @@ async function known(
   const userId = await elsewhere?.(login, password)
   const user = userId === undefined ? undefined : await db.transaction((tx) => store.lock(tx, userId))
   return user && { account: user, locked: false }
+}
+
+/** Whether somebody who is known at a provider of identities has to sign in there. */
+async function mustUseProvider({ db, settings }: SignInServices, userId: number): Promise<boolean> {
+  const { sign_in_restrictions: switches } = settings.values
+  return (
+    switches['disable_password_authentication_for_users_with_sso_identities'] === true &&
+    (await store.hasIdentity(db.reader, userId))
+  )
 }
 
 /** Opens a locked account with the code that was mailed. Without one it is mailed; gives what to say then. */

@@ -45,6 +45,12 @@ export async function byId(
   return rows[0]
 }
 
+/** Whether somebody is known at a provider of identities. */
+export async function hasIdentity(db: Reader, userId: number): Promise<boolean> {
+  const { rows } = await sql`select from user_identities i where i.user_id = ${userId} limit 1`.execute(db)
+  return rows.length > 0
+}
+
 /** The account, which nobody else changes until the transaction ends. */
 export async function lock(tx: Tx, userId: number): Promise<Account | undefined> {
   const { rows } = await sql<Account>`
