@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import yazl from 'yazl'
 import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'
 import { RawRunner, type RawJob } from '../runner/raw-runner.ts'
+import { during } from '../settings/effects.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
@@ -224,9 +225,15 @@ describe('artifacts', () => {
       (job) => (job['artifacts'] as Json[]).length === 0,
     )
     expect((await world.root.get(`${newer}/artifacts/out/a`)).text).toBe('newer')
+    // What the instance says goes before what the project says.
+    const status = async () => (await world.root.get(`${newer}/artifacts`)).status
+    await expire()
+    expect(await status()).toBe(200)
+    await during(world, { keep_latest_artifact: false }, async () => expect(await status()).toBe(404))
+    expect(await status()).toBe(200)
     expectStatus(await world.root.put(`/projects/${ci.id}`, { keep_latest_artifact: false }), 200)
     await expire()
-    expect((await world.root.get(`${newer}/artifacts`)).status).toBe(404)
+    expect(await status()).toBe(404)
     await runTask('ci:expire-artifacts')
     await until(
       () => shown(newer),
@@ -302,5 +309,26 @@ describe('artifacts', () => {
     ])
     const large = await job.upload(new Uint8Array(2 * 1024 * 1024), zipped)
     expect(large.status).toBe(413)
+  })
+
+  test('may be as large as the nearest group says, and otherwise the instance', async () => {
+    const [top, below] = [await world.group(), await world.group()]
+    expectStatus(await world.root.put(`/groups/${top.id}`, { max_artifacts_size: 7 }), 200)
+    const inner = await world.group({ parent_id: top.id })
+    expectStatus(await world.root.put(`/groups/${inner.id}`, { max_artifacts_size: 3 }), 200)
+    const jobIn = async (namespace_id: number): Promise<RawJob> => {
+      const ci = await projects.make(oneJob, { namespace_id })
+      const runner = await RawRunner.forProject(world, ci.project)
+      await ci.run(world.root)
+      return runner.take()
+    }
+    const [free, limited] = [await jobIn(below.id), await jobIn(inner.id)]
+    const takes = async (job: RawJob) => (await job.authorize({ filesize: 2 * 1024 * 1024 })).status
+    await during(world, { max_artifacts_size: 1 }, async () => {
+      expect([await takes(free), await takes(limited)]).toEqual([413, 200])
+    })
+    expect(await takes(free)).toBe(200)
+    expect((await limited.authorize({ filesize: 4 * 1024 * 1024 })).status).toBe(413)
+    expect((await free.authorize({ filesize: 4 * 1024 * 1024 })).status).toBe(200)
   })
 })

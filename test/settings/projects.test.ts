@@ -85,6 +85,22 @@ describe('repositories', () => {
     })
     expect(await configPath()).not.toBe('ci/main.yml')
   })
+
+  test.each(['auto_devops_enabled', 'shared_runners_enabled'])(
+    '%s is what new projects begin with where nothing else is said',
+    async (setting) => {
+      const begun = async (fields: Json = {}) => (await world.project(fields))[setting] as boolean
+      await during(world, { [setting]: false }, async () => {
+        expect([await begun(), await begun({ [setting]: true })]).toEqual([false, true])
+      })
+      expect([await begun(), await begun({ [setting]: false })]).toEqual([true, false])
+    },
+  )
+
+  test('auto_devops_enabled of a group is what its projects begin with', async () => {
+    const group = await world.group({ auto_devops_enabled: false })
+    expect((await world.project({ namespace_id: group.id }))['auto_devops_enabled']).toBe(false)
+  })
 })
 
 describe('visibility', () => {

@@ -7,14 +7,18 @@ import { rows, type Read } from '../../kernel/endpoint/index.ts'
 export interface RunnerJobRow {
   readonly coverage: string | null
   readonly debug_trace: boolean
-  /** MiB that the project allows an archive; null: as the instance says. */
+  /** MiB that the project, or the nearest group that says something, allows an archive; null: as the instance says. */
   readonly max_artifacts_size: number | null
 }
 
 export function runnerJob(): Read<RunnerJobRow> {
   return rows(sql`
     select j.definition ->> 'coverage' as coverage, j.debug_trace,
-      (p.settings ->> 'max_artifacts_size')::integer as max_artifacts_size
+      coalesce((p.settings ->> 'max_artifacts_size')::integer, (
+        select (g.settings ->> 'max_artifacts_size')::integer
+        from namespaces n join namespaces g on g.id = any(n.traversal_ids)
+        where n.id = p.namespace_id and g.settings ->> 'max_artifacts_size' is not null
+        order by cardinality(g.traversal_ids) desc limit 1)) as max_artifacts_size
     from ci_jobs j join projects p on p.id = j.project_id where j.id = subject.id`)
 }
 

@@ -158,12 +158,13 @@ function firstOf(...names: unknown[]): string {
 }
 
 /** What a project begins with where the request says nothing. */
-function startingSettings(home: store.Home, { default_ci_config_path: configPath }: SettingValues) {
+function startingSettings(home: store.Home, instance: SettingValues) {
   const runners = home.settings['shared_runners_setting'] ?? 'enabled'
   return allSettings({
     ...settingDefaults,
-    ci_config_path: configPath,
-    shared_runners_enabled: runners === 'enabled',
+    ci_config_path: instance.default_ci_config_path,
+    shared_runners_enabled: instance.shared_runners_enabled && runners === 'enabled',
+    auto_devops_enabled: home.settings['auto_devops_enabled'] ?? instance.auto_devops_enabled,
   })
 }
 

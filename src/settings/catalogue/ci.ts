@@ -23,7 +23,7 @@ export const ciSettings = {
   ),
   auto_devops_enabled: flag(
     true,
-    'New default for projects without CI configuration: they get the built-in pipeline and auto_devops_enabled true.',
+    'What new projects begin with as auto_devops_enabled, where neither they nor their group say otherwise. No pipeline comes of it: there is none that is built in.',
   ),
   auto_devops_domain: textOrNull(null, 'Base domain for automatic review apps and deployments.', {
     recorded: true,
