@@ -1,4 +1,4 @@
-import { catalogue, type Setting } from '../../src/settings/index.ts'
+import { catalogue, oldNames, signInSwitches, type Setting } from '../../src/settings/index.ts'
 import { proofs } from '../../test/settings/proofs.ts'
 import { unproven } from '../../test/settings/unproven.ts'
 import { page, table } from './markdown.ts'
@@ -29,10 +29,13 @@ function typeText(schema: Schema): string {
   return [types.join(' or '), ...bounds].join(', ')
 }
 
+function testsText(tests: readonly string[]): string {
+  return tests.map((file) => `\`${file.replace(/^test\//, '').replace(/\.test\.ts$/, '')}\``).join(', ')
+}
+
 /** What becomes of a setting: the tests that show its effect, or why there is none to show. */
 function effectText(name: string, { recorded, needs }: Setting, tests: readonly string[]): string {
-  if (tests.length > 0)
-    return tests.map((file) => `\`${file.replace(/^test\//, '').replace(/\.test\.ts$/, '')}\``).join(', ')
+  if (tests.length > 0) return testsText(tests)
   if (recorded === true) return 'stored and shown only'
   if (needs !== undefined) return `stored and shown; it would need a ${needs}`
   return `stored and shown; not in force: there are no ${unproven.get(name)!} yet`
@@ -51,10 +54,20 @@ export function settingsPage(): string {
       row.about,
       effectText(name, row, found.get(name) ?? []),
     ])
+  const others = [
+    ...Object.entries(oldNames).map(([name, { of }]) => [
+      name,
+      of === undefined ? 'nothing: taken, and without an effect' : `\`${of}\``,
+    ]),
+    ...signInSwitches.map((name) => [name, `\`${name}\` of \`sign_in_restrictions\``]),
+  ].map(([name, meaning]) => [`\`${name!}\``, meaning!, testsText(found.get(name!) ?? [])])
   return page(
     'Settings',
-    'What an administrator can change while the service runs, with `PUT /application/settings`. A change is in force on every node at once. The last column names the tests, below `test/`, that set a setting and see what it does.',
+    'What an administrator can change while the service runs, with `PUT /application/settings`. A change is in force on every node at once. The last column names the tests, below `test/`, that set a setting over the API, see what it does, and see that end when it is set back.',
     table(['Setting', 'Type', 'Default', 'Plan', 'What it does', 'Shown by'], rows),
+    '## Other names',
+    'Under these names settings are taken, too, and most are answered under them.',
+    table(['Name', 'Stands for', 'Shown by'], others),
     'Generated from `src/settings/catalogue` by `npm run generate`.',
   )
 }

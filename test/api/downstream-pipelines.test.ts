@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ZipFile } from 'yazl'
 import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
+import { during } from '../settings/effects.ts'
 import type { Person } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
@@ -341,16 +342,13 @@ describe('a pipeline of another project', () => {
 
   test('can be limited in number', async () => {
     const ci = await withChild({}, 'inner: {script: [x]}\n')
-    const { settings } = world.service.services
-    await settings.change({ downstream_pipeline_trigger_limit_per_project_user_sha: 1 })
-    try {
+    await during(world, { downstream_pipeline_trigger_limit_per_project_user_sha: 1 }, async () => {
       await bridge(await ci.run(world.root), 'success')
       expect(await bridge(await ci.run(world.root), 'failed')).toMatchObject({
         failure_reason: 'reached_downstream_pipeline_trigger_rate_limit',
       })
-    } finally {
-      await settings.change({ downstream_pipeline_trigger_limit_per_project_user_sha: 0 })
-    }
+    })
+    expect(await bridge(await ci.run(world.root), 'success')).toMatchObject({ status: 'success' })
   })
 
   test('is followed by a job that needs it', async () => {

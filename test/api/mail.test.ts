@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { during } from '../settings/effects.ts'
+import { during, set } from '../settings/effects.ts'
 import { eventually } from '../world/merge-project.ts'
 import { Mailbox } from '../world/mailbox.ts'
 import type { Person } from '../world/client.ts'
@@ -150,6 +150,7 @@ describe('reports of abuse', () => {
 
   test('are mailed to abuse_notification_email while there is one, and listed for administrators', async () => {
     const [reporter, offender, other] = [await world.user(), await world.user(), await world.user()]
+    const third = await world.user()
     await during(world, { abuse_notification_email: 'abuse@example.com' }, async () => {
       const body = { ...report, user_id: offender.id, reported_from_url: 'https://there.example/1' }
       const made = expectStatus(await reporter.post('/abuse_reports', body), 201)
@@ -161,15 +162,23 @@ describe('reports of abuse', () => {
       for (const part of [report.message, 'phishing', `@${reporter.username}`, 'https://there.example/1']) {
         expect(mail!.text).toContain(part)
       }
+      // By its old name.
+      await set(world, { admin_notification_email: 'old@example.com' })
+      expectStatus(await reporter.post('/abuse_reports', { ...report, user_id: third.id }), 201)
+      expect(await mailbox.to('old@example.com')).toHaveLength(1)
     })
     expectStatus(await reporter.post('/abuse_reports', { ...report, user_id: other.id }), 201)
     const queued = await sql<{ number: number }>`
       select count(*)::int as number from mails where key like 'abuse report %'`.execute(
       world.service.services.db.reader,
     )
-    expect(queued.rows[0]!.number).toBe(1)
+    expect(queued.rows[0]!.number).toBe(2)
     const listed = (await world.root.get('/abuse_reports')).body as Json[]
-    expect(listed.map(({ user }) => (user as Json)['id'] as number)).toEqual([other.id, offender.id])
+    expect(listed.map(({ user }) => (user as Json)['id'] as number)).toEqual([
+      other.id,
+      third.id,
+      offender.id,
+    ])
     expectStatus(await world.root.delete(`/abuse_reports/${listed[0]!['id'] as number}`), 204)
     expect((await world.root.delete(`/abuse_reports/${listed[0]!['id'] as number}`)).status).toBe(404)
   })

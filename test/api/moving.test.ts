@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { during } from '../settings/effects.ts'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
 import type { Person } from '../world/client.ts'
 import { Copies } from '../git/copies.ts'
@@ -298,9 +299,9 @@ describe('deletion that waits', () => {
   test('can be left to administrators', async () => {
     const project = await world.project()
     const owner = await world.member({ project }, 'owner')
-    await world.service.services.settings.change({ default_project_deletion_protection: true })
-    expect((await owner.delete(`/projects/${project.id}`)).status).toBe(403)
-    await world.service.services.settings.change({ default_project_deletion_protection: false })
+    await during(world, { default_project_deletion_protection: true }, async () => {
+      expect((await owner.delete(`/projects/${project.id}`)).status).toBe(403)
+    })
     expectStatus(await owner.delete(`/projects/${project.id}`), 202)
   })
 })

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { during, set } from '../settings/effects.ts'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
 import type { Client, Person } from '../world/client.ts'
 import { pushFiles } from '../world/push.ts'
@@ -165,10 +166,8 @@ describe('notes', () => {
 
   test('are not written faster than the limit allows, but by those who are let off', async () => {
     const at = await snippet()
-    const { settings } = world.service.services
     const [quick, free] = [await world.user(), await world.user()]
     const thread = await start(at)
-    await settings.change({ notes_create_limit: 2, notes_create_limit_allowlist_raw: `x; ${free.username}` })
     const statuses = async (by: Person): Promise<number[]> => {
       const answers = [
         await by.post(`${at}/notes`, { body: 'x' }),
@@ -177,9 +176,14 @@ describe('notes', () => {
       ]
       return answers.map(({ status }) => status)
     }
-    expect(await statuses(quick)).toEqual([201, 201, 429])
-    expect(await statuses(free)).toEqual([201, 201, 201])
-    await settings.change({ notes_create_limit: 300, notes_create_limit_allowlist_raw: '' })
+    const values = { notes_create_limit: 2, notes_create_limit_allowlist_raw: `x; ${free.username}` }
+    await during(world, values, async () => {
+      expect(await statuses(quick)).toEqual([201, 201, 429])
+      expect(await statuses(free)).toEqual([201, 201, 201])
+      await set(world, { notes_create_limit_allowlist_raw: '' })
+      expect((await statuses(free)).at(-1)).toBe(429)
+    })
+    expect(await statuses(quick)).toEqual([201, 201, 201])
   })
 })
 

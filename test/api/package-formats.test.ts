@@ -223,6 +223,8 @@ describe('a Maven package', () => {
       [fileOf(project, file), `/groups/${group.id}/-/packages/maven/${file}`, `/packages/maven/${file}`],
       `https://repo.maven.apache.org/maven2/${file}`,
     )
+    const below = fileOf(project, file.replace('jar', 'pom'))
+    expect((await world.root.get(below)).headers.get('location')).toMatch(/\.pom$/)
   })
 
   test.for([

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { statementChannel, type SentStatement } from '../../src/kernel/log/index.ts'
 import { CiProjects, configFile, until, type CiProject } from '../runner/ci-project.ts'
+import { during, set } from '../settings/effects.ts'
 import type { Person, Reply } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
@@ -48,8 +49,8 @@ describe('includes', () => {
     expect(base(await create(ci))).toBe(
       'Remote file could not be fetched because the URL is blocked: Requests to localhost are not allowed!',
     )
-    const { settings } = world.service.services
-    await settings.change({ outbound_local_requests_whitelist: [new URL(site).host] })
+    const host = new URL(site).host
+    await set(world, { outbound_local_requests_allowlist_raw: host })
     expect(await jobsOf(ci, expectStatus(await create(ci), 201))).toEqual(['remote'])
 
     const wrong = async (config: string) => base(await create(await projects.make(config)))
@@ -61,11 +62,14 @@ describe('includes', () => {
     expect(await wrong(`include: {remote: '${site}/jobs.yml', integrity: sha256-AAAA}\n`)).toBe(
       `Remote file \`${site}/jobs.yml\` failed integrity check!`,
     )
+    await set(world, { outbound_local_requests_whitelist: [] })
+    expect(base(await create(ci))).toContain('Requests to localhost are not allowed!')
+    await set(world, { outbound_local_requests_whitelist: [host] })
+    expect((await create(ci)).status).toBe(201)
   })
 
   test('of an address are asked for once where they may be kept', async () => {
-    const { settings } = world.service.services
-    await settings.change({ outbound_local_requests_whitelist: [new URL(site).host] })
+    await set(world, { outbound_local_requests_whitelist: [new URL(site).host] })
     const count = (): number => asked.filter((url) => url === '/kept.yml').length
     files['/kept.yml'] = 'kept: {script: [x]}\n'
     const kept = await projects.make(`include: {remote: '${site}/kept.yml', cache: '10 minutes'}\n`)
@@ -135,23 +139,15 @@ away: {script: [x], rules: [{exists: {paths: [none], project: ${path}}}]}
   })
 
   test('are as many, and as large, as the instance lets them be', async () => {
-    const { settings } = world.service.services
     const ci = await projects.make({ include: ['a.yml', 'b.yml'] })
     await ci.push({ 'a.yml': 'a: {script: [x]}\n', 'b.yml': 'b: {script: [x]}\n' }, { options: ['ci.skip'] })
-    try {
-      await settings.change({ ci_max_includes: 1 })
+    await during(world, { ci_max_includes: 1 }, async () => {
       expect(base(await create(ci))).toBe('Maximum of 1 nested includes are allowed!')
-      await settings.change({ ci_max_includes: 2, ci_max_total_yaml_size_bytes: 40 })
+      await set(world, { ci_max_includes: 2, ci_max_total_yaml_size_bytes: 40 })
       expect(base(await create(ci))).toBe('Total size of combined CI/CD configuration is too big')
-      await settings.change({ ci_max_total_yaml_size_bytes: 400, max_yaml_size_bytes: 10 })
+      await set(world, { ci_max_total_yaml_size_bytes: 400, max_yaml_size_bytes: 10 })
       expect(base(await create(ci))).toBe('The parsed YAML is too big')
-    } finally {
-      await settings.change({
-        ci_max_includes: 150,
-        ci_max_total_yaml_size_bytes: 314_572_800,
-        max_yaml_size_bytes: 2_097_152,
-      })
-    }
+    })
     expect(await jobsOf(ci, expectStatus(await create(ci), 201))).toEqual(['a', 'b'])
   })
 })
@@ -215,17 +211,14 @@ describe('creations', () => {
   test('can be limited for one user and commit', async () => {
     const ci = await projects.make({ job: { script: ['x'] } })
     const [one, other] = [await world.member(ci, 'maintainer'), await world.member(ci, 'maintainer')]
-    const { settings } = world.service.services
-    await settings.change({ pipeline_limit_per_project_user_sha: 1 })
-    try {
+    await during(world, { pipeline_limit_per_project_user_sha: 1 }, async () => {
       expectStatus(await create(ci, one), 201)
       expect(base(await create(ci, one))).toBe(
         'Too many pipelines created in the last minute. Try again later.',
       )
       expectStatus(await create(ci, other), 201)
-    } finally {
-      await settings.change({ pipeline_limit_per_project_user_sha: 0 })
-    }
+    })
+    expectStatus(await create(ci, one), 201)
   })
 
   test('have their deployments counted', async () => {

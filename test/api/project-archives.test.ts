@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { during } from '../settings/effects.ts'
+import { during, set } from '../settings/effects.ts'
 import { bombOf, tarOf } from '../world/archives.ts'
 import type { Person, Reply } from '../world/client.ts'
 import { eventually } from '../world/merge-project.ts'
@@ -316,6 +316,10 @@ describe('settings', () => {
       expect(await imported(await bombOf(8000))).toMatchObject({
         import_error: 'Decompressed archive size validation failed.',
       })
+      // One that is unpacked in time.
+      await set(world, { decompress_archive_file_timeout: 210 })
+      const { import_error } = await imported(await bombOf(50))
+      expect(import_error).not.toBe('Decompressed archive size validation failed.')
     })
   })
 
@@ -346,6 +350,8 @@ describe('settings', () => {
         expect(await ended(expectStatus(await ask(at('/small')), 201))).toMatchObject({
           import_status: 'finished',
         })
+        await set(world, { max_import_remote_file_size: 0 })
+        expect((await ask(at('/large'))).status).toBe(201)
       })
     } finally {
       await new Promise((resolve) => server.close(resolve))

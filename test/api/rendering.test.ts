@@ -161,13 +161,20 @@ describe('settings', () => {
       expect(html).toContain(
         'https://proxy.example/648e074361143780357db0b5cf73d4438d5484d3/68747470733a6578616d706c652e636f6d',
       )
-      expect(html).toContain('src="https://kept.org/x.png"')
+      expect(html).toContain('<img src="https://kept.org/x.png"')
       expect(html).toContain('src="http://uml.example/png/U9npoazIqBLJ24uiIbImKl18pSd91m0rkGMq"')
       expect(html).toMatch(/src="http:\/\/diagrams\.example\/dot\/svg\/[\w=-]+" class="js-render-kroki"/)
       expect(html).toContain('<code class="language-bpmn">')
       expect(html).toContain('<code class="language-mermaid">')
       await set(world, { diagramrender_formats: { bpmn: true } })
       expect(await render(text)).toContain('/bpmn/svg/')
+      await set(world, { diagramrender_formats: { bpmn: false } })
+      expect(await render(text)).not.toContain('/bpmn/svg/')
+      // By its old name, and as one text.
+      await set(world, { asset_proxy_whitelist: '*.other.org' })
+      expect(await render(text)).not.toContain('<img src="https://kept.org/x.png"')
+      await set(world, { asset_proxy_whitelist: 'kept.org, *.other.org' })
+      expect(await render(text)).toContain('<img src="https://kept.org/x.png"')
       expect(await render(`\`\`\`dot\n${'x'.repeat(2001)}\n\`\`\``)).toContain('hidden')
     })
     expect(await render(text)).toBe(plain)

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Service } from '../../src/app/service.ts'
+import { during, set } from '../settings/effects.ts'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
 import { Client, type Person } from '../world/client.ts'
 import { pushFiles } from '../world/push.ts'
@@ -215,10 +216,16 @@ describe('sign-in', () => {
         body: { message: 'Invalid login or password.' },
       })
     }
-    const { settings } = world.service.services
-    await settings.change({ password_authentication_enabled_for_web: false })
-    expect((await signIn({ login: who.username, password })).status).toBe(401)
-    await settings.change({ password_authentication_enabled_for_web: true })
+    const enters = async () => (await signIn({ login: who.username, password })).status
+    await during(world, { password_authentication_enabled_for_web: false }, async () => {
+      expect(await enters()).toBe(401)
+      // By its old names.
+      await set(world, { signin_enabled: true })
+      expect(await enters()).toBe(200)
+      await set(world, { signin_enabled: false })
+      expect(await enters()).toBe(401)
+    })
+    expect(await enters()).toBe(200)
   })
 
   test('locks an account after too many wrong passwords, its tokens too, for a while', async () => {
@@ -335,15 +342,18 @@ describe('a second factor', () => {
 
   test('that the instance asks for lets sessions count only until the time to set it up is over', async () => {
     const who = await person()
-    const { settings } = world.service.services
-    await settings.change({ require_two_factor_authentication: true, two_factor_grace_period: 1 })
-    const answer = await signedIn(who)
-    expect(answer.body['two_factor_setup_required']).toBe(true)
-    expect((await browser(answer).get('/user')).status).toBe(200)
-    await settings.change({ two_factor_grace_period: 0 })
-    const late = await signedIn(who)
-    expect((await browser(late).get('/user')).status).toBe(401)
-    expect((await who.get('/user')).status).toBe(200)
-    await settings.change({ require_two_factor_authentication: false, two_factor_grace_period: 48 })
+    const values = { require_two_factor_authentication: true, two_factor_grace_period: 1 }
+    await during(world, values, async () => {
+      const answer = await signedIn(who)
+      expect(answer.body['two_factor_setup_required']).toBe(true)
+      expect((await browser(answer).get('/user')).status).toBe(200)
+      await set(world, { two_factor_grace_period: 0 })
+      const late = await signedIn(who)
+      expect((await browser(late).get('/user')).status).toBe(401)
+      expect((await who.get('/user')).status).toBe(200)
+    })
+    const free = await signedIn(who)
+    expect(free.body['two_factor_setup_required']).toBe(false)
+    expect((await browser(free).get('/user')).status).toBe(200)
   })
 })

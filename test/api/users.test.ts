@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sql } from 'kysely'
+import { during, set } from '../settings/effects.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
 import { Client } from '../world/client.ts'
@@ -529,39 +530,36 @@ test('administrators are told who takes a seat: guests do with a role that gives
 })
 
 test('settings decide what new users begin with', async () => {
-  const { settings } = world.service.services
-  await settings.change({
+  const values = {
     user_default_external: true,
     user_default_internal_regex: '@inside\\.example$',
     user_defaults_to_private_profile: true,
     can_create_group: false,
     default_projects_limit: 3,
     minimum_password_length: 12,
-  })
-  try {
-    const outside = await create()
-    expect(outside).toMatchObject({
-      external: true,
-      private_profile: true,
-      can_create_group: false,
-      projects_limit: 3,
-    })
+  }
+  const begun = { external: true, private_profile: true, can_create_group: false, projects_limit: 3 }
+  let outside: Json = {}
+  await during(world, values, async () => {
+    outside = await create()
+    expect(outside).toMatchObject(begun)
     const inside = await create({ email: `${world.unique('in')}@INSIDE.example`, external: undefined })
     expect(inside['external']).toBe(false)
     const { force_random_password: _, ...plain } = fields('pass', { password: 'Xk3-fw9Wq' })
     expect(bodyOf(await world.root.post('/users', plain))['message']).toEqual({
       password: ['is too short (minimum is 12 characters)'],
     })
-  } finally {
-    await settings.change({
-      user_default_external: false,
-      user_default_internal_regex: null,
-      user_defaults_to_private_profile: false,
-      can_create_group: true,
-      default_projects_limit: 100_000,
-      minimum_password_length: 8,
-    })
-  }
+    await set(world, { minimum_password_length: 8 })
+    expectStatus(await world.root.post('/users', plain), 201)
+  })
+  // What somebody began with stays.
+  expect((await world.root.get(`/users/${outside['id'] as number}`)).body).toMatchObject(begun)
+  expect(await create()).toMatchObject({
+    external: false,
+    private_profile: false,
+    can_create_group: true,
+    projects_limit: 100_000,
+  })
 })
 
 test('what waits for a user, what belongs to him, when he was active, and what he prefers', async () => {

@@ -140,7 +140,14 @@ describe('a webhook', () => {
     const refused = await world.root.post(`/projects/${project.id}/hooks`, { url: receiver.url })
     await settings({ allow_local_requests_from_web_hooks_and_services: true })
     expect([refused.status, refused.body]).toEqual([422, { error: 'Invalid url given' }])
-    expect((await world.root.post(`/projects/${project.id}/hooks`, { url: receiver.url })).status).toBe(201)
+    const make = async () =>
+      (await world.root.post(`/projects/${project.id}/hooks`, { url: receiver.url })).status
+    expect(await make()).toBe(201)
+    // By its old name.
+    await settings({ allow_local_requests_from_hooks_and_services: false })
+    const asBefore = await make()
+    await settings({ allow_local_requests_from_hooks_and_services: true })
+    expect([asBefore, await make()]).toEqual([422, 201])
   })
 
   test('of the instance may call the own network by a setting of its own', async () => {

@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { enqueue } from '../../src/tasks/index.ts'
-import { during } from '../settings/effects.ts'
+import { during, set } from '../settings/effects.ts'
 import type { Person } from '../world/client.ts'
 import { Mailbox } from '../world/mailbox.ts'
 import { pushFiles } from '../world/push.ts'
@@ -117,28 +117,30 @@ test('housekeeping_enabled, housekeeping_optimize_repository_period: packs are p
   }
   const before = (await packs()) + (await loose())
   expect(before).toBeGreaterThan(1)
+  await during(world, { housekeeping_optimize_repository_period: 5 }, async () => {
+    for (let more = 0; more < 5; more += 1) {
+      await commitBytes(10)
+      expect(await push(`HEAD:refs/heads/${world.unique('more')}`)).toMatchObject({ code: 0 })
+    }
+    await run()
+    expect(await reckoned()).toBeUndefined()
+    expect((await packs()) + (await loose())).toBe(before)
+  })
   await during(
     world,
-    { housekeeping_enabled: true, housekeeping_optimize_repository_period: 5 },
+    { housekeeping_enabled: false, housekeeping_optimize_repository_period: 4 },
     async () => {
-      for (let more = 0; more < 5; more += 1) {
-        await commitBytes(10)
-        expect(await push(`HEAD:refs/heads/${world.unique('more')}`)).toMatchObject({ code: 0 })
-      }
-      await run()
+      await enqueue(services.db.writer, 'repository:optimise', {})
+      await world.settled()
       expect(await reckoned()).toBeUndefined()
-      expect((await packs()) + (await loose())).toBe(before)
     },
   )
-  await during(
-    world,
-    { housekeeping_enabled: true, housekeeping_optimize_repository_period: 4 },
-    async () => {
-      await run()
-      await expect.poll(reckoned, { timeout: 30_000, interval: 20 }).toBeDefined()
-      expect([await packs(), await loose()]).toEqual([1, 0])
-    },
-  )
+  // By its old name.
+  await during(world, { housekeeping_incremental_repack_period: 4 }, async () => {
+    await run()
+    await expect.poll(reckoned, { timeout: 30_000, interval: 20 }).toBeDefined()
+    expect([await packs(), await loose()]).toEqual([1, 0])
+  })
   expect(await git(place.path, 'fsck', '--strict')).toBe('')
   await git(
     copies.folder,
@@ -206,6 +208,7 @@ describe('diffs', () => {
         diff: expect.stringContaining('+xxx') as string,
       }),
     )
+    expect(await large()).toMatchObject({ too_large: true, diff: '' })
   })
 
   test('diff_max_lines: beyond them no patch is shown', async () => {
@@ -217,6 +220,7 @@ describe('diffs', () => {
         diff: expect.stringContaining('+a') as string,
       }),
     )
+    expect(await second()).toMatchObject({ too_large: true, diff: '' })
   })
 })
 
@@ -328,6 +332,11 @@ describe('what is fetched', () => {
         expect((await person.get('/user')).status).toBe(403)
         expectStatus(await world.root.post(`/users/${person.id}/unban`), 201)
         expect((await clone(projects[2]!, person)).code).toBe(0)
+        await set(world, { auto_ban_user_on_excessive_projects_download: false })
+        const other = await reader()
+        for (const one of projects) expect((await clone(one, other)).code).toBe(0)
+        const { body } = await world.root.get(`/users/${other.id}`)
+        expect((body as Json)['state']).toBe('active')
       })
     })
 
@@ -340,6 +349,11 @@ describe('what is fetched', () => {
       }
       await during(world, values, async () => {
         for (const one of projects) expect((await clone(one, person)).code).toBe(0)
+        await set(world, { git_rate_limit_users_allowlist: [] })
+        const other = await reader()
+        expect((await clone(projects[0]!, other)).code).toBe(0)
+        expect((await clone(projects[1]!, other)).code).toBe(0)
+        expect((await clone(projects[2]!, other)).code).not.toBe(0)
       })
     })
   })

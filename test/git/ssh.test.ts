@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { during } from '../settings/effects.ts'
+import { during, set } from '../settings/effects.ts'
 import { Person } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { Copies, git, type Told } from './copies.ts'
@@ -250,17 +250,17 @@ describe('deploy keys', () => {
 
 test('the settings say over which protocol git is used', async () => {
   const { ssh } = await keyOf(developer)
-  const { settings } = world.service.services
-  const only = async (protocol: 'ssh' | 'http' | 'all') => {
-    await settings.change({ enabled_git_access_protocol: protocol })
-  }
-  await only('http')
-  const told = await tryGit(ssh, copies.folder, 'ls-remote', address())
-  expect(told.stderr).toContain('ERROR: Git access over SSH is not allowed')
-  await only('ssh')
-  const overHttp = await copies.try(copies.folder, ['ls-remote', copies.url(project, developer)])
-  expect(overHttp.stderr).toContain('Git access over HTTP is not allowed')
-  await only('all')
+  const overSsh = () => tryGit(ssh, copies.folder, 'ls-remote', address())
+  const overHttp = () => copies.try(copies.folder, ['ls-remote', copies.url(project, developer)])
+  await during(world, { enabled_git_access_protocol: 'http' }, async () => {
+    expect((await overSsh()).stderr).toContain('ERROR: Git access over SSH is not allowed')
+    expect((await overHttp()).code).toBe(0)
+    await set(world, { enabled_git_access_protocol: 'ssh' })
+    expect((await overHttp()).stderr).toContain('Git access over HTTP is not allowed')
+    expect((await overSsh()).code).toBe(0)
+    await set(world, { enabled_git_access_protocol: 'all' })
+    expect([(await overSsh()).code, (await overHttp()).code]).toEqual([0, 0])
+  })
 })
 
 describe('a second factor', () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { runPolicies } from '../../src/areas/container-registry/index.ts'
-import { during } from '../settings/effects.ts'
+import { during, set } from '../settings/effects.ts'
 import type { Person } from '../world/client.ts'
 import { startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { digestOf, RegistryClient } from './client.ts'
@@ -268,14 +268,12 @@ describe('cleanup policies', () => {
       minimum_access_level_for_delete: 'owner',
     })
     const { services } = world.service
-    await services.settings.change({ container_registry_expiration_policies_worker_capacity: 0 })
-    await runPolicies(services)
-    expect(await tagsOf(place)).toHaveLength(11)
-
-    await services.settings.change({
-      container_registry_expiration_policies_worker_capacity: 2,
-      container_registry_cleanup_tags_service_max_list_size: 2,
+    await during(world, { container_registry_expiration_policies_worker_capacity: 0 }, async () => {
+      await runPolicies(services)
+      expect(await tagsOf(place)).toHaveLength(11)
     })
+
+    await set(world, { container_registry_cleanup_tags_service_max_list_size: 2 })
     await runPolicies(services)
     // Four are old enough, and `release` is kept; of these two go at a time.
     expect(await tagsOf(place)).toHaveLength(9)
@@ -306,10 +304,17 @@ describe('cleanup policies', () => {
     )
     await runPolicies(services)
     expect(await tagsOf(place)).toHaveLength(3)
-    await during(world, { container_expiration_policies_enable_historic_entries: true }, () =>
-      runPolicies(services),
+    await during(world, { container_expiration_policies_enable_historic_entries: true }, async () => {
+      await runPolicies(services)
+      expect(await tagsOf(place)).toHaveLength(1)
+    })
+    await pushTags(of.path_with_namespace, ['old-1', 'old-2'], of)
+    await sql`update container_tags set pushed_at = now() - interval '30 days'`.execute(db.writer)
+    await sql`update container_cleanup_policies set next_run_at = now() where project_id = ${of.id}`.execute(
+      db.writer,
     )
-    expect(await tagsOf(place)).toHaveLength(1)
+    await runPolicies(services)
+    expect(await tagsOf(place)).toHaveLength(3)
   })
 
   test('container_registry_delete_tags_service_timeout: a run ends after so many seconds, and goes on later', async () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defaults } from '../../src/settings/index.ts'
-import { during } from '../settings/effects.ts'
+import { during, set } from '../settings/effects.ts'
 import type { Client } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
@@ -124,7 +124,6 @@ test('what no runner can be, and what nobody may be', async () => {
 })
 
 test('the instance may take no registration tokens, or not those of projects or groups', async () => {
-  const { settings } = world.service.services
   const group = await world.group()
   const tokens = {
     instance: await tokenOf(''),
@@ -133,13 +132,17 @@ test('the instance may take no registration tokens, or not those of projects or 
   }
   const statuses = async (): Promise<number[]> =>
     Promise.all(Object.values(tokens).map(async (token) => (await nobody.post('/runners', { token })).status))
-  await settings.change({ valid_runner_registrars: ['group'] })
-  expect(await statuses()).toEqual([201, 201, 403])
-  await settings.change({ valid_runner_registrars: [] })
-  expect(await statuses()).toEqual([201, 403, 403])
-  await settings.change({ allow_runner_registration_token: false })
-  const gone = await nobody.post('/runners', { token: tokens.instance })
-  expect([gone.status, gone.body]).toEqual([410, { message: '410 Gone - runner registration disallowed' }])
+  await during(world, { valid_runner_registrars: ['group'] }, async () => {
+    expect(await statuses()).toEqual([201, 201, 403])
+    await set(world, { valid_runner_registrars: [] })
+    expect(await statuses()).toEqual([201, 403, 403])
+  })
+  expect(await statuses()).toEqual([201, 201, 201])
+  await during(world, { allow_runner_registration_token: false }, async () => {
+    const gone = await nobody.post('/runners', { token: tokens.instance })
+    expect([gone.status, gone.body]).toEqual([410, { message: '410 Gone - runner registration disallowed' }])
+  })
+  expect(await statuses()).toEqual([201, 201, 201])
 })
 
 test.each([

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
-import { during } from './effects.ts'
+import { during, set } from './effects.ts'
 import { publicKeyOf, type KeyKind } from './keys.ts'
 
 let world: World
@@ -133,6 +133,8 @@ describe('new users', () => {
     await during(world, values, async () => {
       expect((await made({ email: `${world.unique('x')}@INSIDE.example` }))['external']).toBe(false)
       expect((await made())['external']).toBe(true)
+      await set(world, { user_default_internal_regex: '' })
+      expect((await made({ email: `${world.unique('x')}@inside.example` }))['external']).toBe(true)
     })
   })
 

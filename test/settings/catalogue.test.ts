@@ -28,6 +28,9 @@ interface Fact {
   readonly max_length?: number
   readonly type_error_form?: 'error' | 'message'
   readonly items_enum?: readonly string[]
+  readonly message_on_invalid?: string
+  readonly message_on_invalid_max?: string
+  readonly error_on_invalid?: string
 }
 const facts = data<Record<string, Fact>>('facts.json')
 
@@ -112,68 +115,112 @@ describe('hostile values', () => {
   ])
 
   /** What is sent for a row, and what must come of it: an error, a rule's message, or (no refusal) a good value. */
-  function* cases([name, fact]: [string, Fact]): Iterable<{
-    value: unknown
-    form: 'error' | 'message' | 'any'
-  }> {
-    const byType = fact.type_error_form ?? 'any'
-    switch (fact.type) {
-      case 'boolean':
-        yield { value: { a: 1 }, form: 'error' }
-        yield { value: [1], form: 'error' }
-        yield { value: null, form: 'message' }
-        yield { value: '', form: 'message' }
-        // The present name of what this one stands for is laxer.
-        if (byType === 'error' && name !== 'allow_local_requests_from_hooks_and_services') {
-          yield { value: 'perhaps', form: 'error' }
-        }
-        return
-      case 'integer':
-      case 'number':
-        if (fact.enum !== undefined) {
-          yield { value: 'many', form: 'any' }
-          yield { value: 98_765, form: 'any' }
-          yield { value: null, form: 'any' }
-          return
-        }
-        yield { value: [1], form: byType }
-        yield { value: { a: 1 }, form: byType }
-        yield { value: 'many', form: byType }
-        if (name.startsWith('performance_bar')) return
-        if (fact.type === 'integer') yield { value: 1.5, form: 'message' }
-        if (fact.nullable !== true) {
-          yield { value: null, form: 'message' }
-          yield { value: '', form: 'message' }
-        }
-        if (fact.min !== undefined && name !== 'deactivate_dormant_users_period')
-          yield { value: fact.min - 1, form: 'message' }
-        yield { value: (fact.max ?? Number.MAX_SAFE_INTEGER) + 1, form: 'message' }
-        yield { value: '9'.repeat(400), form: 'any' }
-        return
-      case 'string':
-      case 'text':
-        yield { value: { a: 1 }, form: isNumber.has(name) ? 'message' : 'error' }
-        yield { value: [1], form: isNumber.has(name) ? 'message' : 'error' }
-        if (fact.enum !== undefined) yield { value: 'something else', form: 'any' }
-        else if (fact.type === 'string')
-          yield { value: 'x'.repeat((fact.max_length ?? 69_999) + 1), form: 'any' }
-        return
-      case 'string[]':
-      case 'integer[]':
-        yield { value: { a: 1 }, form: 'error' }
-        yield { value: [[1]], form: 'error' }
-        if (fact.items_enum === undefined) {
-          yield { value: [tooLong], form: 'any' }
-          yield { value: many, form: 'any' }
-        } else if (name !== 'restricted_visibility_levels') yield { value: ['elsewhere'], form: 'any' }
-        return
-      default:
-        yield { value: 'text', form: 'any' }
-        yield { value: [1], form: 'any' }
-        if (name !== 'resource_usage_limits' && name !== 'default_branch_protection_defaults') {
-          yield { value: { unknown_key: 'x' }, form: 'any' }
-        }
+  interface Hostile {
+    readonly value: unknown
+    readonly form: 'error' | 'message' | 'any' | 'good'
+    /** In the words of the refusal. */
+    readonly words?: string | undefined
+  }
+
+  const comparing = /^must be (?:less|greater) than(?: or equal to)? \d+$/
+  const ifComparing = (text: string | undefined): string | undefined =>
+    text !== undefined && comparing.test(text) ? text : undefined
+
+  function* ofFlag(name: string, fact: Fact): Iterable<Hostile> {
+    yield { value: { a: 1 }, form: 'error', words: `${name} is invalid` }
+    yield { value: [1], form: 'error', words: `${name} is invalid` }
+    yield { value: null, form: 'message', words: 'must be a boolean value' }
+    yield { value: '', form: 'message', words: 'must be a boolean value' }
+    // The present name of what this one stands for is laxer.
+    if (fact.type_error_form !== 'error' || name === 'allow_local_requests_from_hooks_and_services') return
+    for (const value of ['perhaps', 'x'.repeat(70_000)]) {
+      yield { value, form: 'error', words: `${name} is invalid` }
     }
+  }
+
+  function* ofNumber(name: string, fact: Fact): Iterable<Hostile> {
+    if (fact.enum !== undefined) {
+      const { error_on_invalid: error, message_on_invalid: message } = fact
+      yield { value: 'many', form: 'any' }
+      yield {
+        value: 98_765,
+        form: error === undefined ? 'message' : 'error',
+        words: error ?? message,
+      }
+      yield { value: null, form: 'any' }
+      return
+    }
+    const form = fact.type_error_form ?? 'any'
+    const words = form === 'error' ? `${name} is invalid` : form === 'message' ? 'is not a number' : undefined
+    for (const value of [[1], { a: 1 }]) yield { value, form, words }
+    // A text is the path of a group there.
+    if (name.startsWith('performance_bar')) return yield { value: 'many', form, words: 'not found' }
+    yield { value: 'many', form, words }
+    if (fact.type === 'integer') yield { value: 1.5, form: 'message', words: 'must be an integer' }
+    for (const value of [null, '']) {
+      yield fact.nullable === true
+        ? { value, form: 'good' }
+        : { value, form: 'message', words: 'is not a number' }
+    }
+    if (fact.min !== undefined && name !== 'deactivate_dormant_users_period') {
+      yield {
+        value: fact.min - 1,
+        form: 'message',
+        words: ifComparing(fact.message_on_invalid) ?? 'must be greater than',
+      }
+    }
+    const most =
+      fact.max === undefined ? undefined : (ifComparing(fact.message_on_invalid_max) ?? 'must be less than')
+    yield { value: (fact.max ?? Number.MAX_SAFE_INTEGER) + 1, form: 'message', words: most }
+    yield { value: '9'.repeat(400), form: 'any' }
+  }
+
+  function* ofText(name: string, fact: Fact): Iterable<Hostile> {
+    const form = isNumber.has(name) ? 'message' : 'error'
+    yield { value: { a: 1 }, form }
+    yield { value: [1], form }
+    if (fact.enum !== undefined) {
+      const { error_on_invalid: error } = fact
+      yield { value: 'something else', form: error === undefined ? 'any' : 'error', words: error }
+      return
+    }
+    const most = fact.max_length
+    if (most !== undefined) {
+      yield {
+        value: 'x'.repeat(most + 1),
+        form: 'message',
+        words: `is too long (maximum is ${most} characters)`,
+      }
+    } else yield { value: 'x'.repeat(1_100_000), form: 'any' }
+    if (fact.nullable !== true) return
+    // The editor of diagrams is on from the beginning.
+    const cleared = name === 'diagrams_url' ? 'message' : 'good'
+    for (const value of [null, '']) yield { value, form: cleared }
+  }
+
+  function* ofList(name: string, fact: Fact): Iterable<Hostile> {
+    yield { value: { a: 1 }, form: 'error', words: `${name} is invalid` }
+    yield { value: [[1]], form: 'error', words: `${name} is invalid` }
+    if (name !== 'import_sources') yield { value: null, form: 'good' }
+    if (fact.items_enum === undefined) {
+      yield { value: [tooLong], form: 'any' }
+      yield { value: many, form: 'any' }
+    } else if (name !== 'restricted_visibility_levels') yield { value: ['elsewhere'], form: 'any' }
+  }
+
+  function cases(name: string, fact: Fact): Iterable<Hostile> {
+    if (fact.type === 'boolean') return ofFlag(name, fact)
+    if (fact.type === 'integer' || fact.type === 'number') return ofNumber(name, fact)
+    if (fact.type === 'string' || fact.type === 'text') return ofText(name, fact)
+    if (fact.type === 'string[]' || fact.type === 'integer[]') return ofList(name, fact)
+    const objects: Hostile[] = [
+      { value: 'text', form: 'any' },
+      { value: [1], form: 'any' },
+    ]
+    if (name !== 'resource_usage_limits' && name !== 'default_branch_protection_defaults') {
+      objects.push({ value: { unknown_key: 'x' }, form: 'any' })
+    }
+    return objects
   }
 
   // Taken note of, and of no effect: what is sent does not matter.
@@ -190,18 +237,25 @@ describe('hostile values', () => {
     const wrong: string[] = []
     for (const [name, fact] of Object.entries(facts)) {
       if (ignored.has(name)) continue
-      for (const { value, form } of cases([name, fact])) {
-        const { status, body } = await put({ [name]: value })
+      for (const { value, form, words } of cases(name, fact)) {
+        // What is good may be tried without a trace; what is not is refused without it, too.
+        const { status, body } = await put({ [name]: value, ...(form === 'good' && { dry_run: true }) })
         const got =
-          status !== 400 || refusedAsUnknown(body as Json)
-            ? `${status}`
-            : typeof body.error === 'string'
-              ? 'error'
-              : typeof body.message === 'object'
-                ? 'message'
-                : 'neither form'
+          status === 200
+            ? 'good'
+            : status !== 400 || refusedAsUnknown(body as Json)
+              ? `${status}`
+              : typeof body.error === 'string'
+                ? 'error'
+                : typeof body.message === 'object'
+                  ? 'message'
+                  : 'neither form'
         const fits = form === 'any' ? got === 'error' || got === 'message' : got === form
-        if (!fits) wrong.push(`${name} = ${JSON.stringify(value).slice(0, 40)}: ${got}, not ${form}`)
+        const said = JSON.stringify(body.error ?? body.message ?? null)
+        if (!fits || (words !== undefined && !said.includes(words))) {
+          const sent = JSON.stringify(value).slice(0, 40)
+          wrong.push(`${name} = ${sent}: ${got} ${said.slice(0, 80)}, not ${form} ${words ?? ''}`)
+        }
       }
     }
     expect(wrong).toEqual([])

@@ -219,8 +219,15 @@ describe('external_pipeline_validation_service', () => {
       // The list of exceptions opens the way again.
       await set(world, { outbound_local_requests_allowlist_raw: new URL(url).host })
       expect((await create()).status).toBe(400)
-      await set(world, { outbound_local_requests_allowlist_raw: '', deny_all_requests_except_allowed: true })
+      await set(world, {
+        outbound_local_requests_allowlist_raw: '',
+        allow_local_requests_from_web_hooks_and_services: true,
+      })
+      expect((await create()).status).toBe(400)
+      await set(world, { deny_all_requests_except_allowed: true })
       expectStatus(await create(), 201)
+      await set(world, { deny_all_requests_except_allowed: false })
+      expect((await create()).status).toBe(400)
     })
   })
 })

@@ -91,6 +91,8 @@ test('delete_unconfirmed_users: who does not confirm is gone after unconfirmed_u
     delete_unconfirmed_users: true,
     unconfirmed_users_delete_after_days: 5,
   }
+  const { writer } = world.service.services.db
+  const run = () => sql`select graphile_worker.add_job('sign-up:remove-unconfirmed')`.execute(writer)
   await during(world, values, async () => {
     const [old, young, confirmed] = [await signUp(), await signUp(), await signUp()]
     await new Browser(world).get(await linkTo(confirmed.email))
@@ -101,23 +103,30 @@ test('delete_unconfirmed_users: who does not confirm is gone after unconfirmed_u
     ]
     await age(oldId, 6)
     await age(confirmedId, 6)
-    const { writer } = world.service.services.db
-    const run = () => sql`select graphile_worker.add_job('sign-up:remove-unconfirmed')`.execute(writer)
     const there = async (id: number) => (await world.root.get(`/users/${id}`)).status === 200
     await run()
     await expect.poll(() => there(oldId)).toBe(false)
     expect([await there(youngId), await there(confirmedId)]).toEqual([true, true])
 
-    await world.root.put('/application/settings', { delete_unconfirmed_users: false })
-    await age(youngId, 6)
-    await run()
-    await expect
-      .poll(async () => {
-        const jobs = sql<{ n: number }>`
+    const over = async () => {
+      await run()
+      await expect
+        .poll(async () => {
+          const jobs = sql<{ n: number }>`
           select count(*)::int as n from graphile_worker.jobs where task_identifier = 'sign-up:remove-unconfirmed'`
-        return (await jobs.execute(writer)).rows[0]!.n
-      })
-      .toBe(0)
+          return (await jobs.execute(writer)).rows[0]!.n
+        })
+        .toBe(0)
+    }
+    await age(youngId, 6)
+    await world.root.put('/application/settings', { unconfirmed_users_delete_after_days: 7 })
+    await over()
+    expect(await there(youngId)).toBe(true)
+    await world.root.put('/application/settings', {
+      unconfirmed_users_delete_after_days: 5,
+      delete_unconfirmed_users: false,
+    })
+    await over()
     expect(await there(youngId)).toBe(true)
   })
 })

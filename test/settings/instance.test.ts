@@ -25,7 +25,12 @@ describe('pages and doors of the instance', () => {
       const open = await set(world, { maintenance_mode: false })
       expect(open['maintenance_mode_message']).toBeNull()
       await world.group()
+      await set(world, { maintenance_mode: true })
+      expect((await world.root.post('/groups', {})).body).toEqual({
+        message: 'Guildhall is undergoing maintenance',
+      })
     })
+    expect(await world.group()).toHaveProperty('id')
   })
 
   test('security_txt_content is served to everybody', async () => {
@@ -35,6 +40,7 @@ describe('pages and doors of the instance', () => {
       expect([found.status, found.text]).toEqual([200, 'Contact: mailto:a@b.example'])
       expect(found.headers.get('content-type')).toMatch(/^text\/plain/)
     })
+    expect((await page('/.well-known/security.txt')).status).toBe(404)
   })
 
   test('home_page_url sends visitors of the first page on, for good where sign_in_restrictions say so', async () => {
@@ -42,6 +48,11 @@ describe('pages and doors of the instance', () => {
       const moved = await page('/')
       expect([moved.status, moved.headers.get('location')]).toEqual([302, 'https://home.example/x'])
       await set(world, { sign_in_restrictions: { root_moved_permanently_redirection: true } })
+      expect((await page('/')).status).toBe(301)
+      await set(world, { sign_in_restrictions: {} })
+      expect((await page('/')).status).toBe(302)
+      // By itself the switch says the same.
+      await set(world, { root_moved_permanently_redirection: true })
       expect((await page('/')).status).toBe(301)
       await set(world, { home_page_url: world.url })
       expect((await page('/')).status).toBe(200)
@@ -54,6 +65,7 @@ describe('pages and doors of the instance', () => {
     await during(world, { floc_enabled: true }, async () => {
       expect((await page('/')).headers.get('permissions-policy')).toBeNull()
     })
+    expect((await page('/')).headers.get('permissions-policy')).toBe('interest-cohort=()')
   })
 
   test('polling_interval_multiplier stretches how often clients are to ask again', async () => {
@@ -76,6 +88,7 @@ describe('pages and doors of the instance', () => {
     await during(world, { prometheus_metrics_enabled: false }, async () => {
       expect((await page('/-/metrics')).status).toBe(404)
     })
+    expect((await page('/-/metrics')).status).toBe(200)
   })
 
   test('admin_mode makes administrators of those alone whose token says so', async () => {

@@ -56,6 +56,10 @@ test('remember_me_enabled: who wants to be remembered is, and no longer once it 
     await pass(8 * 24 * 60)
     expect(await signedIn(other)).toBe(false)
   })
+  const again = new Browser(world)
+  await again.signIn(username, password, { remember_me: '1' })
+  await pass(8 * 24 * 60)
+  expect(await signedIn(again)).toBe(true)
 })
 
 test('after_sign_out_path: where people are sent who sign out', async () => {

@@ -113,7 +113,10 @@ describe('throttles', () => {
     await during(world, values, async () => {
       await raw('/', mine)
       expect((await raw('/', mine)).text).toBe('Come back tomorrow\n')
+      await set(world, { rate_limiting_response_text: null })
+      expect((await raw('/', mine)).text).toBe('Retry later\n')
     })
+    expect((await raw('/', mine)).status).not.toBe(429)
   })
 
   test('count a token that nobody has as no credentials at all', async () => {
@@ -144,7 +147,15 @@ describe('throttles', () => {
       expect((await raw('/users/sign_in', poster)).status).not.toBe(429)
       await raw('/-/api', reader)
       expect((await raw('/-/api', reader)).status).toBe(429)
+      await set(world, { protected_paths_raw: '/session', protected_paths_for_get_request_raw: '' })
+      expect((await raw('/users/sign_in', poster, 'POST')).status).not.toBe(429)
+      expect((await raw('/-/api', reader)).status).not.toBe(429)
+      await raw('/session', poster, 'POST')
+      expect((await raw('/session', poster, 'POST')).status).toBe(429)
+      await set(world, { throttle_protected_paths_enabled: false })
+      expect((await raw('/session', poster, 'POST')).status).not.toBe(429)
     })
+    expect((await raw('/users/sign_in', address(), 'POST')).status).not.toBe(429)
   })
 
   test('count together what several nodes are asked', async () => {
@@ -202,6 +213,7 @@ describe('limits of single endpoints', () => {
       expect((await owner.delete(path)).status).toBe(429)
       expect((await owner.delete(`/projects/${other.id}/members/999999`)).status).toBe(404)
     })
+    expect((await owner.delete(`/projects/${project.id}/members/999999`)).status).toBe(404)
   })
 
   test('users_get_by_id_limit_allowlist_raw names who is not limited; administrators are not', async () => {
@@ -210,7 +222,11 @@ describe('limits of single endpoints', () => {
       for (const caller of [user, user, world.root, world.root]) {
         expect((await caller.get('/users/1')).status).toBe(200)
       }
+      await set(world, { users_get_by_id_limit_allowlist_raw: '' })
+      const asked = [await user.get('/users/1'), await user.get('/users/1')]
+      expect(asked.at(-1)!.status).toBe(429)
     })
+    expect((await user.get('/users/1')).status).toBe(200)
   })
 })
 
