@@ -244,6 +244,10 @@ describe('the policy server', () => {
       })
       expect(await look(world.root)).toBe(200)
       expect(careful.shown).toEqual(['policy.example', 'policy.example'])
+      // Nobody else is let in with a passphrase that does not fit.
+      await set(world, { external_auth_client_key_pass: 'another' })
+      expect(await look(await world.user())).toBe(404)
     })
+    expect(await look()).toBe(200)
   })
 })
