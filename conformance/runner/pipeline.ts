@@ -134,3 +134,14 @@ long:
     - echo "after with $CI_JOB_STATUS"
 `,
 }
+
+/** A job that goes on until somebody has typed into its terminal. */
+export const waiting: Readonly<Record<string, string>> = {
+  '.gitlab-ci.yml': `
+waiting:
+  script:
+    - touch waiting
+    - until test -e "$TYPED"; do sleep 0.1; done
+    - rm "$TYPED"
+`,
+}

@@ -1,8 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { expectStatus, startWorld, type Json, type World } from '../../test/world/world.ts'
 import { CiProjects, until, type CiProject } from '../../test/runner/ci-project.ts'
+import { base64, binary, OpenTerminal } from '../../test/world/terminal.ts'
 import { archiveOf } from './archives.ts'
-import { files, long } from './pipeline.ts'
+import { files, long, waiting } from './pipeline.ts'
 import { StockRunner } from './stock-runner.ts'
 
 /** The same pipelines, run by the runner that the service brings along and by the stock one. */
@@ -66,9 +70,12 @@ async function ended(place: Place, pipeline: Json): Promise<Json> {
     async () => (await root().get(`/projects/${place.ci.id}/pipelines/${pipeline['id']}`)).body as Json,
     ({ status }) => ['success', 'failed', 'canceled'].includes(status as string),
     100_000,
-  ).catch((error: unknown) => {
-    throw new Error(`${(error as Error).message}\n${stock.log.slice(-3000)}`)
-  })
+  ).catch(withLog)
+}
+
+/** What the stock runner said tells why something did not come. */
+function withLog(error: unknown): never {
+  throw new Error(`${(error as Error).message}\n${stock.log.slice(-3000)}`)
 }
 
 /** What scripts have printed, without the runners' own words around it. */
@@ -176,6 +183,42 @@ test('a canceled job stops, and does what comes after', async () => {
     printed: ['now it waits', 'after with canceled'],
   })
   expect(results[1]).toEqual(results[0])
+}, 240_000)
+
+test('whoever started a job types into it', async () => {
+  const settings = { allow_local_requests_from_web_hooks_and_services: true }
+  expectStatus(await root().put('/application/settings', settings), 200)
+  const folder = await mkdtemp(path.join(tmpdir(), 'guildhall-typed-'))
+  const typed = path.join(folder, 'typed')
+  await theirs.ci.push({ ...waiting }, { options: ['ci.skip'] })
+  const pipeline = await theirs.ci.run(root(), { variables: [{ key: 'TYPED', value: typed }] })
+  const [job] = await jobsOf(theirs, pipeline)
+  const shown = await until(
+    async () => expectStatus(await root().get(`/projects/${theirs.ci.id}/jobs/${job!.id}`), 200),
+    ({ has_terminal }) => has_terminal === true,
+    60_000,
+  ).catch(withLog)
+  for (const protocol of [base64, binary]) {
+    const address = `${world.url}${shown['terminal_path'] as string}`
+    const terminal = await OpenTerminal.open(address, root().headers, [protocol])
+    terminal.type('echo "typed $((40 + 2))"\n')
+    await terminal.sees('typed 42')
+    if (protocol === binary) {
+      terminal.type(`touch ${typed} && echo "touched $((1 + 1))"\n`)
+      await terminal.sees('touched 2')
+      // The script is over; the runner waits for who is still there.
+      await until(
+        () => logOf(theirs, job!),
+        (log) => log.includes('Terminal is connected'),
+        80_000,
+      ).catch(withLog)
+      expect((await jobsOf(theirs, pipeline))[0]!.status).toBe('running')
+    }
+    terminal.socket.close()
+    await terminal.closed
+  }
+  expect((await ended(theirs, pipeline))['status']).toBe('success')
+  await rm(folder, { recursive: true })
 }, 240_000)
 
 test('the service knows the stock runner', async () => {

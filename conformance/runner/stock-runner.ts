@@ -1,12 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Json, World } from '../../test/world/world.ts'
 import { expectStatus } from '../../test/world/world.ts'
 
-/** The stock runner at work for one project, with its shell executor. */
+/** The stock runner at work for one project, with its shell executor and a session server. */
 export class StockRunner implements AsyncDisposable {
   readonly id: number
   readonly #child: ChildProcess
@@ -59,7 +60,8 @@ export class StockRunner implements AsyncDisposable {
       config,
       written
         .replace(/^concurrent = .*/m, 'concurrent = 2')
-        .replace(/^check_interval = .*/m, 'check_interval = 1'),
+        .replace(/^check_interval = .*/m, 'check_interval = 1')
+        .replace('[session_server]', `$&\nlisten_address = "127.0.0.1:${await freePort()}"`),
     )
     const child = spawn(binary, ['run', '--config', config, '--working-directory', folder], {
       ...options,
@@ -81,4 +83,14 @@ export class StockRunner implements AsyncDisposable {
     }
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 })
   }
+}
+
+/** One that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }

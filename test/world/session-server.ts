@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer, type WebSocket } from 'ws'
-import { selfSigned } from '../../src/kernel/lib/self-signed.ts'
+import { selfSigned } from './self-signed.ts'
 import type { Json } from './world.ts'
 
 /** A runner's session server, with a shell that answers each line with itself. */
@@ -40,7 +40,7 @@ export class SessionServer implements AsyncDisposable {
   }
 
   static async start(host = '127.0.0.1'): Promise<SessionServer> {
-    const made = new SessionServer(selfSigned(host, 30))
+    const made = new SessionServer(selfSigned(host))
     made.#server.listen(0, '127.0.0.1')
     await once(made.#server, 'listening')
     return made

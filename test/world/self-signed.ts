@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
-import { isIP } from 'node:net'
+import { isIPv4 } from 'node:net'
 
 /** A key with a certificate that it signs itself, both as PEM. */
 export interface SelfSigned {
@@ -8,10 +8,10 @@ export interface SelfSigned {
 }
 
 /**
- * A certificate for a server whose clients are told of it in advance. `host`: the name or address that they use; it is
- * good from a day ago, since clocks differ, for this many days.
+ * A certificate as runners make it for their session server: for one name or IPv4 address, signed by itself, and without
+ * the right to sign others. Good from yesterday until tomorrow.
  */
-export function selfSigned(host: string, days: number): SelfSigned {
+export function selfSigned(host: string): SelfSigned {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(wrap(0x31, sequence(objectIds.commonName, wrap(0x0c, Buffer.from('session')))))
   const now = Date.now()
@@ -20,7 +20,7 @@ export function selfSigned(host: string, days: number): SelfSigned {
     integer(serialNumber()),
     sequence(objectIds.ecdsaWithSha256),
     name,
-    sequence(time(now - 86_400_000), time(now + days * 86_400_000)),
+    sequence(time(now - 86_400_000), time(now + 86_400_000)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     wrap(
@@ -74,18 +74,5 @@ function time(milliseconds: number): Buffer {
 }
 
 function generalName(host: string): Buffer {
-  if (isIP(host) === 0) return wrap(0x82, Buffer.from(host))
-  return wrap(0x87, isIP(host) === 4 ? Buffer.from(host.split('.').map(Number)) : ipv6(host))
-}
-
-function ipv6(address: string): Buffer {
-  // The address of a page has it in its shortest form, without an IPv4 address at its end.
-  const shortest = new URL(`http://[${address}]/`).hostname.slice(1, -1)
-  const [head = '', tail] = shortest.split('::', 2)
-  const groups = (text: string): number[] =>
-    text === '' ? [] : text.split(':').map((part) => parseInt(part, 16))
-  const before = groups(head)
-  const after = groups(tail ?? '')
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => 0)
-  return Buffer.from([...before, ...zeros, ...after].flatMap((group) => [group >> 8, group & 0xff]))
+  return isIPv4(host) ? wrap(0x87, Buffer.from(host.split('.').map(Number))) : wrap(0x82, Buffer.from(host))
 }
