@@ -190,6 +190,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
   mountHealth(server, {
     db,
     metrics,
+    storages: config.storages,
+    migrations: Object.keys(migrations),
     fromAnywhere: config.metricsFromAnywhere,
     measured: () => settings.values.prometheus_metrics_enabled,
     isStopping: () => stopping.signal.aborted,

@@ -1,3 +1,6 @@
+import { rename } from 'node:fs/promises'
+import path from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, type Person, type Reply } from '../world/client.ts'
 import { startWorld, type Json, type World } from '../world/world.ts'
@@ -374,9 +377,44 @@ describe('the version (1.12)', () => {
     expect(await at('health')).toMatchObject({ status: 200 })
     expect((await at('liveness')).body).toEqual({ status: 'ok' })
     expect((await at('readiness')).body).toEqual({ status: 'ok', master_check: [{ status: 'ok' }] })
-    expect((await at('readiness?all=1')).body).toMatchObject({ db_check: [{ status: 'ok' }] })
+    const ok = [{ status: 'ok' }]
+    expect((await at('readiness?all=1')).body).toEqual({
+      status: 'ok',
+      master_check: ok,
+      db_check: ok,
+      cache_check: ok,
+      queues_check: ok,
+      shared_state_check: ok,
+      sessions_check: ok,
+      repository_check: [{ status: 'ok', labels: { shard: 'default' } }],
+    })
+    for (const what of ['', '/database', '/cache', '/migrations']) {
+      expect(await world.anonymous.get(`${world.url}/health_check${what}`)).toMatchObject({
+        status: 200,
+        text: 'success',
+      })
+    }
     expect((await at('metrics')).text).toContain('guildhall_http_request_duration_seconds_bucket')
   })
+})
+
+test('health tells what is missing: a folder of repositories, a migration', async () => {
+  const at = (path: string) => world.anonymous.get(`${world.url}${path}`)
+  const folder = path.join(world.directory, 'repositories')
+  await rename(folder, `${folder}-elsewhere`)
+  const without = await at('/-/readiness?all=1')
+  await rename(`${folder}-elsewhere`, folder)
+  expect(without.status).toBe(503)
+  expect(without.body).toMatchObject({
+    status: 'failed',
+    repository_check: [{ status: 'failed', message: 'the folder cannot be written' }],
+  })
+
+  const { writer } = world.service.services.db
+  await sql`update kysely_migration set name = 'away' where name = '0002-projects'`.execute(writer)
+  const behind = await at('/health_check/migrations')
+  await sql`update kysely_migration set name = '0002-projects' where name = 'away'`.execute(writer)
+  expect([behind.status, behind.text]).toEqual([500, 'not migrated: 0002-projects'])
 })
 
 describe('headers of every answer (1.14)', () => {
