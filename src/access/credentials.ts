@@ -70,7 +70,7 @@ export function readCredentials(
   const login = basic === true ? basicLogin(headers) : undefined
   if (login !== undefined) {
     const digest = digestToken(login.password)
-    if (login.username === jobLogin) return { kind: 'job', digest, sudo }
+    if (isJobLogin(login)) return { kind: 'job', digest, sudo }
     const ofDeploy = deployToken === true && login.password.startsWith(deployTokenPrefix)
     return ofDeploy ? { kind: 'deploy', digest, sudo: undefined } : tokenCredentials(login.password, sudo)
   }
@@ -87,6 +87,11 @@ export function readCredentials(
 /** The name under which a job token is given where only a password can be. */
 export const jobLogin = 'gitlab-ci-token'
 export const deployTokenPrefix = 'gldt-'
+
+/** Any other token counts under that name, too: release tools give theirs under it. */
+export function isJobLogin({ username, password }: { username: string; password: string }): boolean {
+  return username === jobLogin && password.startsWith(jobTokenPrefix)
+}
 
 /** Name and password of HTTP Basic; undefined for anything else. */
 function basicLogin({

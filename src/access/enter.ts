@@ -4,7 +4,7 @@ import type { Loaded, Read } from '../kernel/endpoint/endpoint.ts'
 import { loaded } from '../kernel/endpoint/read.ts'
 import { digestToken } from '../kernel/lib/secrets.ts'
 import { anonymous, type Actor, type TokenFacts, type User } from './actor.ts'
-import { jobLogin, tokenCredentials, type Credentials } from './credentials.ts'
+import { isJobLogin, tokenCredentials, type Credentials } from './credentials.ts'
 import { deployTokenOf, findDeployToken, type DeployToken } from './deploy-token.ts'
 import { isAdmitted } from './policy-server.ts'
 import type { AnyKind, AnySubject, Lookup } from './subjects.ts'
@@ -271,7 +271,7 @@ export async function enterByLogin<Subject>(
   matches: PasswordProof,
   deployTokens: boolean,
 ): Promise<Entrance<Subject, never>> {
-  if (login.username === jobLogin) {
+  if (isJobLogin(login)) {
     return enter(db, kind, { kind: 'job', digest: digestToken(login.password), sudo: undefined }, lookup)
   }
   const { passwordDigest, entrance } = await enterFrom<Subject, never>(db, kind, loginSource(login), lookup)

@@ -205,6 +205,13 @@ describe('who may', () => {
     if (pushed === 403) expect(push.text).toBe('You are not allowed to upload code.')
   })
 
+  test('a token counts under any name, that of job tokens too', async () => {
+    for (const name of ['', 'oauth2', 'nobody', stranger.username, 'gitlab-ci-token']) {
+      expect((await verdict(closed, pushing, basic(name, developer.token))).status).toBe(200)
+    }
+    expect((await verdict(closed, pushing, basic('gitlab-ci-token', 'glcbt-x'))).status).toBe(401)
+  })
+
   test('the use of a token is noted', async () => {
     const token = await world.token(developer.id, ['read_repository'])
     await verdict(closed, fetching, basic('x', token))
