@@ -3,7 +3,8 @@ import type { Caller, PageVisitors, Throttles } from '../access/index.ts'
 import { send } from '../kernel/endpoint/index.ts'
 
 /** What has a gate of its own, or is not throttled: the API, git, health, and the registry with its tokens. */
-const elsewhere = /^\/(?:api\/|-\/(?:health|liveness|readiness|metrics)\b|health_check\b|v2\b|jwt\b)|\.git\/|\.wiki\.git\//
+const elsewhere =
+  /^\/(?:api\/|-\/(?:health|liveness|readiness|metrics)\b|health_check\b|v2\b|jwt\b)|\.git\/|\.wiki\.git\//
 
 /** What is no endpoint, and counts as one. */
 const ofApi = /^\/oauth\//
