@@ -117,6 +117,7 @@ import * as archivedGroups from './0275-archived-groups.ts'
 import * as relationExports from './0280-relation-exports.ts'
 import * as policyVerdicts from './0285-policy-verdicts.ts'
 import * as pushMirrors from './0270-push-mirrors.ts'
+import * as spamLogs from './0286-spam-logs.ts'
 import * as topics from './0235-topics.ts'
 import * as sizesOfProjects from './0236-sizes-of-projects.ts'
 import * as pausesOfDefaultBranches from './0231-pauses-of-default-branches.ts'
@@ -221,6 +222,7 @@ export const migrations: MigrationList = {
   '0280-relation-exports': relationExports,
   '0285-policy-verdicts': policyVerdicts,
   '0270-push-mirrors': pushMirrors,
+  '0286-spam-logs': spamLogs,
   '0235-topics': topics,
   '0236-sizes-of-projects': sizesOfProjects,
   '0231-pauses-of-default-branches': pausesOfDefaultBranches,

@@ -9,6 +9,7 @@ import { Directory, readLdapConfig } from '../areas/ldap/index.ts'
 import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import { readSingleSignOn, SingleSignOn } from '../areas/single-sign-on/index.ts'
 import { SiteAddresses } from '../areas/sites/index.ts'
+import { Captcha, SpamGuard } from '../areas/spam/index.ts'
 import { Blobs } from '../blobs/index.ts'
 import { openGit } from '../git/index.ts'
 import type { Config } from '../kernel/config/index.ts'
@@ -126,6 +127,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     rules: refRules({ db, settings, plan: config.plan, repositoryOf: (of) => places.of(of), externalUrl }),
   })
   const outbound = new Outbound(() => outboundRules(settings.values))
+  const captcha = new Captcha(config.captchaUrl, { outbound, settings, log })
   const services: Services = {
     log,
     plan: config.plan,
@@ -151,6 +153,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
     largeContent: await openLargeContent(config, stack),
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
     outbound,
+    captcha,
+    spam: new SpamGuard(config.spamFilterUrl, { db, outbound, settings, captcha, externalUrl, log }),
     policy: openPolicyServer({ db, outbound, settings, log }),
     images: await openImages(config, externalUrl, stack),
     sites: new SiteAddresses(config.pagesUrl, { cipher, settings }),

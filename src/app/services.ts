@@ -4,6 +4,7 @@ import type { LargeContent } from '../areas/git-lfs/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import type { SingleSignOn } from '../areas/single-sign-on/index.ts'
 import type { SiteAddresses } from '../areas/sites/index.ts'
+import type { Captcha, SpamGuard } from '../areas/spam/index.ts'
 import type { Blobs } from '../blobs/index.ts'
 import type { Images } from './images.ts'
 import type { Plan } from '../kernel/config/index.ts'
@@ -59,6 +60,10 @@ export interface Services {
   readonly largeContent: LargeContent
   /** Requests to addresses that users chose. */
   readonly outbound: Outbound
+  /** Whether captchas were solved. */
+  readonly captcha: Captcha
+  /** Keeps spam out of what everybody reads. */
+  readonly spam: SpamGuard
   /** Who the instance asks who gets to which project. */
   readonly policy: PolicyServer
   readonly images: Images

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
+import type { SpamGuard } from '../spam/index.ts'
 import { linkEndpoints } from './links.ts'
 import { milestoneEndpoints } from './of-milestones.ts'
 import { actingEndpoints } from './routes-acting.ts'
@@ -35,6 +36,7 @@ export interface IssueAreaServices {
   readonly events: Events
   readonly externalUrl: () => string
   readonly settings: Settings
+  readonly spam: SpamGuard
   /** New issues a minute, of one user in one project. */
   readonly creation: RateLimit
 }

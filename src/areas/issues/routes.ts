@@ -31,6 +31,7 @@ import { healthStatuses, issue, issueView, Issue, issueTypes, type IssueRow } fr
 import type { IssueAreaServices } from './index.ts'
 import * as listing from './listing.ts'
 import { isSubscribed, issueColumns } from './rows.ts'
+import { checkSpam, takenForSpam } from './spam.ts'
 import * as store from './store.ts'
 import { changeIssue, createIssue } from './write.ts'
 
@@ -165,7 +166,7 @@ export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
       }),
       rules: { mutuallyExclusive: [['epic_id', 'epic_iid']] },
       answers: Issue,
-      refuses: { 404: 'No such merge request or discussion, or epic' },
+      refuses: { 404: 'No such merge request or discussion, or epic', ...takenForSpam },
       async handle({ actor, project, params, request }) {
         const { merge_request_to_resolve_discussions_of: iid, discussion_to_resolve: key, ...fields } = params
         if (key !== undefined && iid === undefined)
@@ -179,6 +180,7 @@ export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
           iid !== undefined && continued?.threads.length
             ? descriptionOf(continued.threads, { iid, confidential: params.confidential ?? false })
             : null
+        await checkSpam(services.spam, { actor, project, request }, params)
         const { id } = await db.transaction(async (tx) => {
           const made = await createIssue(
             services,
@@ -220,13 +222,14 @@ export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
       }),
       rules: { atLeastOneOf: [changes], mutuallyExclusive: [['epic_id', 'epic_iid']] },
       answers: Issue,
-      refuses: { 404: 'No such issue that the caller may see: `404 Not found`' },
-      async handle({ actor, project, params, rows }) {
+      refuses: { 404: 'No such issue that the caller may see: `404 Not found`', ...takenForSpam },
+      async handle({ actor, project, params, rows, request }) {
         const row = rows[0]!
         requireWriter(actor, row, may(actor, 'admin_issue', project))
         const epic_id =
           params.epic_id === undefined ? await epicOf(project.line, params.epic_iid) : params.epic_id
         await checkEpic(actor, project.line, epic_id)
+        await checkSpam(services.spam, { actor, project, request }, params, row)
         const change = { ...fieldsOf(params), title: params.title?.trim(), epic_id }
         await db.transaction((tx) => changeIssue(services, tx, { actor, project }, row.id, change))
         return shown(actor, row.id, project.fullPath)

@@ -5,6 +5,7 @@ import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events, Schedule, Task } from '../../tasks/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import type { SpamGuard } from '../spam/index.ts'
 import type { Commands } from './commands.ts'
 import { draftEndpoints } from './drafts/routes.ts'
 import { awardables, noteables } from './noteables/kinds.ts'
@@ -38,6 +39,7 @@ export interface NoteServices {
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
   readonly externalUrl: () => string
+  readonly spam: SpamGuard
   /** What texts command to be done. */
   readonly commands: Commands
 }

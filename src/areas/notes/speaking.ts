@@ -4,12 +4,16 @@ import { badRequest } from '../../kernel/errors/index.ts'
 import type { Command, CommandTarget, Outcome } from './commands.ts'
 import type { NotesRoom } from './index.ts'
 import type { Open } from './opening.ts'
+import { isPublic } from './public.ts'
+import { noteFault } from './rules.ts'
 
 export interface Speech {
   readonly actor: Actor
   readonly request: Pick<RequestFacts, 'headers' | 'ip'>
   readonly opened: Open<unknown>
   readonly body: string
+  /** Only members read it. */
+  readonly internal?: boolean
   readonly head?: string | undefined
 }
 
@@ -31,11 +35,13 @@ export function targetOf({ actor, request, opened, head }: Omit<Speech, 'body'>)
  * effect, else 400.
  */
 export async function speak<Entity>(
-  { commands }: NotesRoom,
+  room: NotesRoom,
   speech: Speech,
   { say, silent }: Saying<Entity>,
 ): Promise<Entity | Answer> {
+  const { commands } = room
   const { text, commands: given } = commands.parse(speech.opened.target.kind, speech.body)
+  if (text !== '') await checkSpam(room, speech, text)
   if (given.length === 0) return (await say(text))({})
   const run = (list: readonly Command[]): Promise<Outcome> => commands.run(targetOf(speech), list)
   if (text === '') {
@@ -47,4 +53,14 @@ export async function speak<Entity>(
   }
   const show = await say(text)
   return show((await run(given)).changes)
+}
+
+async function checkSpam(
+  { db, spam }: NotesRoom,
+  { actor, request, opened, internal }: Speech,
+  text: string,
+): Promise<void> {
+  if (!spam.isOn || internal === true || !(await isPublic(db.reader, opened))) return
+  const refusal = (reason: string) => noteFault({ base: [reason] })
+  await spam.check({ kind: 'comment', title: null, text, actor, request, refusal })
 }

@@ -1,7 +1,11 @@
 import { html, type FormPage } from '../../kernel/pages/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
+import type { Captcha } from '../spam/index.ts'
 
 export type Faults = Readonly<Record<string, readonly string[]>>
+
+/** The field in which the script of a captcha leaves the answer. */
+export const captchaAnswer = 'g-recaptcha-response'
 
 /** A field that people do not see, and machines fill in. */
 export const trap = 'middle_name'
@@ -37,9 +41,13 @@ function fieldsOf(values: SettingValues): Field[] {
   ]
 }
 
-/** What one signs up with; what was sent is kept, except for the password. */
+/**
+ * What one signs up with; what was sent is kept, except for the password. With a captcha it needs a script, which is the
+ * provider's.
+ */
 export function signUpForm(
   values: SettingValues,
+  captcha: Captcha | undefined,
   sent: Readonly<Record<string, string>>,
   faults: Faults,
 ): FormPage {
@@ -48,6 +56,7 @@ export function signUpForm(
   return {
     title: 'Sign up',
     root: '..',
+    script: captcha?.script,
     body: html`<form method="post" action="../users">
         ${
           faulty.length > 0 &&
@@ -79,6 +88,7 @@ export function signUpForm(
             >Leave this empty <input name="user[${trap}]" tabindex="-1" autocomplete="off"
           /></label>`
         }
+        ${captcha !== undefined && html`<div class="g-recaptcha" data-sitekey="${captcha.siteKey ?? ''}"></div>`}
         ${values.enforce_terms && html`<p>There are <a href="../-/users/terms">terms</a> to accept.</p>`}
         <button type="submit">Sign up</button>
       </form>

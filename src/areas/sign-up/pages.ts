@@ -4,7 +4,7 @@ import { nameRequest } from '../../kernel/log/index.ts'
 import { sendFormPage } from '../../kernel/pages/index.ts'
 import { accountByLogin, cookiesOf, deviceOf, isOwnPage, openSession, readForm } from '../sessions/index.ts'
 import { confirm, sendAgain } from './confirmation.ts'
-import { confirmationForm, signUpForm, trap, type Faults } from './forms.ts'
+import { captchaAnswer, confirmationForm, signUpForm, trap, type Faults } from './forms.ts'
 import { register } from './register.ts'
 import type { SignUpServices } from './services.ts'
 
@@ -16,13 +16,18 @@ type Form = Readonly<Record<string, string>>
 /** The pages of sign-up and of the confirmation of addresses; they work without a script. */
 export function mountSignUp(server: FastifyInstance, services: SignUpServices): void {
   const attempts = new RateLimit(tries, 60)
-  const { settings } = services
+  const { settings, captcha } = services
+  const asksForCaptcha = () => settings.values.recaptcha_enabled && captcha.siteKey !== undefined
   const elsewhere = (reply: FastifyReply, notice: string) =>
     reply.redirect(`${services.externalUrl()}/users/sign_in?notice=${notice}`, 302)
   const isOpen = () =>
     settings.values.signup_enabled && settings.values.password_authentication_enabled_for_web
   const show = (reply: FastifyReply, status: number, sent: Form = {}, faults: Faults = {}) =>
-    sendFormPage(reply, status, signUpForm(settings.values, sent, faults))
+    sendFormPage(
+      reply,
+      status,
+      signUpForm(settings.values, asksForCaptcha() ? captcha : undefined, sent, faults),
+    )
 
   /** The fields of a form that our page sent; undefined when it is refused, and that is answered. */
   const formOf = async (request: FastifyRequest, reply: FastifyReply): Promise<Form | undefined> => {
@@ -46,6 +51,9 @@ export function mountSignUp(server: FastifyInstance, services: SignUpServices): 
     // People do not see this field.
     if (settings.values.invisible_captcha_enabled && (form[trap] ?? '') !== '') {
       return show(reply, 422, form, { form: ['could not be taken. Please leave the last field empty.'] })
+    }
+    if (asksForCaptcha() && !(await captcha.isSolved(form[captchaAnswer] ?? '', request.ip))) {
+      return show(reply, 422, form, { form: ['needs an answer to the captcha.'] })
     }
     const registration = {
       name: (form['name'] ?? '').trim(),

@@ -4,6 +4,7 @@ import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
+import type { SpamGuard } from '../spam/index.ts'
 import { SnippetFiles } from './files.ts'
 import { snippetHosting, type SnippetHosting } from './hosting.ts'
 import { housekeeping } from './housekeeping.ts'
@@ -15,6 +16,7 @@ export interface SnippetServices {
   readonly log: Logger
   readonly settings: Settings
   readonly places: RepositoryPlaces
+  readonly spam: SpamGuard
   readonly externalUrl: () => string
   /** Of a repository, for clients that come by SSH. */
   readonly sshAddress: (path: string) => string

@@ -1,6 +1,13 @@
-import { endpoint, userOf, visibilityNames, type Actor, type VisibilityName } from '../../access/index.ts'
+import {
+  endpoint,
+  userOf,
+  Visibility,
+  visibilityNames,
+  type Actor,
+  type VisibilityName,
+} from '../../access/index.ts'
 import { findBlob, parseFilePath, parseRev, resolve } from '../../git/index.ts'
-import { forbidden, invalidParameters, notFound } from '../../kernel/errors/index.ts'
+import { forbidden, invalid, invalidParameters, notFound } from '../../kernel/errors/index.ts'
 import {
   DateTime,
   Fields,
@@ -18,6 +25,7 @@ import {
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
 import { contentDisposition, rawAnswer } from '../repository/index.ts'
+import { needsCaptchaAnswer } from '../spam/index.ts'
 import { snippet, Snippet, UserAgent, type SnippetRow } from './entities.ts'
 import { branchOf } from './files.ts'
 import type { SnippetRoom } from './index.ts'
@@ -73,7 +81,7 @@ export function snippetEndpoints<Kind extends SubjectKind>(
   room: SnippetRoom,
   place: Place<Kind>,
 ): Endpoint[] {
-  const { db, files, settings } = room
+  const { db, files, settings, spam } = room
   const { on, path, single, called } = place
   const id = { snippet_id: Id() }
   const about = {
@@ -147,7 +155,7 @@ export function snippetEndpoints<Kind extends SubjectKind>(
       }),
       rules: { exactlyOneOf: [['files', 'content']], mutuallyExclusive: [['files', 'file_name']] },
       answers: Snippet,
-      refuses: { 403: 'The visibility is restricted' },
+      refuses: { 403: 'The visibility is restricted', ...needsCaptchaAnswer },
       async handle(call) {
         const { params, actor, request } = call
         const { values } = settings
@@ -164,6 +172,8 @@ export function snippetEndpoints<Kind extends SubjectKind>(
           default_branch: values.default_branch_name ?? 'main',
         }
         const subject = place.subject(call)
+        if (isShownToAll(subject, visibility))
+          await spam.check(spamOf(call, params.title, [params.description, ...contents(sent)]))
         const written = await files.create(fresh, actor, actions)
         await store.create(db.writer, {
           id: fresh.id,
@@ -202,11 +212,12 @@ export function snippetEndpoints<Kind extends SubjectKind>(
         ],
       },
       answers: Snippet,
-      refuses: { 403: 'Somebody else wrote it, or the visibility is restricted' },
+      refuses: { 403: 'Somebody else wrote it, or the visibility is restricted', ...needsCaptchaAnswer },
       async handle(call) {
         const { params, actor, rows } = call
         const row = rows[0]!
-        if (!place.mayChange(actor, place.subject(call), row)) throw forbidden()
+        const subject = place.subject(call)
+        if (!place.mayChange(actor, subject, row)) throw forbidden()
         rules.checkTitle(params.title)
         const { values } = settings
         const { content, file_name } = params
@@ -220,8 +231,12 @@ export function snippetEndpoints<Kind extends SubjectKind>(
             ? []
             : rules.changeOfOnlyFile({ content, file_name }, row.files))
         const actions = rules.changes(sent, row.files, values.snippet_size_limit)
-        if (actions.length > 0) await files.change(row, actor, actions)
         const { title, description } = params
+        if (isShownToAll(subject, visibility ?? row.visibility))
+          await spam.check(
+            spamOf(call, title ?? row.title, [description ?? row.description, ...contents(sent)]),
+          )
+        if (actions.length > 0) await files.change(row, actor, actions)
         await store.change(db.writer, row.id, { title, description, visibility })
         return shown(row.id, actor)
       },
@@ -259,4 +274,25 @@ export function snippetEndpoints<Kind extends SubjectKind>(
       },
     }),
   ]
+}
+
+function isShownToAll(
+  subject: { readonly kind: string; readonly visibility?: number },
+  visibility: number,
+): boolean {
+  return visibility === Visibility.public && (subject.visibility ?? Visibility.public) === Visibility.public
+}
+
+function contents(files: readonly { readonly content?: string | undefined }[]): (string | undefined)[] {
+  return files.map(({ content }) => content)
+}
+
+/** What a snippet says, for who looks for spam in it. */
+function spamOf(
+  { actor, request }: { readonly actor: Actor; readonly request: RequestFacts },
+  title: string,
+  parts: readonly (string | null | undefined)[],
+): Parameters<SnippetRoom['spam']['check']>[0] {
+  const text = parts.filter((part) => part).join('\n\n')
+  return { kind: 'snippet', title, text, actor, request, refusal: (reason) => invalid({ base: [reason] }) }
 }

@@ -176,6 +176,14 @@ export const variables = {
     sender,
     'Sender of mails, as `Guildhall <git@example.com>`. Unset: `no-reply@` and the host of `EXTERNAL_URL`.',
   ),
+  SPAMFILTER_URL: optional(
+    httpUrl,
+    'Address of the hosted filter for comment spam, up to the name of the call. Unset: `https://rest.akismet.com/1.1`.',
+  ),
+  CAPTCHA_URL: optional(
+    httpUrl,
+    'Address of the provider of captchas: its script is there with `.js` at the end, answers are checked at `/siteverify`. Unset: `https://www.google.com/recaptcha/api`.',
+  ),
   PLAN: oneOf(plans, 'ultimate', 'Which features are on.'),
   ROLES: {
     ...optional(roleList, 'What this program does, separated by commas: `web`, `tasks`, `runner`.'),
@@ -241,6 +249,9 @@ export interface Config {
   readonly pagesUrl: URL | undefined
   /** Undefined: those of the machine. */
   readonly pagesResolvers: readonly string[] | undefined
+  /** Undefined: the usual ones. */
+  readonly spamFilterUrl: URL | undefined
+  readonly captchaUrl: URL | undefined
   readonly ldapConfig: string | undefined
   readonly oidcConfig: string | undefined
   readonly mail: {
@@ -300,6 +311,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     },
     pagesUrl: readPagesUrl(read),
     pagesResolvers: read('PAGES_RESOLVERS'),
+    spamFilterUrl: read('SPAMFILTER_URL'),
+    captchaUrl: read('CAPTCHA_URL'),
     ldapConfig: read('LDAP_CONFIG'),
     oidcConfig: read('OIDC_CONFIG'),
     mail: { smtp: read('SMTP_URL'), from: read('MAIL_FROM') },

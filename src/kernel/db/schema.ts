@@ -1715,6 +1715,18 @@ export interface SnippetWrites {
   snippet_id: number;
 }
 
+export interface SpamLogs {
+  captcha_solved_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  description: string;
+  id: Generated<number>;
+  kind: string;
+  source_ip: string;
+  title: string | null;
+  user_agent: string | null;
+  user_id: number;
+}
+
 export interface SshHostKeys {
   created_at: Generated<Timestamp>;
   secret: string;
@@ -2182,6 +2194,7 @@ export interface DB {
   site_files: SiteFiles;
   snippet_writes: SnippetWrites;
   snippets: Snippets;
+  spam_logs: SpamLogs;
   ssh_host_keys: SshHostKeys;
   ssh_key_proofs: SshKeyProofs;
   ssh_keys: SshKeys;

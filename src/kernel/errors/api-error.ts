@@ -7,6 +7,12 @@ export type ErrorBody =
       status?: 'error'
     }
   | { error: string | string[]; error_description?: string; scope?: string }
+  | {
+      needs_captcha_response: true
+      spam_log_id: number
+      captcha_site_key: string
+      message: { error: string }
+    }
 
 /**
  * A refusal in the API's form. The constructors in `refusals.ts` are the closed list of them; anything else that is

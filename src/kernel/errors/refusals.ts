@@ -82,6 +82,16 @@ export function conflict(message = '409 Conflict'): ApiError {
   return new ApiError(409, { message })
 }
 
+/** What is to be sent again with the answer of a captcha, shown with `siteKey`, and the number of this refusal. */
+export function needsCaptcha(asked: { spamLogId: number; siteKey: string; text: string }): ApiError {
+  return new ApiError(409, {
+    needs_captcha_response: true,
+    spam_log_id: asked.spamLogId,
+    captcha_site_key: asked.siteKey,
+    message: { error: asked.text },
+  })
+}
+
 export function preconditionFailed(): ApiError {
   return new ApiError(412, { message: '412 Precondition Failed' })
 }

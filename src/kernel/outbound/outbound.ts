@@ -109,6 +109,12 @@ export class Outbound {
     return this.#text(url, { method: 'POST', body, verified, identity, follows, headers: named }, options)
   }
 
+  /** As `postText`, of the fields of a form. */
+  postForm(url: string, fields: Readonly<Record<string, string>>, options: PostOptions): Promise<Got> {
+    const headers = { ...options.headers, 'content-type': 'application/x-www-form-urlencoded' }
+    return this.postText(url, new URLSearchParams(fields).toString(), { ...options, headers })
+  }
+
   #text(url: string, sent: Sent, { maximumBytes, timeout }: GetOptions): Promise<Got> {
     return this.#follow(url, sent, timeout, async (response) => {
       const headers = Object.fromEntries(

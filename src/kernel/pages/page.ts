@@ -3,9 +3,15 @@ import { html, type Html } from './html.ts'
 
 /** The pages load nothing from elsewhere, run no script but their own, and cannot be framed. `forms`: where theirs lead. */
 export function pageHeaders(...forms: readonly string[]): Record<string, string> {
+  return headersWith(forms, [])
+}
+
+/** `guests`: whose scripts run, and open frames of their own. */
+function headersWith(forms: readonly string[], guests: readonly string[]): Record<string, string> {
   const policy = [
     "default-src 'none'",
-    "script-src 'self'",
+    ["script-src 'self'", ...guests].join(' '),
+    ...(guests.length > 0 ? [['frame-src', ...guests].join(' ')] : []),
     "style-src 'self'",
     "img-src 'self'",
     "connect-src 'self'",
@@ -26,6 +32,8 @@ export interface FormPage {
   /** From the address of the page to that of the service: `..` for `/users/sign_up`. */
   readonly root: string
   readonly body: Html
+  /** Of somebody else, with the places that it loads more from. */
+  readonly script?: { readonly address: string; readonly sources: readonly string[] } | undefined
 }
 
 /**
@@ -35,7 +43,7 @@ export interface FormPage {
 export function sendFormPage(
   reply: FastifyReply,
   status: number,
-  { title, root, body }: FormPage,
+  { title, root, body, script }: FormPage,
   targets: readonly string[] = [],
 ): FastifyReply {
   const page = html`<!doctype html>
@@ -46,6 +54,7 @@ export function sendFormPage(
         <title>${title} · Guildhall</title>
         <link rel="icon" href="${root}/-/assets/icon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="${root}/-/assets/style.css" />
+        ${script !== undefined && html`<script src="${script.address}" async defer></script>`}
       </head>
       <body>
         <main class="home sign-in">
@@ -56,7 +65,7 @@ export function sendFormPage(
     </html> `
   return reply
     .code(status)
-    .headers(pageHeaders("'self'", ...targets))
+    .headers(headersWith(["'self'", ...targets], script?.sources ?? []))
     .header('content-type', 'text/html; charset=utf-8')
     .header('cache-control', 'no-store')
     .send(page.text)

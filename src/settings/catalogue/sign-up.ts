@@ -71,8 +71,7 @@ export const signUpSettings = {
   }),
   recaptcha_enabled: flag(false, 'Asks for a captcha at sign-up and for suspected spam.', {
     strict: true,
-    needs: 'captcha provider',
   }),
-  recaptcha_site_key: secret('Public key of the captcha provider.', { needs: 'captcha provider' }),
-  recaptcha_private_key: secret('Private key of the captcha provider.', { needs: 'captcha provider' }),
+  recaptcha_site_key: secret('Public key of the captcha provider.'),
+  recaptcha_private_key: secret('Private key of the captcha provider.'),
 }

@@ -9,12 +9,9 @@ export const mailSettings = {
   spamfilter_enabled: flag(
     false,
     'Ask the hosted spam filter about new issues, snippets and comments before saving them.',
-    { strict: true, vendor: 'akismet_enabled', needs: 'hosted comment spam filter' },
+    { strict: true, vendor: 'akismet_enabled' },
   ),
-  spamfilter_api_key: secret('Key sent to the hosted spam filter.', {
-    vendor: 'akismet_api_key',
-    needs: 'hosted comment spam filter',
-  }),
+  spamfilter_api_key: secret('Key sent to the hosted spam filter.', { vendor: 'akismet_api_key' }),
   spam_check_endpoint_enabled: flag(
     false,
     'Send new issues and snippets to the configured spam-check server and act on its verdict.',

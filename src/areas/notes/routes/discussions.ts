@@ -1,5 +1,6 @@
 import { endpoint } from '../../../access/index.ts'
 import { badRequest, forbidden, notFound } from '../../../kernel/errors/index.ts'
+import { needsCaptchaAnswer } from '../../spam/index.ts'
 import {
   DateTime,
   Fields,
@@ -102,6 +103,7 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
           }),
       }),
       answers: Discussion,
+      refuses: needsCaptchaAnswer,
       read: ({ params }) => read.alone(noteable, namedBy(noteable, params)),
       async handle(call) {
         const { actor, params, request } = call as unknown as NoteCall<never> & {
@@ -186,6 +188,7 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
         note_id: Optional(Int({ description: 'Without effect' })),
       }),
       answers: Note,
+      refuses: needsCaptchaAnswer,
       async handle(call) {
         const { actor, params, request } = call as unknown as NoteCall<never> & {
           params: { body: string; created_at?: Date }
@@ -202,7 +205,7 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
         const createdAt = rules.timeOf(actor, place, params.created_at)
         return speak(
           room,
-          { actor, request, opened, body: params.body },
+          { actor, request, opened, body: params.body, internal: discussion.internal },
           {
             async say(text) {
               const { noteId } = await writer.reply(actor, opened, to, { body: text, createdAt })
@@ -241,6 +244,7 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
       }),
       rules: { exactlyOneOf: [['body', 'resolved']] },
       answers: Note,
+      refuses: needsCaptchaAnswer,
       async handle(call) {
         const { actor, params, request } = call as unknown as NoteCall<never> & {
           params: { note_id: number; body?: string; resolved?: boolean }
@@ -257,7 +261,7 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
           rules.checkBody(params.body)
           return speak(
             room,
-            { actor, request, opened, body: params.body },
+            { actor, request, opened, body: params.body, internal: row.internal },
             {
               async say(text) {
                 await writer.edit(actor, opened, row, text)

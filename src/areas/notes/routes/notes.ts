@@ -1,5 +1,6 @@
 import { endpoint } from '../../../access/index.ts'
 import { notFound, recordNotFound } from '../../../kernel/errors/index.ts'
+import { needsCaptchaAnswer } from '../../spam/index.ts'
 import {
   DateTime,
   Fields,
@@ -114,6 +115,7 @@ export function noteEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
         }),
       }),
       answers: Note,
+      refuses: needsCaptchaAnswer,
       read: ({ params }) => read.alone(noteable, namedBy(noteable, params)),
       async handle(call) {
         const { actor, params, request } = call as unknown as NoteCall<never> & {
@@ -136,7 +138,7 @@ export function noteEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
         const { body, merge_request_diff_head_sha: head } = params
         return speak(
           room,
-          { actor, request, opened, body, head },
+          { actor, request, opened, body, internal, head },
           {
             async say(text) {
               const note = { body: text, individual: true, internal, createdAt }
@@ -155,6 +157,7 @@ export function noteEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
       summary: `Change a note of ${called}`,
       params: Fields({ ...id, note_id: Id(), body: Text({ blank: false }), ...marks }),
       answers: Note,
+      refuses: needsCaptchaAnswer,
       async handle(call) {
         const { actor, params, request } = call as unknown as NoteCall<never> & {
           params: { body: string; internal?: boolean; confidential?: boolean }
@@ -169,7 +172,7 @@ export function noteEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
         const { body } = params
         return speak(
           room,
-          { actor, request, opened, body },
+          { actor, request, opened, body, internal: row.internal },
           {
             async say(text) {
               await writer.edit(actor, opened, row, text)

@@ -1,0 +1,5 @@
+export { Captcha } from './captcha.ts'
+/** For the declarations of endpoints that ask the guard. */
+export const needsCaptchaAnswer = { 409: 'It was taken for spam, and a captcha is to be solved' }
+
+export { SpamGuard } from './guard.ts'
