@@ -586,6 +586,7 @@ describe('an explanation', () => {
     expect(await explained(place, developer.id, 'push_code')).toMatchObject({
       allowed: true,
       decided_by: 'membership',
+      read_only: false,
       access_level: 30,
       memberships: [{ source_type: 'group', source_full_path: group.full_path, decisive: true }],
     })
@@ -611,6 +612,11 @@ describe('an explanation', () => {
       allowed: false,
       decided_by: 'rule',
       reason: expect.stringContaining('project archived'),
+    })
+    expectStatus(await world.root.post(`/groups/${group.id}/archive`), 200)
+    expect(await explained(`/groups/${group.id}`, developer.id, 'read_group')).toMatchObject({
+      allowed: true,
+      read_only: true,
     })
     const open = await world.project({ visibility: 'public' })
     expect(await explained(`/projects/${open.id}`, stranger.id, 'read_code')).toMatchObject({

@@ -141,6 +141,23 @@ test('a project is archived: what only reads stays, what writes ends', async () 
   expect(await write()).toBe(403)
 })
 
+test('a group above is archived: what only reads stays, what writes ends, until it is back', async () => {
+  const made = await scene()
+  await member(50)(made)
+  const write = async () =>
+    (
+      await made.person.put(`${other.address}/api/v4/groups/${made.below['id']}`, {
+        description: world.unique('x'),
+      })
+    ).status
+  const change = (act: string) => world.root.post(`/groups/${made.group['id']}/${act}`)
+  expect([await write(), await write()]).toEqual([200, 200])
+  expectStatus(await change('archive'), 200)
+  expect([await write(), await statusAt(path.variables(made), made.person)]).toEqual([403, 200])
+  expectStatus(await change('unarchive'), 200)
+  expect(await write()).toBe(200)
+})
+
 test('a token is not kept alive by being known: its days are looked at each time', async () => {
   const made = await scene()
   await member(30)(made)

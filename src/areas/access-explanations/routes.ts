@@ -32,6 +32,10 @@ const Explanation = Fields({
   decided_by: OneOf(reasons, { description: 'What lets the user in, or what keeps him out' }),
   reason: Text({ description: 'The rule that decided, in words' }),
   visible: Flag({ description: 'Whether the user may know that there is such a thing' }),
+  read_only: Flag({
+    description:
+      'Archived or marked for deletion: what writes is refused all the same, but for what ends that',
+  }),
   access_level: Int({ description: 'The highest level of all memberships; 0 without any' }),
   permissions: ListOf(Text({ description: 'What custom roles give besides' })),
   memberships: ListOf(
@@ -90,6 +94,7 @@ export function explanationEndpoint(kind: 'group' | 'project', { db }: { readonl
         decided_by: told.by,
         reason: told.because,
         visible,
+        read_only: subject !== undefined && (subject.archived || subject.deleting),
         access_level: subject?.role ?? 0,
         permissions: subject?.permissions ?? [],
         memberships: call.rows.map(({ via, member_role: role, ...row }, at) => ({
