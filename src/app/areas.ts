@@ -28,6 +28,7 @@ import { memberRoles } from '../areas/member-roles/index.ts'
 import { containerRegistry } from '../areas/container-registry/index.ts'
 import { crossReferences } from '../areas/cross-references/index.ts'
 import { containerRules } from '../areas/container-rules/index.ts'
+import { directTransfers } from '../areas/direct-transfers/index.ts'
 import { downloadLimits } from '../areas/download-limits/index.ts'
 import { gitLfs } from '../areas/git-lfs/index.ts'
 import { gitHttp } from '../areas/git-http/index.ts'
@@ -164,6 +165,7 @@ export function areas(services: Services): Area[] {
     projectArchives({ ...services, wikis: wikiArea.hosting }),
     groupArchives(services),
     relationExports({ ...services, wikis: wikiArea.hosting }),
+    directTransfers({ ...services, wikis: wikiArea.hosting }),
     auditEvents(),
     languages(services),
     avatars(services),

@@ -139,7 +139,6 @@ test('what is no archive is told by the status; records that are not usable are 
     'groups',
     'labels',
     'epics',
-    'epics',
   ])
   expect((await world.root.get(`/groups/${path}/epics`)).body).toHaveLength(2)
   expect((await world.root.post('/groups/import', { name: 'x', path: 'x' })).body).toEqual({

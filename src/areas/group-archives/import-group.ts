@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { isAdministrator, visibilityName, type Actor } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
 import { ApiError } from '../../kernel/errors/index.ts'
 import { createGroup } from '../groups/index.ts'
 import {
@@ -13,11 +12,11 @@ import {
   unpack,
   type Taken,
 } from '../project-archives/index.ts'
-import * as check from './check.ts'
-import { fileOf, formatVersion, knownFiles, type GroupRecord, type RelationName } from './format.ts'
+import { checkGroup } from './check.ts'
+import { fileOf, formatVersion, knownFiles, type GroupRecord } from './format.ts'
 import { standIn, type GroupArchiveRoom } from './services.ts'
 import * as store from './store.ts'
-import * as write from './write.ts'
+import { takers } from './takers.ts'
 
 const mebibyte = 1024 * 1024
 /** Records that could not be taken, of which it is told. */
@@ -72,30 +71,20 @@ async function take(
   const actor = await standIn(db, userId, groupId)
   if (actor === undefined) throw new ArchiveFault('Who asked for the import may not make it any more.')
 
-  async function* records<Record>(
-    relation: RelationName,
-    checked: (value: unknown) => Record,
-  ): AsyncGenerator<Record[]> {
-    if (found.has(fileOf(relation))) yield* batches(place(fileOf(relation)), relation, checked, taken)
-  }
   const groups = new Map([['', groupId]])
-  for await (const batch of records('groups', check.checkGroup)) {
-    for (const record of batch) await takeGroup(room, actor, groups, record, taken)
-  }
-  const target = { groups, importerId: actor.user!.id, asOthers: isAdministrator(actor) }
-  const into = async <Record>(
-    relation: RelationName,
-    checked: (value: unknown) => Record,
-    writeAll: (tx: Tx, to: write.Target, all: readonly Record[]) => Promise<void>,
-  ): Promise<void> => {
-    for await (const batch of records(relation, checked)) {
-      await db.transaction((tx) => writeAll(tx, target, batch))
+  if (found.has(fileOf('groups'))) {
+    for await (const batch of batches(place(fileOf('groups')), 'groups', checkGroup, taken)) {
+      for (const record of batch) await takeGroup(room, actor, groups, record, taken)
     }
   }
-  await into('labels', check.checkGroupLabel, write.writeLabels)
-  await into('milestones', check.checkGroupMilestone, write.writeMilestones)
-  await into('epics', check.checkEpic, write.writeEpics)
-  await into('epics', check.checkEpic, write.writeParents)
+  const target = { groups, importerId: actor.user!.id, asOthers: isAdministrator(actor) }
+  for (const relation of ['labels', 'milestones', 'epics', 'epic_parents'] as const) {
+    const file = fileOf(relation === 'epic_parents' ? 'epics' : relation)
+    if (!found.has(file)) continue
+    // What is wrong with epics has been told when their parents' turn comes.
+    const told = relation === 'epic_parents' ? { failed: [], counts: {} } : taken
+    await db.transaction((tx) => takers[relation](tx, target, { file: place(file), relation, taken: told }))
+  }
 }
 
 /** The group itself, which is there, or one below it, which is made. One that may not be is noted, with all below it. */

@@ -11,7 +11,11 @@ import * as store from './store.ts'
 
 export { formatVersion, relations, type RelationName } from './format.ts'
 export { idsBehind, readRelation } from './read.ts'
+export { checkGroup } from './check.ts'
 export { standIn } from './services.ts'
+export { describe as describeGroup } from './store.ts'
+export { takers } from './takers.ts'
+export type { Target } from './write.ts'
 
 const forgetting = 'groups:forget-exports'
 /** Hours that an archive can be downloaded for. */

@@ -25,11 +25,12 @@ export interface CreateParams {
   readonly visibility?: VisibilityName | undefined
 }
 
-/** A group with its path, below a parent or at the top, owned by its creator. */
+/** A group with its path, below a parent or at the top, owned by its creator, and what `then` makes of it: all or nothing. */
 export async function createGroup(
   { db, settings }: { db: Database; settings: SettingValues },
   actor: Actor,
   params: CreateParams,
+  then?: (tx: Tx, id: number) => Promise<void>,
 ): Promise<number> {
   return db.transaction(async (tx) => {
     const parent = params.parent_id === undefined ? undefined : await lockParent(tx, actor, params.parent_id)
@@ -80,6 +81,7 @@ export async function createGroup(
       const fault = pathFault(error)
       throw fault === undefined ? error : rules.creationRefused({ path: [fault] })
     })
+    await then?.(tx, id)
     return id
   })
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import type { Reader, Tx } from '../../kernel/db/index.ts'
 
 /** Whose path it is. */
 export type Owner = { readonly namespaceId: number } | { readonly projectId: number }
@@ -61,7 +61,7 @@ export async function claimPath(tx: Tx, fullPath: string, owner: Owner): Promise
 }
 
 /** Whether something that lives has this full path. */
-export async function isTaken(tx: Tx, fullPath: string): Promise<boolean> {
+export async function isTaken(tx: Tx | Reader, fullPath: string): Promise<boolean> {
   const { rows } = await sql`
     select from routes r where r.path_key = ${pathKey(fullPath)} and not r.redirect`.execute(tx)
   return rows.length > 0

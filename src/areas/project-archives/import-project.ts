@@ -5,16 +5,16 @@ import { Writable, type Readable } from 'node:stream'
 import { isAdministrator, visibilityName, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { GitError, pushOfBundle, type PushResult } from '../../git/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
-import * as check from './check-records.ts'
+import { checkProject } from './check-records.ts'
 import { fetchArchive } from './fetch-archive.ts'
 import { bundles, formatVersion, knownFiles, type RelationName } from './format.ts'
 import { localName, openFolder } from './pack.ts'
-import { batches, type Taken } from './read-records.ts'
+import type { Taken } from './read-records.ts'
 import type { ArchiveRoom } from './services.ts'
 import { standIn } from './stand-in.ts'
 import * as store from './store.ts'
+import { takers } from './takers.ts'
 import { ArchiveFault, unpack } from './unpack.ts'
-import * as write from './write-project.ts'
 
 const mebibyte = 1024 * 1024
 /** Records that could not be taken, of which it is told. */
@@ -83,20 +83,12 @@ async function take(
   if (version.trim() !== formatVersion) throw new ArchiveFault('The archive has a version that is not known.')
   const standing = await standIn(db, userId, projectId)
   if (standing === undefined) throw new ArchiveFault('Who asked for the import may not make it any more.')
-  const { actor, subject } = standing
+  const { actor } = standing
   const target = { projectId, importerId: actor.user!.id, asOthers: isAdministrator(actor) }
 
-  const relation = async <Record>(
-    tx: Tx,
-    name: RelationName,
-    checked: (value: unknown) => Record,
-    into: (tx: Tx, target: write.Target, records: readonly Record[]) => Promise<void>,
-  ): Promise<void> => {
-    if (!found.has(`tree/${name}.ndjson`)) return
-    for await (const records of batches(place(`tree/${name}.ndjson`), name, checked, taken)) {
-      await into(tx, target, records)
-      taken.counts[name]!.imported += records.length
-    }
+  const relation = async (tx: Tx, name: RelationName): Promise<void> => {
+    const file = `tree/${name}.ndjson`
+    if (found.has(file)) await takers[name](tx, target, { file: place(file), relation: name, taken })
   }
   const record = found.has('project.json')
     ? parseProject(await readFile(place('project.json'), 'utf8'))
@@ -104,25 +96,20 @@ async function take(
   await db.transaction(async (tx) => {
     if (record !== undefined)
       await store.describe(tx, projectId, { ...record, visibility: allowed(room, actor, record) })
-    await relation(tx, 'labels', check.checkLabel, write.writeLabels)
-    await relation(tx, 'milestones', check.checkMilestone, write.writeMilestones)
-    await relation(tx, 'issues', check.checkIssue, write.writeIssues)
+    await relation(tx, 'labels')
+    await relation(tx, 'milestones')
+    await relation(tx, 'issues')
   })
   if (found.has(bundles.project)) {
-    const first = `refs/heads/${record?.default_branch ?? 'main'}`
-    await takeBundle(place(bundles.project), first, (input, output) =>
-      room.door.receive({ actor, project: subject, via: 'git' }, input, output, { messagePrefix: '' }),
-    )
+    await takeCode(room, standing, place(bundles.project), record?.default_branch ?? 'main')
   }
-  if (found.has(bundles.wiki)) await takeWiki(room, actor, subject, place(bundles.wiki))
-  await db.transaction((tx) =>
-    relation(tx, 'protected_branches', check.checkProtectedBranch, write.writeProtectedBranches),
-  )
+  if (found.has(bundles.wiki)) await takeWiki(room, standing, place(bundles.wiki))
+  await db.transaction((tx) => relation(tx, 'protected_branches'))
 }
 
 function parseProject(text: string) {
   try {
-    return check.checkProject(JSON.parse(text))
+    return checkProject(JSON.parse(text))
   } catch (error) {
     throw new ArchiveFault(
       `The project of the archive is not usable: ${(error as Error).message.slice(0, 200)}`,
@@ -131,8 +118,8 @@ function parseProject(text: string) {
 }
 
 /** Levels that the instance keeps to itself are not taken over. */
-function allowed(
-  { settings }: ArchiveRoom,
+export function allowed(
+  { settings }: Pick<ArchiveRoom, 'settings'>,
   actor: Actor,
   { visibility }: { readonly visibility: number },
 ): number {
@@ -166,10 +153,27 @@ async function takeBundle(
   }
 }
 
-async function takeWiki(
-  { wikis }: ArchiveRoom,
-  actor: Actor,
-  project: ProjectSubject,
+interface Standing {
+  readonly actor: Actor
+  readonly subject: ProjectSubject
+}
+
+/** Branches and tags into a project that has none. */
+export async function takeCode(
+  { door }: Pick<ArchiveRoom, 'door'>,
+  { actor, subject: project }: Standing,
+  file: string,
+  defaultBranch: string,
+): Promise<void> {
+  await takeBundle(file, `refs/heads/${defaultBranch}`, (input, output) =>
+    door.receive({ actor, project, via: 'git' }, input, output, { messagePrefix: '' }),
+  )
+}
+
+/** The same of its wiki. */
+export async function takeWiki(
+  { wikis }: Pick<ArchiveRoom, 'wikis'>,
+  { actor, subject: project }: Standing,
   file: string,
 ): Promise<void> {
   const wiki = await wikis.of(project, { make: true })

@@ -1,10 +1,9 @@
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { RecordFault } from './check-records.ts'
 
 /** Records that are written at one time. */
 const batch = 200
-/** Characters of a record. */
+/** Bytes of a record. */
 const longestRecord = 64 * 1024 * 1024
 
 interface Failed {
@@ -28,15 +27,11 @@ export async function* batches<Record>(
 ): AsyncGenerator<Record[]> {
   const count = (counts[relation] = { fetched: 0, imported: 0 })
   let records: Record[] = []
-  const lines = createInterface({
-    input: createReadStream(file, 'utf8'),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })
-  for await (const line of lines) {
+  for await (const line of linesIn(file)) {
     if (line === '') continue
     count.fetched += 1
     try {
-      if (line.length > longestRecord) throw new RecordFault('is too long')
+      if (line === undefined) throw new RecordFault('is too long')
       records.push(checked(JSON.parse(line)))
     } catch (error) {
       if (!(error instanceof RecordFault || error instanceof SyntaxError)) throw error
@@ -52,4 +47,31 @@ export async function* batches<Record>(
     }
   }
   if (records.length > 0) yield records
+}
+
+/** The lines of a file; undefined for one that is too long, of which no more is kept than that. */
+async function* linesIn(file: string): AsyncGenerator<string | undefined> {
+  let pieces: Buffer[] = []
+  let length = 0
+  const take = (piece: Buffer): void => {
+    length += piece.length
+    if (length <= longestRecord) pieces.push(piece)
+    else pieces = []
+  }
+  const end = (): string | undefined => {
+    const line = length > longestRecord ? undefined : Buffer.concat(pieces).toString('utf8')
+    pieces = []
+    length = 0
+    return line?.replace(/\r$/, '')
+  }
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    let start = 0
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, start)) {
+      take(chunk.subarray(start, at))
+      yield end()
+      start = at + 1
+    }
+    take(chunk.subarray(start))
+  }
+  if (length > 0) yield end()
 }

@@ -69,6 +69,28 @@ export async function unpack(
   return found
 }
 
+/** Writes what a gzipped file unpacks to into another one. */
+export async function gunzipTo(
+  archive: Readable,
+  file: string,
+  { size, time }: Omit<UnpackOptions, 'known'>,
+): Promise<void> {
+  const stop = time === undefined ? undefined : AbortSignal.timeout(time)
+  try {
+    await pipeline(
+      archive,
+      createGunzip(),
+      metered(size),
+      createWriteStream(file, { flags: 'wx', mode: 0o600 }),
+      stop === undefined ? {} : { signal: stop },
+    )
+  } catch (error) {
+    if (error instanceof ArchiveFault) throw error
+    if (stop?.aborted === true) throw new ArchiveFault(tooLarge)
+    throw new ArchiveFault('The file is not an archive, or is not whole.')
+  }
+}
+
 function metered(limit: number | undefined): Transform {
   let size = 0
   return new Transform({

@@ -147,13 +147,16 @@ async function raise(
   await chosenIid({ projectId }, kind, highest).execute(tx)
 }
 
-/** In the place of those that the first push has made. */
+/** Those that the first push has made. */
+export async function forgetProtectedBranches(tx: Tx, { projectId }: Target): Promise<void> {
+  await sql`delete from protected_branches b where b.project_id = ${projectId}`.execute(tx)
+}
+
 export async function writeProtectedBranches(
   tx: Tx,
   { projectId }: Target,
   records: readonly ProtectedBranchRecord[],
 ): Promise<void> {
-  await sql`delete from protected_branches b where b.project_id = ${projectId}`.execute(tx)
   await sql`
     with given as (
       select distinct on (g.name) g.* from jsonb_to_recordset(${JSON.stringify(records)})

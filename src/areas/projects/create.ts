@@ -51,11 +51,12 @@ export interface CreatedProject {
   readonly repositoryEmpty: true
 }
 
-/** A project with its path and an empty repository: all three or nothing. */
+/** A project with its path and an empty repository, and what `then` makes of it: all of that or nothing. */
 export async function createProject(
   services: { db: Database; places: RepositoryPlaces; settings: SettingValues },
   creator: Creator,
   params: CreateParams,
+  then?: (tx: Tx, id: number) => Promise<void>,
 ): Promise<CreatedProject> {
   const { db, places, settings } = services
   rules.checkSource(params)
@@ -73,6 +74,7 @@ export async function createProject(
     // A crash, or a database put back from a backup, may have left one of this id: nobody may find it in his project.
     await deleteRepository(repository)
     await createRepository(repository, { defaultBranch: branchRef(project.defaultBranch)! })
+    await then?.(tx, id)
     return { ...project, id, repositoryEmpty: true }
   })
 }

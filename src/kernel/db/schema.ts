@@ -175,6 +175,63 @@ export interface BroadcastMessages {
   theme: string;
 }
 
+export interface BulkImportEntities {
+  bulk_import_id: number;
+  created_at: Generated<Timestamp>;
+  destination_namespace: string;
+  destination_slug: string;
+  has_failures: Generated<boolean>;
+  id: Generated<number>;
+  kind: string;
+  migrate_memberships: boolean;
+  migrate_projects: boolean;
+  namespace_id: number | null;
+  parent_id: number | null;
+  project_id: number | null;
+  source_full_path: string;
+  source_id: number | null;
+  status: Generated<string>;
+  updated_at: Generated<Timestamp>;
+  user_id: number;
+}
+
+export interface BulkImportFailures {
+  created_at: Generated<Timestamp>;
+  entity_id: number;
+  exception_class: string;
+  exception_message: string;
+  id: Generated<number>;
+  relation: string;
+  step: string;
+}
+
+export interface BulkImports {
+  access_token: string | null;
+  correlation_id: string;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  source_url: string;
+  status: Generated<string>;
+  updated_at: Generated<Timestamp>;
+  user_id: number;
+}
+
+export interface BulkImportSteps {
+  attempts: Generated<number>;
+  created_at: Generated<Timestamp>;
+  due_at: Generated<Timestamp>;
+  entity_id: number;
+  fetched: Generated<number>;
+  id: Generated<number>;
+  imported: Generated<number>;
+  leased_until: Timestamp | null;
+  number: number;
+  relation: string;
+  source_objects: Generated<number>;
+  stage: number;
+  state: Generated<string>;
+}
+
 export interface CiComputeUsage {
   month: string;
   namespace_id: number;
@@ -2058,6 +2115,10 @@ export interface DB {
   award_emoji: AwardEmoji;
   badges: Badges;
   broadcast_messages: BroadcastMessages;
+  bulk_import_entities: BulkImportEntities;
+  bulk_import_failures: BulkImportFailures;
+  bulk_import_steps: BulkImportSteps;
+  bulk_imports: BulkImports;
   ci_compute_usage: CiComputeUsage;
   ci_job_artifacts: CiJobArtifacts;
   ci_job_sessions: CiJobSessions;

@@ -10,6 +10,9 @@ export interface GetOptions {
   readonly maximumBytes: number
   /** Milliseconds for everything together. */
   readonly timeout: number
+  /** Credentials among them go to the host of the address alone, wherever that sends us on to. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
 }
 
 export interface PostOptions extends GetOptions {
@@ -36,6 +39,7 @@ interface Sent {
   readonly verified?: boolean
   readonly identity?: ClientIdentity | undefined
   readonly follows?: boolean
+  readonly signal?: AbortSignal
 }
 
 export type Got =
@@ -91,7 +95,7 @@ export class Outbound {
 
   /** Never rejects: what goes wrong is the other side's, and part of the answer. */
   getText(url: string, options: GetOptions): Promise<Got> {
-    return this.#text(url, { method: 'GET' }, options)
+    return this.#text(url, { method: 'GET', ...passedOn(options) }, options)
   }
 
   /** As `getText`, of the answer to what is posted. */
@@ -148,20 +152,25 @@ export class Outbound {
    */
   async stream<Taken extends object>(
     url: string,
-    { timeout }: Pick<GetOptions, 'timeout'>,
+    { timeout, ...options }: Omit<GetOptions, 'maximumBytes'>,
     take: (answer: Incoming) => Promise<Taken>,
   ): Promise<Taken | Failed> {
     let own: { readonly error: unknown } | undefined
-    const got = await this.#follow(url, { method: 'GET' }, timeout, async ({ statusCode, headers, body }) => {
-      const length = Number(headers['content-length'] ?? Number.NaN)
-      const told = Number.isSafeInteger(length) ? length : undefined
-      try {
-        return await take({ status: statusCode, length: told, body })
-      } catch (error) {
-        own = { error }
-        throw error
-      }
-    })
+    const got = await this.#follow(
+      url,
+      { method: 'GET', ...passedOn(options) },
+      timeout,
+      async ({ statusCode, headers, body }) => {
+        const length = Number(headers['content-length'] ?? Number.NaN)
+        const told = Number.isSafeInteger(length) ? length : undefined
+        try {
+          return await take({ status: statusCode, length: told, body })
+        } catch (error) {
+          own = { error }
+          throw error
+        }
+      },
+    )
     if (own !== undefined) throw own.error
     return got
   }
@@ -232,11 +241,13 @@ export class Outbound {
     timeout: number,
     take: (response: Dispatcher.ResponseData) => Promise<Taken>,
   ): Promise<Taken | Failed> {
-    const signal = AbortSignal.timeout(timeout)
+    const inTime = AbortSignal.timeout(timeout)
+    const signal = sent.signal === undefined ? inTime : AbortSignal.any([inTime, sent.signal])
     try {
       let next = url
       for (let hop = 0; hop <= mostRedirects; hop += 1) {
-        const got = await this.#send(next, sent, signal, take)
+        const stays = hop === 0 || new URL(next).origin === new URL(url).origin
+        const got = await this.#send(next, stays ? sent : withoutCredentials(sent), signal, take)
         if (!('location' in got)) return got
         next = new URL(got.location, next).href
       }
@@ -321,6 +332,17 @@ class Closing implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.agent.destroy()
   }
+}
+
+function passedOn({ headers, signal }: Pick<GetOptions, 'headers' | 'signal'>): Partial<Sent> {
+  return { ...(headers !== undefined && { headers }), ...(signal !== undefined && { signal }) }
+}
+
+function withoutCredentials(sent: Sent): Sent {
+  const headers = Object.entries(sent.headers ?? {}).filter(
+    ([name]) => !/^(authorization|private-token)$/i.test(name),
+  )
+  return { ...sent, headers: Object.fromEntries(headers) }
 }
 
 function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {

@@ -1,0 +1,45 @@
+import type { Tx } from '../../kernel/db/index.ts'
+import * as check from './check-records.ts'
+import type { RelationName } from './format.ts'
+import { batches, type Taken } from './read-records.ts'
+import * as write from './write-project.ts'
+
+/** Records of a relation that lie in a file, and where it is told what became of them. */
+export interface RecordFile {
+  readonly file: string
+  readonly relation: string
+  readonly taken: Taken
+  /** Others of the relation have been taken before, out of another file. */
+  readonly further?: boolean
+}
+
+export type Taker<Target> = (tx: Tx, target: Target, records: RecordFile) => Promise<void>
+
+/** Takes the records of a file that pass the check, and counts them. `before`: done once, if there are any. */
+export function taking<Record, Target>(
+  checked: (value: unknown) => Record,
+  writeAll: (tx: Tx, target: Target, records: readonly Record[]) => Promise<void>,
+  before?: (tx: Tx, target: Target) => Promise<void>,
+): Taker<Target> {
+  return async (tx, target, { file, relation, taken, further = false }) => {
+    let begun = further
+    for await (const records of batches(file, relation, checked, taken)) {
+      if (!begun) await before?.(tx, target)
+      begun = true
+      await writeAll(tx, target, records)
+      taken.counts[relation]!.imported += records.length
+    }
+  }
+}
+
+/** How the records of each relation of a project are taken. */
+export const takers: Readonly<{ [Name in RelationName]: Taker<write.Target> }> = {
+  labels: taking(check.checkLabel, write.writeLabels),
+  milestones: taking(check.checkMilestone, write.writeMilestones),
+  issues: taking(check.checkIssue, write.writeIssues),
+  protected_branches: taking(
+    check.checkProtectedBranch,
+    write.writeProtectedBranches,
+    write.forgetProtectedBranches,
+  ),
+}
