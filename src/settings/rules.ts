@@ -1,5 +1,6 @@
 import { parseDuration } from '../kernel/lib/duration.ts'
 import type { SettingName, SettingValues } from './catalogue/index.ts'
+import { certificateFault } from './client-certificate.ts'
 import type { Faults } from './faults.ts'
 import { integrationNames } from './integration-names.ts'
 import { domainName } from './formats.ts'
@@ -186,11 +187,10 @@ const rules: readonly Rule[] = [
     },
   },
   {
-    on: ['external_auth_client_cert', 'external_auth_client_key'],
+    on: ['external_auth_client_cert', 'external_auth_client_key', 'external_auth_client_key_pass'],
     check(values, add) {
-      if (values.external_auth_client_cert !== null && values.external_auth_client_key === null) {
-        add('external_auth_client_key', "can't be blank")
-      }
+      const fault = certificateFault(values)
+      if (fault !== undefined) add(...fault)
     },
   },
   {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Person } from '../world/client.ts'
+import { Client, type Person } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
+import { Browser } from './browser.ts'
 import { during, set } from './effects.ts'
 import { publicKeyOf, type KeyKind } from './keys.ts'
 
@@ -62,10 +63,21 @@ describe('passwords', () => {
 })
 
 describe('tokens', () => {
-  test('disable_personal_access_tokens ends those of people, and no call takes it back', async () => {
+  test('disable_personal_access_tokens ends those of people, and no call with one takes it back', async () => {
+    const password = 'correct horse battery staple'
+    const { username } = await world.user({ admin: true, force_random_password: undefined, password })
+    const browser = new Browser(world)
+    const { body } = await browser.signIn(username, password)
+    const headers = { cookie: browser.cookie, 'x-csrf-token': body['csrf_token'] as string }
+    const administrator = new Client(world.url, headers)
     await during(world, { disable_personal_access_tokens: true }, async () => {
       expect((await user.get('/user')).body).toEqual({ message: '401 Unauthorized' })
       expect((await world.root.put('/application/settings', { first_day_of_week: 1 })).status).toBe(401)
+      // Who is signed in as an administrator still reads and changes them.
+      expect((await administrator.get('/application/settings')).status).toBe(200)
+      const back = await administrator.put('/application/settings', { disable_personal_access_tokens: false })
+      expect(back.status).toBe(200)
+      expect((await user.get('/user')).status).toBe(200)
     })
     expect((await user.get('/user')).status).toBe(200)
   })

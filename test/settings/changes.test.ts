@@ -239,6 +239,54 @@ describe('rules between settings', () => {
     expect((await world.root.get('/application/settings')).body).toEqual(before)
   })
 
+  test('companions are asked for with a switch that is on in the request itself', async () => {
+    for (const values of [{ codenav_enabled: false }, { codenav_url: 'https://codenav.example' }]) {
+      expectStatus(await world.root.put('/application/settings', values), 200)
+    }
+    // That the address is stored does not help.
+    const { status, body } = await world.root.put('/application/settings', { codenav_enabled: true })
+    expect([status, body]).toEqual([400, { error: 'codenav_url is missing' }])
+    await set(world, { codenav_url: null })
+  })
+
+  test('the old throttle of who is nobody is the one of pages, under another name', async () => {
+    const tripleOf = (shown: Json, name: string) =>
+      ['enabled', 'requests_per_period', 'period_in_seconds'].map((last) => shown[`${name}_${last}`])
+    const [old, web, api] = ['', '_web', '_api'].map((kind) => `throttle_unauthenticated${kind}`) as [
+      string,
+      string,
+      string,
+    ]
+    await during(world, { first_day_of_week: 1 }, async () => {
+      const values = { [`${old}_requests_per_period`]: 901, [`${old}_period_in_seconds`]: 902 }
+      const shown = await set(world, values)
+      expect([tripleOf(shown, old), tripleOf(shown, web)]).toEqual([
+        [false, 901, 902],
+        [false, 901, 902],
+      ])
+      expect(tripleOf(shown, api)).toEqual([false, 3600, 3600])
+      // The present name wins.
+      const both = await set(world, {
+        [`${web}_requests_per_period`]: 903,
+        [`${old}_requests_per_period`]: 904,
+      })
+      expect([tripleOf(both, old), tripleOf(both, web)]).toEqual([
+        [false, 903, 902],
+        [false, 903, 902],
+      ])
+    })
+  })
+
+  test('default_branch_protection_defaults is replaced as a whole', async () => {
+    const shown = async (given: Json) =>
+      (await set(world, { default_branch_protection_defaults: given }))['default_branch_protection_defaults']
+    await during(world, { first_day_of_week: 1 }, async () => {
+      const whole = { allowed_to_push: [{ access_level: 30 }], allow_force_push: true }
+      expect(await shown(whole)).toEqual(whole)
+      expect(await shown({ allow_force_push: false })).toEqual({ allow_force_push: false })
+    })
+  })
+
   test('what the others say stays: old names, old numbers, the raw list', async () => {
     await during(world, { default_branch_protection: 1, first_day_of_week: 1 }, async () => {
       const shown = await set(world, {

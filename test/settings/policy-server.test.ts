@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { knownAcrossProjects } from '../../src/access/index.ts'
@@ -230,10 +231,23 @@ describe('the policy server', () => {
     const secured = asking({ external_authorization_service_url: careful.url })
     await during(world, secured, async () => {
       expect(await look()).toBe(404)
+      const refused = async (values: Json, name: string, text: string) => {
+        const { status, body } = await world.root.put('/application/settings', values)
+        expect([status, body]).toEqual([400, { message: { [`external_auth_client_${name}`]: [text] } }])
+      }
+      const unread = 'could not read private key, is the passphrase correct?'
       const plain = { external_auth_client_cert: certificate, external_auth_client_key: certificateKey }
-      await set(world, { ...plain, external_auth_client_key: lockedCertificateKey })
-      expect(await look()).toBe(404)
-      await set(world, { external_auth_client_key: 'no key' })
+      await refused({ external_auth_client_cert: certificate }, 'key', "can't be blank")
+      await refused({ ...plain, external_auth_client_key: lockedCertificateKey }, 'key', unread)
+      await refused({ ...plain, external_auth_client_key: 'no key' }, 'key', unread)
+      await refused(
+        { ...plain, external_auth_client_cert: 'none' },
+        'cert',
+        'is not a valid X509 certificate.',
+      )
+      const another = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })
+      const mismatch = 'private key does not match certificate.'
+      await refused({ ...plain, external_auth_client_key: another }, 'key', mismatch)
       expect(await look()).toBe(404)
       expect(careful.shown).toEqual([])
       await set(world, plain)
@@ -244,8 +258,9 @@ describe('the policy server', () => {
       })
       expect(await look(world.root)).toBe(200)
       expect(careful.shown).toEqual(['policy.example', 'policy.example'])
-      // Nobody else is let in with a passphrase that does not fit.
-      await set(world, { external_auth_client_key_pass: 'another' })
+      await refused({ external_auth_client_key_pass: 'another' }, 'key', unread)
+      // Without a certificate nobody else is let in.
+      await set(world, { external_auth_client_cert: null })
       expect(await look(await world.user())).toBe(404)
     })
     expect(await look()).toBe(200)
