@@ -35,8 +35,8 @@ function testsText(tests: readonly string[]): string {
 
 /** What becomes of a setting: the tests that show its effect, or why there is none to show. */
 function effectText(name: string, { recorded, needs }: Setting, tests: readonly string[]): string {
-  if (tests.length > 0) return testsText(tests)
   if (recorded === true) return 'stored and shown only'
+  if (tests.length > 0) return testsText(tests)
   if (needs !== undefined) return `stored and shown; it would need a ${needs}`
   return `stored and shown; not in force: there are no ${unproven.get(name)!} yet`
 }
