@@ -48,6 +48,7 @@ export function pageOptions(services: Services, visitors: PageVisitors): PageOpt
         logo: appearancePath('logo', logo),
       }
     },
+    captcha: (ip) => services.signInCaptcha.shownTo(ip),
     providers: () => singleSignOn.offered(),
     securityText: () => settings.values.security_txt_content,
     joinsCohorts: () => settings.values.floc_enabled,

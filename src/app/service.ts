@@ -9,7 +9,7 @@ import { Directory, readLdapConfig } from '../areas/ldap/index.ts'
 import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import { readSingleSignOn, SingleSignOn } from '../areas/single-sign-on/index.ts'
 import { SiteAddresses } from '../areas/sites/index.ts'
-import { Captcha, SpamGuard } from '../areas/spam/index.ts'
+import { Captcha, SignInCaptcha, SpamGuard } from '../areas/spam/index.ts'
 import { Blobs } from '../blobs/index.ts'
 import { openGit } from '../git/index.ts'
 import type { Config } from '../kernel/config/index.ts'
@@ -154,6 +154,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
     outbound,
     captcha,
+    signInCaptcha: new SignInCaptcha({ settings, captcha, counts }),
     spam: new SpamGuard(config.spamFilterUrl, { db, outbound, settings, captcha, externalUrl, log }),
     policy: openPolicyServer({ db, outbound, settings, log }),
     images: await openImages(config, externalUrl, stack),

@@ -4,7 +4,7 @@ import type { LargeContent } from '../areas/git-lfs/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import type { SingleSignOn } from '../areas/single-sign-on/index.ts'
 import type { SiteAddresses } from '../areas/sites/index.ts'
-import type { Captcha, SpamGuard } from '../areas/spam/index.ts'
+import type { Captcha, SignInCaptcha, SpamGuard } from '../areas/spam/index.ts'
 import type { Blobs } from '../blobs/index.ts'
 import type { Images } from './images.ts'
 import type { Plan } from '../kernel/config/index.ts'
@@ -62,6 +62,8 @@ export interface Services {
   readonly outbound: Outbound
   /** Whether captchas were solved. */
   readonly captcha: Captcha
+  /** Who has to solve one to sign in. */
+  readonly signInCaptcha: SignInCaptcha
   /** Keeps spam out of what everybody reads. */
   readonly spam: SpamGuard
   /** Who the instance asks who gets to which project. */

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../kernel/endpoint/headers.ts'
-import { html, Html, pageHeaders } from '../kernel/pages/index.ts'
+import { html, Html, pageHeaders, pageHeadersWith } from '../kernel/pages/index.ts'
 
 const contentTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -26,6 +26,13 @@ export interface PageOptions {
   readonly detour: (headers: IncomingHttpHeaders) => Promise<string | undefined>
   /** What the sign-in page tells somebody who was sent there for this reason. */
   readonly notice: (name: string) => string | undefined
+  /** The captcha that is to be solved by who comes from this address, if one is. */
+  readonly captcha: (ip: string) =>
+    | {
+        readonly siteKey: string
+        readonly script: { readonly address: string; readonly sources: readonly string[] }
+      }
+    | undefined
   /** Who else tells who people are: the sign-in page leads there. */
   readonly providers: () => readonly { readonly name: string; readonly label: string }[]
   /** What the sign-in page shows of the instance: a title, safe HTML, and the path of a picture. */
@@ -67,9 +74,11 @@ export function mountPages(server: FastifyInstance, options: PageOptions): void 
     const notice = typeof name === 'string' ? options.notice(name) : undefined
     const providers = options.providers()
     const appearance = await options.appearance()
-    return notice === undefined && providers.length === 0 && appearance === undefined
+    const captcha = options.captcha(request.ip)
+    const asItIs = notice === undefined && providers.length === 0 && appearance === undefined
+    return asItIs && captcha === undefined
       ? sendPage(request, reply, 'sign-in.html')
-      : sendSignIn(reply, pages.get('sign-in.html')!, { notice, providers, appearance })
+      : sendSignIn(reply, pages.get('sign-in.html')!, { notice, providers, appearance, captcha })
   })
   server.get<{ Params: { name: string } }>('/-/assets/:name', (request, reply) => {
     const file = assets.get(request.params.name)
@@ -86,10 +95,12 @@ function sendSignIn(
     notice,
     providers,
     appearance,
+    captcha,
   }: {
     readonly notice: string | undefined
     readonly providers: ReturnType<PageOptions['providers']>
     readonly appearance: Awaited<ReturnType<PageOptions['appearance']>>
+    readonly captcha: ReturnType<PageOptions['captcha']>
   },
 ): FastifyReply {
   const links = html`<p id="providers">
@@ -112,8 +123,20 @@ function sendSignIn(
     if (logo !== null)
       text = text.replace('<h1><img src="../-/assets/icon.svg"', () => html`<h1><img src="..${logo}"`.text)
   }
+  if (captcha !== undefined) {
+    const { siteKey, script } = captcha
+    const widget = html`<div class="g-recaptcha" data-sitekey="${siteKey}"></div>`
+    const loaded = html`<script src="${script.address}" async defer></script>`
+    text = text
+      .replace('<div id="captcha" hidden></div>', () => widget.text)
+      .replace('</head>', () => `${loaded.text}</head>`)
+  }
   return reply
-    .headers({ ...headers, 'cache-control': 'no-store' })
+    .headers({
+      ...headers,
+      ...(captcha !== undefined && pageHeadersWith(["'none'"], captcha.script.sources)),
+      'cache-control': 'no-store',
+    })
     .removeHeader('etag')
     .send(text)
 }

@@ -55,7 +55,8 @@ beforeEach(() => {
 
 const local = { allow_local_requests_from_web_hooks_and_services: true }
 const filter = { ...local, spamfilter_enabled: true, spamfilter_api_key: 'filter-key' }
-const captcha = { recaptcha_enabled: true, recaptcha_site_key: 'site', recaptcha_private_key: 'private' }
+const keys = { recaptcha_site_key: 'site', recaptcha_private_key: 'private' }
+const captcha = { recaptcha_enabled: true, ...keys }
 const issues = () => `/projects/${project.id}/issues`
 const spam = { title: 'Buy pills', description: 'Cheap pills' }
 const recognised = (kind: string, rest = 'to proceed.') =>
@@ -239,5 +240,36 @@ describe('captchas', () => {
     })
     await during(world, open, async () => expect(await signUp()).toBe(302))
     expect(await (await fetch(`${world.url}/users/sign_up`)).text()).not.toContain('g-recaptcha')
+  })
+
+  test('login_recaptcha_protection_enabled: who often failed to sign in solves one', async () => {
+    const password = 'correct horse battery'
+    const { username } = await world.user({ force_random_password: undefined, password })
+    const signIn = async (secret: string, response?: string): Promise<[number, string | undefined]> => {
+      const fields = {
+        login: username,
+        password: secret,
+        ...(response && { 'g-recaptcha-response': response }),
+      }
+      const answer = await fetch(`${world.url}/users/sign_in`, {
+        method: 'POST',
+        body: JSON.stringify(fields),
+        headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+      })
+      return [answer.status, ((await answer.json()) as { needs?: string }).needs]
+    }
+    const page = async (): Promise<string> => (await fetch(`${world.url}/users/sign_in`)).text()
+    await during(world, { ...local, ...keys, login_recaptcha_protection_enabled: true }, async () => {
+      for (let tries = 0; tries < 5; tries += 1) {
+        expect(await page()).not.toContain('g-recaptcha')
+        expect(await signIn('wrong')).toEqual([401, undefined])
+      }
+      expect(await page()).toContain('<div class="g-recaptcha" data-sitekey="site"></div>')
+      expect(await signIn(password)).toEqual([401, 'captcha'])
+      expect(await signIn(password, 'guessed')).toEqual([401, 'captcha'])
+      expect(await signIn(password, 'solved')).toEqual([200, undefined])
+    })
+    expect(await page()).not.toContain('g-recaptcha')
+    expect(await signIn(password)).toEqual([200, undefined])
   })
 })

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
+import type { SignInCaptcha } from '../spam/index.ts'
 import { mountSignIn } from './page-routes.ts'
 import { mountPasswordPages } from './password-pages.ts'
 import type { SignInServices } from './sign-in.ts'
@@ -24,7 +25,7 @@ export {
 const forgetting = 'forget-ended-sessions'
 
 /** Sign-in of browsers by password and second factor, and the sessions that come of it. */
-export function sessions(services: SignInServices): {
+export function sessions(services: SignInServices & { readonly signInCaptcha: SignInCaptcha }): {
   endpoints: Endpoint[]
   mount: (server: FastifyInstance) => void
   tasks: Task[]

@@ -3,6 +3,7 @@ import { csrfTokenOf, sessionOf } from '../../access/index.ts'
 import { nameRequest } from '../../kernel/log/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import { digestToken } from '../../kernel/lib/secrets.ts'
+import { captchaAnswer, type SignInCaptcha } from '../spam/index.ts'
 import { cookiesOf, deviceIn, endedCookie } from './cookie.ts'
 import { readForm } from './form.ts'
 import { isOwnPage } from './own-page.ts'
@@ -13,7 +14,11 @@ import * as store from './store.ts'
 const tries = 60
 
 /** What the sign-in page sends to. Not of the REST API, which makes no sessions. */
-export function mountSignIn(server: FastifyInstance, services: SignInServices): void {
+export function mountSignIn(
+  server: FastifyInstance,
+  services: SignInServices & { readonly signInCaptcha: SignInCaptcha },
+): void {
+  const { signInCaptcha } = services
   const attempts = new RateLimit(tries, 60)
 
   server.post('/users/sign_in', async (request, reply) => {
@@ -22,6 +27,9 @@ export function mountSignIn(server: FastifyInstance, services: SignInServices): 
     attempts.use(request.ip)
     const form = await readForm(request.raw)
     if (form === undefined) return refuse(reply, 400, 'The form could not be read.')
+    if (!(await signInCaptcha.admits(request.ip, form[captchaAnswer] ?? ''))) {
+      return refuse(reply, 401, 'Please solve the captcha.', 'captcha')
+    }
     const result = await signIn(
       services,
       {
@@ -38,6 +46,8 @@ export function mountSignIn(server: FastifyInstance, services: SignInServices): 
         device: deviceIn(request.headers.cookie),
       },
     )
+    // Who is asked for more has shown a password already.
+    if ('refused' in result && result.needs === undefined) signInCaptcha.noteFailure(request.ip)
     if ('refused' in result) return refuse(reply, 401, result.refused, result.needs)
     return send(reply.header('set-cookie', cookiesOf(services, result)), 200, {
       username: result.account.username,

@@ -4,9 +4,6 @@ import type { Captcha } from '../spam/index.ts'
 
 export type Faults = Readonly<Record<string, readonly string[]>>
 
-/** The field in which the script of a captcha leaves the answer. */
-export const captchaAnswer = 'g-recaptcha-response'
-
 /** A field that people do not see, and machines fill in. */
 export const trap = 'middle_name'
 

@@ -8,6 +8,9 @@ export interface CaptchaServices {
   readonly log: Logger
 }
 
+/** The field in which its script leaves the answer. */
+export const captchaAnswer = 'g-recaptcha-response'
+
 /** Milliseconds for the provider to say whether a captcha was solved. */
 const timeout = 5000
 const mostBytes = 10_000

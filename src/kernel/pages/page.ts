@@ -3,11 +3,11 @@ import { html, type Html } from './html.ts'
 
 /** The pages load nothing from elsewhere, run no script but their own, and cannot be framed. `forms`: where theirs lead. */
 export function pageHeaders(...forms: readonly string[]): Record<string, string> {
-  return headersWith(forms, [])
+  return pageHeadersWith(forms, [])
 }
 
-/** `guests`: whose scripts run, and open frames of their own. */
-function headersWith(forms: readonly string[], guests: readonly string[]): Record<string, string> {
+/** As `pageHeaders`. `guests`: whose scripts run, too, and open frames of their own. */
+export function pageHeadersWith(forms: readonly string[], guests: readonly string[]): Record<string, string> {
   const policy = [
     "default-src 'none'",
     ["script-src 'self'", ...guests].join(' '),
@@ -65,7 +65,7 @@ export function sendFormPage(
     </html> `
   return reply
     .code(status)
-    .headers(headersWith(["'self'", ...targets], script?.sources ?? []))
+    .headers(pageHeadersWith(["'self'", ...targets], script?.sources ?? []))
     .header('content-type', 'text/html; charset=utf-8')
     .header('cache-control', 'no-store')
     .send(page.text)

@@ -67,7 +67,6 @@ export const signUpSettings = {
   ),
   login_recaptcha_protection_enabled: flag(false, 'Asks for a captcha after failed sign-ins.', {
     strict: true,
-    needs: 'captcha provider',
   }),
   recaptcha_enabled: flag(false, 'Asks for a captcha at sign-up and for suspected spam.', {
     strict: true,

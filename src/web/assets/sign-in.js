@@ -11,6 +11,9 @@ form.addEventListener('submit', async (event) => {
   const { status, body } = await send(location.href, fields, { 'content-type': 'application/json' })
   if (status !== 200) {
     message.textContent = body.message ?? 'That did not work.'
+    // The page as it is now has none yet; each answer counts once.
+    if (body.needs === 'captcha' && document.querySelector('.g-recaptcha') === null) location.reload()
+    globalThis.grecaptcha?.reset()
     ask(body.needs)
     return
   }
