@@ -14,7 +14,10 @@ export async function optimise(place: Workplace, signal?: AbortSignal): Promise<
  * Bytes of all objects, with those that are not let in yet; 0 where there is no repository. What it borrows of another
  * is not counted.
  */
-export async function storedSize({ path: place, quarantine }: Workplace): Promise<number> {
+export async function storedSize({
+  path: place,
+  quarantine,
+}: Pick<Workplace, 'path' | 'quarantine'>): Promise<number> {
   const objects = path.join(place, 'objects')
   const names = (await readdir(objects).catch(() => [])).filter(
     (name) => name === 'pack' || /^[0-9a-f]{2}$/.test(name),
@@ -24,12 +27,15 @@ export async function storedSize({ path: place, quarantine }: Workplace): Promis
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
+/** A repack may take folders and files away meanwhile. */
 async function sizeOf(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  })
   let size = 0
   for (const entry of entries) {
     if (!entry.isFile()) continue
-    // A repack may have taken it away.
     size += await stat(path.join(entry.parentPath, entry.name)).then(
       (found) => found.size,
       () => 0,

@@ -28,6 +28,7 @@ export const openWhenArchived: ReadonlyMap<string, number> = new Map([
   ['POST /groups/:id/restore', 201],
   ['POST /groups/:id/archive', 422],
   ['POST /groups/:id/export', 202],
+  ['POST /groups/:id/export_relations', 202],
   ['PUT /groups/:id/notification_settings', 200],
   ['POST /groups/:id/labels/:label_id/subscribe', 201],
   ['POST /groups/:id/epics/:epic_iid/todo', 201],
