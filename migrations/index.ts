@@ -119,6 +119,7 @@ import * as policyVerdicts from './0285-policy-verdicts.ts'
 import * as pushMirrors from './0270-push-mirrors.ts'
 import * as spamLogs from './0286-spam-logs.ts'
 import * as directTransfers from './0281-direct-transfers.ts'
+import * as pullMirrors from './0271-pull-mirrors.ts'
 import * as topics from './0235-topics.ts'
 import * as sizesOfProjects from './0236-sizes-of-projects.ts'
 import * as pausesOfDefaultBranches from './0231-pauses-of-default-branches.ts'
@@ -225,6 +226,7 @@ export const migrations: MigrationList = {
   '0270-push-mirrors': pushMirrors,
   '0286-spam-logs': spamLogs,
   '0281-direct-transfers': directTransfers,
+  '0271-pull-mirrors': pullMirrors,
   '0235-topics': topics,
   '0236-sizes-of-projects': sizesOfProjects,
   '0231-pauses-of-default-branches': pausesOfDefaultBranches,

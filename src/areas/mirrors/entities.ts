@@ -15,6 +15,7 @@ import { readHostKey } from './host-keys.ts'
 export const contexts = {
   address: 'push_mirrors.address',
   privateKey: 'push_mirrors.private_key',
+  pullAddress: 'pull_mirrors.address',
 } as const
 
 export const authMethods = ['password', 'ssh_public_key'] as const

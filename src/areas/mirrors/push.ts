@@ -1,26 +1,17 @@
-import {
-  GitError,
-  listRefs,
-  pushRemote,
-  RemoteRefusal,
-  type RemotePush,
-  type RemoteWire,
-} from '../../git/index.ts'
+import { listRefs, pushRemote, type RemotePush } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
-import { protectionOf, rulesOf } from '../protected-branches/index.ts'
+import { enqueue } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
-import { readAddress, withoutSecrets, type Address } from './address.ts'
-import { HttpWire } from './http-wire.ts'
-import { daemonWire } from './line-wire.ts'
-import { planPush } from './plan-push.ts'
-import { MirrorProblem } from './problem.ts'
-import { compilePattern } from './rules.ts'
-import { sshWire } from './ssh-wire.ts'
+import { readAddress, type Address } from './address.ts'
+import { branchFilter } from './branch-filter.ts'
 import { contexts } from './entities.ts'
+import { planPush } from './plan-push.ts'
+import type { Outcome, Work } from './runner.ts'
 import * as store from './store.ts'
+import { failedBy, failureOf, named, wireTo } from './wire.ts'
 
 export interface PushServices {
   readonly db: Database
@@ -30,38 +21,52 @@ export interface PushServices {
   readonly places: RepositoryPlaces
 }
 
-export type Outcome =
-  { readonly ok: true } | { readonly ok: false; readonly error: string; readonly passing: boolean }
+export const pushTask = 'mirrors:push'
 
-const mostNamed = 10
+/** Minutes until it is tried again, after the first, the second and the third failure that may pass by itself. */
+const retries = [1, 5, 15]
 
-/** Brings a mirror up to what the project is now. Rejects only where it was stopped. */
-export async function pushMirror(
+/** A task that looks for mirrors that are due, in time. */
+export async function enqueuePush(
+  db: Parameters<typeof enqueue>[0],
+  due: store.Due | undefined,
+): Promise<void> {
+  if (due === undefined) return
+  await enqueue(db, pushTask, {}, { runAt: new Date(due.due_at), key: `${pushTask}:${due.id}` })
+}
+
+export function pushWork(services: PushServices): Work<store.ClaimedMirror> {
+  const { db } = services
+  return {
+    claim: (runner, seconds) => store.claim(db.writer, runner, seconds),
+    renew: (runner, seconds) => store.renew(db.writer, runner, seconds),
+    release: (runner) => store.release(db.writer, runner),
+    // Of a repository without anything in it nothing is taken for gone.
+    run: async (mirror, signal) => (mirror.empty ? { ok: true } : pushMirror(services, mirror, signal)),
+    async settle(runner, outcome) {
+      const due = outcome.ok
+        ? await store.succeed(db.writer, runner)
+        : await store.fail(db.writer, runner, outcome.error, outcome.passing ? retries : [])
+      await enqueuePush(db.writer, due)
+    },
+  }
+}
+
+/** Brings a mirror up to what the project is now. */
+async function pushMirror(
   services: PushServices,
   mirror: store.ClaimedMirror,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const address = readAddress(services.cipher.open(mirror.address, contexts.address))
   if ('fault' in address) return { ok: false, error: address.fault, passing: false }
-  const failed = (text: string, passing = false): Outcome => ({
-    ok: false,
-    error: withoutSecrets(text, address),
-    passing,
-  })
   try {
     const { pushed, diverged } = await push(services, mirror, address, signal)
-    if (pushed.refused.length > 0) return failed(wordsOf(pushed))
+    if (pushed.refused.length > 0) return failedBy(wordsOf(pushed), address)
     if (diverged.length === 0) return { ok: true }
-    return failed(`Some refs have diverged and were left as they are: ${named(diverged)}`)
+    return failedBy(`Some refs have diverged and were left as they are: ${named(diverged)}`, address)
   } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof MirrorProblem) return failed(error.message, error.passing)
-    if (error instanceof RemoteRefusal) return failed(`The other side refuses: ${error.message}`)
-    if (error instanceof GitError && (error.failure === 'protocol' || error.failure === 'too-large')) {
-      return failed(`The other side does not answer as git does: ${error.message}`, true)
-    }
-    services.log.warn({ err: error, mirror: mirror.id }, 'a mirror could not be brought up to date')
-    return failed('The push failed', true)
+    return failureOf(error, { address, signal, log: services.log, mirror: mirror.id })
   }
 }
 
@@ -71,10 +76,17 @@ async function push(
   address: Address,
   signal: AbortSignal,
 ): Promise<{ readonly pushed: RemotePush; readonly diverged: readonly string[] }> {
-  const repository = services.places.of({ id: mirror.project_id, storage: mirror.storage })
+  const { db, cipher, outbound, places } = services
+  const repository = places.of({ id: mirror.project_id, storage: mirror.storage })
   const local = await listRefs(repository, mirror.refs_version)
   const isMirrored = await branchFilter(services, mirror)
-  await using wire = wireTo(services, mirror, address, signal)
+  const byKey = mirror.auth_method === 'ssh_public_key' && mirror.private_key !== null
+  const login = {
+    privateKey: byKey ? cipher.open(mirror.private_key, contexts.privateKey) : undefined,
+    hostKeys: mirror.host_keys,
+    remember: (hostKey: string) => store.rememberHostKey(db.writer, mirror.id, hostKey),
+  }
+  await using wire = wireTo(outbound, address, login, signal)
   let diverged: readonly string[] = []
   const pushed = await pushRemote(
     repository,
@@ -93,50 +105,7 @@ async function push(
   return { pushed, diverged }
 }
 
-async function branchFilter(
-  { db }: PushServices,
-  { project_id, only_protected_branches, branch_regex }: store.ClaimedMirror,
-): Promise<(branch: string) => boolean> {
-  if (only_protected_branches) {
-    const rules = await rulesOf(db.reader, project_id, null)
-    return (branch) => protectionOf(branch, rules) !== undefined
-  }
-  const pattern = branch_regex === null ? undefined : compilePattern(branch_regex)
-  return pattern === undefined ? () => true : (branch) => pattern.matcher(branch).find()
-}
-
-function wireTo(
-  { db, cipher, outbound }: PushServices,
-  { id, private_key, auth_method, host_keys }: store.ClaimedMirror,
-  address: Address,
-  signal: AbortSignal,
-): RemoteWire {
-  switch (address.scheme) {
-    case 'http':
-    case 'https':
-      return new HttpWire(outbound, address, signal)
-    case 'git':
-      return daemonWire(outbound, address, signal)
-    case 'ssh': {
-      const byKey = auth_method === 'ssh_public_key' && private_key !== null
-      const login = {
-        privateKey: byKey ? cipher.open(private_key, contexts.privateKey) : undefined,
-        hostKeys: host_keys,
-        remember: (hostKey: string) => store.rememberHostKey(db.writer, id, hostKey),
-      }
-      return sshWire(outbound, address, login, signal)
-    }
-  }
-}
-
 function wordsOf({ refused, words }: RemotePush): string {
-  const first = refused.slice(0, mostNamed).map(({ update, reason }) => `${update.ref} (${reason})`)
-  const more = refused.length > mostNamed ? [`and ${refused.length - mostNamed} more`] : []
-  const list = [...first, ...more].join(', ')
+  const list = named(refused.map(({ update, reason }) => `${update.ref} (${reason})`))
   return `Some refs were refused: ${list}${words === '' ? '' : `\n${words}`}`
-}
-
-function named(refs: readonly string[]): string {
-  const more = refs.length > mostNamed ? [`and ${refs.length - mostNamed} more`] : []
-  return [...refs.slice(0, mostNamed), ...more].join(', ')
 }

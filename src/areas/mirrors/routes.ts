@@ -12,14 +12,15 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { notFound, refused } from '../../kernel/errors/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import { readAddress, shownAddress } from './address.ts'
 import { authMethods, contexts, pushMirror, PushMirror } from './entities.ts'
 import { newKey } from './host-keys.ts'
-import { enqueueRun, type RunnerServices } from './push-runner.ts'
+import { enqueuePush, type PushServices } from './push.ts'
 import { checkAddress, checkMethod, checkPattern, readHostKeys, requireMirroring } from './rules.ts'
 import * as store from './store.ts'
 
-export type MirrorServices = RunnerServices & { readonly plan: Plan }
+export type MirrorServices = PushServices & { readonly settings: Settings; readonly plan: Plan }
 
 const path = '/projects/:id/remote_mirrors'
 const record = 'Remote Mirror'
@@ -180,7 +181,7 @@ export function pushMirrorEndpoints(services: MirrorServices): Endpoint[] {
             { ...values, key },
           )
           if (!row.enabled) return shown(row)
-          await enqueueRun(tx, await store.askNow(tx, row.id))
+          await enqueuePush(tx, await store.askNow(tx, row.id))
           return shown({ ...row, update_status: 'scheduled' })
         })
       },
@@ -211,7 +212,7 @@ export function pushMirrorEndpoints(services: MirrorServices): Endpoint[] {
           if (!('fault' in address)) checkMethod(values.auth_method, address)
           const row = await store.change(tx, params.mirror_id, values)
           if (before.enabled || !row.enabled) return shown(row)
-          await enqueueRun(tx, await store.askNow(tx, row.id))
+          await enqueuePush(tx, await store.askNow(tx, row.id))
           return shown({ ...row, update_status: 'scheduled' })
         })
       },
@@ -247,7 +248,7 @@ export function pushMirrorEndpoints(services: MirrorServices): Endpoint[] {
       read: ({ params }) => store.one(params.mirror_id),
       async handle({ params, rows }) {
         if (!rows[0]!.enabled) throw refused(400, 'The mirror is not enabled')
-        await db.transaction(async (tx) => enqueueRun(tx, await store.askNow(tx, params.mirror_id)))
+        await db.transaction(async (tx) => enqueuePush(tx, await store.askNow(tx, params.mirror_id)))
       },
     }),
   ]

@@ -33,6 +33,7 @@ export interface CreateParams {
   readonly template_name?: string | undefined
   readonly template_project_id?: number | undefined
   readonly import_url?: string | undefined
+  readonly mirror?: boolean | undefined
 }
 
 /** Who creates, and for whom: his own namespace is where a project goes that names none. */

@@ -173,7 +173,7 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
     ...levelNames(features),
     emails_disabled: !settings.emails_enabled,
     creator_id: row.creator_id,
-    import_url: null,
+    import_url: maintainers ? (row.pull_mirror?.url ?? null) : null,
     import_type: row.import_type,
     import_status: row.import_status,
     import_error: row.import_error,
@@ -188,6 +188,7 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
     requirements_enabled: paid ? open('requirements') : undefined,
     compliance_frameworks: paid ? [] : undefined,
     ...(row.custom_attributes != null && { custom_attributes: row.custom_attributes }),
+    ...(paid && mirrorEntity(row)),
     ...shownSettings(settings, { maintainers, paid }),
     mr_default_target_self: row.forked_from === null ? null : settings.mr_default_target_self,
     ...(maintainers && {
@@ -196,6 +197,13 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
       runner_token_expiration_interval: null,
     }),
   }
+}
+
+/** Of the repository elsewhere that it follows. */
+function mirrorEntity({ pull_mirror: mirror }: ProjectRow) {
+  if (mirror === null) return { mirror: false }
+  const { url: _, ...rest } = mirror
+  return { mirror: true, ...rest }
 }
 
 /** Where a fork comes from, for those who may see that. */

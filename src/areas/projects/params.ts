@@ -24,12 +24,23 @@ const source = {
   import_url: Optional(Text()),
 }
 
+/** A repository elsewhere that the project follows, from the plan Premium on. */
+const mirror = {
+  mirror: Optional(Flag({ description: 'Whether it follows the repository at `import_url`' })),
+  mirror_trigger_builds: Optional(Flag({ description: 'Whether pipelines run for what is fetched' })),
+  only_mirror_protected_branches: Optional(Flag()),
+  mirror_branch_regex: Optional(
+    Nullable(Text({ maxLength: 255, description: 'Only branches whose names match (RE2)' })),
+  ),
+}
+
 export const createParams = Fields({
   name: Optional(Text({ maxLength: 255, description: 'By default the path' })),
   path: Optional(Text({ maxLength: 255, description: 'By default made from the name' })),
   namespace_id: Optional(Id({ description: "By default the caller's own namespace" })),
   ...common,
   ...source,
+  ...mirror,
   ...levelParams,
   ...settingParams('create'),
 })
@@ -59,6 +70,10 @@ export const updateParams = Fields({
   name: Optional(Text({ maxLength: 255 })),
   path: Optional(Text({ maxLength: 255 })),
   ...common,
+  ...mirror,
+  import_url: Optional(Text({ description: 'With the login, if it needs one' })),
+  mirror_user_id: Optional(Id({ description: 'In whose name; for administrators' })),
+  mirror_overwrites_diverged_branches: Optional(Flag({ description: 'Whether what is here only gives way' })),
   ...levelParams,
   ...settingParams('update'),
 })

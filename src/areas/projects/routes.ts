@@ -9,10 +9,12 @@ import {
   type Actor,
   type User,
 } from '../../access/index.ts'
+import { offers } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { Either, Fields, Flag, Optional, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Outbound } from '../../kernel/outbound/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { setAvatar, takeAvatar, type SentAvatar } from '../avatars/index.ts'
@@ -27,6 +29,7 @@ import { changesMergeSettingsOnly } from './merge-settings.ts'
 import type { ForkServices } from './forking.ts'
 import { commitReadme, readmePath, type Bring } from './first-commit.ts'
 import { findLandmarks } from './landmarks.ts'
+import { mirrorChange, type MirrorParams } from './mirror-change.ts'
 import { createForUserParams, createParams, createRules, updateParams } from './params.ts'
 import type { ProjectRow } from './rows.ts'
 import { showProjects, type ShowServices } from './shown.ts'
@@ -34,6 +37,7 @@ import * as store from './store.ts'
 import { updateProject } from './update.ts'
 
 export interface ProjectServices extends ShowServices {
+  readonly outbound: Outbound
   readonly db: Database
   readonly events: Events
   readonly settings: Settings
@@ -44,13 +48,21 @@ export interface ProjectServices extends ShowServices {
 
 export function projectEndpoints(services: ProjectServices): Endpoint[] {
   const { db, settings } = services
+  const offersMirrors = offers(services.plan, 'pull_mirrors')
 
   const create = async (
     creator: { actor: Actor; user: User },
-    params: CreateParams & { readonly initialize_with_readme: boolean; readonly avatar?: SentAvatar },
+    params: CreateParams &
+      MirrorParams & { readonly initialize_with_readme: boolean; readonly avatar?: SentAvatar },
   ) => {
-    const made = await createProject({ ...services, settings: settings.values }, creator, params)
-    await db.transaction((tx) => setAvatar(tx, 'project', made.id, params.avatar))
+    const follows = params.mirror === true && offersMirrors
+    const mirror = follows ? await mirrorChange(services, creator.actor, undefined, params) : undefined
+    const here = { ...services, settings: settings.values }
+    const made = await createProject(here, creator, { ...params, mirror: follows })
+    await db.transaction(async (tx) => {
+      await setAvatar(tx, 'project', made.id, params.avatar)
+      await mirror?.(tx, made.id)
+    })
     if (params.initialize_with_readme) {
       await commitReadme(services, creator, made)
       await store.setReadme(db.writer, made.id, readmePath)
@@ -146,9 +158,13 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
         // A custom role may give the settings of merge requests alone.
         const less = changesMergeSettingsOnly(params) && may(actor, 'admin_merge_request_settings', project)
         if (!less) require(actor, 'admin_project', project)
+        const mirror = offersMirrors ? await mirrorChange(services, actor, project.id, params) : undefined
         await updateProject({ ...services, settings: settings.values }, actor, project, params)
         if (params.default_branch !== undefined) await findLandmarks(services, project.id)
-        await db.transaction((tx) => setAvatar(tx, 'project', project.id, params.avatar))
+        await db.transaction(async (tx) => {
+          await setAvatar(tx, 'project', project.id, params.avatar)
+          await mirror?.(tx, project.id)
+        })
         return full(actor, project.id)
       },
     }),

@@ -38,6 +38,14 @@ export interface PlainProjectRow extends HomeRow {
   readonly role: number
 }
 
+export interface PullMirrorColumns {
+  readonly url: string
+  readonly mirror_user_id: number | null
+  readonly mirror_trigger_builds: boolean
+  readonly only_mirror_protected_branches: boolean
+  readonly mirror_overwrites_diverged_branches: boolean
+}
+
 /** A project as the whole of answers needs it. */
 export interface ProjectRow extends PlainProjectRow {
   /** Whose personal namespace it lies in. */
@@ -48,6 +56,8 @@ export interface ProjectRow extends PlainProjectRow {
   readonly import_status: string
   readonly import_type: string | null
   readonly import_error: string | null
+  /** The repository elsewhere that it follows. */
+  readonly pull_mirror: PullMirrorColumns | null
   readonly marked_for_deletion_on: string | null
   /** The registration token for its runners, sealed; left out in lists. */
   readonly sealed_runners_token?: string | null
@@ -104,6 +114,12 @@ export const projectColumns = sql`
   ${plainColumns('p', 'n')}, access.project_access, access.group_access, access.role, access.permissions,
   p.import_status, p.import_type,
   p.import_error, ${markedOn('p')} as marked_for_deletion_on,
+  (
+    select json_build_object('url', mirror.shown_address, 'mirror_user_id', mirror.user_id,
+      'mirror_trigger_builds', mirror.trigger_builds,
+      'only_mirror_protected_branches', mirror.only_protected_branches,
+      'mirror_overwrites_diverged_branches', mirror.overwrites_diverged_branches)
+    from pull_mirrors mirror where mirror.project_id = p.id and mirror.enabled) as pull_mirror,
   (select ${basicUserJson('u')} from users u where u.id = n.owner_id) as owner,
   case when p.forked_from_id is not null then (
     select to_json(origin) from (

@@ -119,14 +119,15 @@ export function checkLimit(limit: number, there: number): void {
   throw new ApiError(403, { error: [text] })
 }
 
-/** There are no project templates, and nothing is imported from elsewhere. */
+/** There are no project templates, and nothing is imported from elsewhere once and for all: mirrors follow. */
 export function checkSource(params: {
   readonly template_name?: string | undefined
   readonly template_project_id?: number | undefined
   readonly import_url?: string | undefined
+  readonly mirror?: boolean | undefined
 }): void {
-  const { template_name: template, template_project_id: project, import_url: url } = params
-  if (url !== undefined && url !== '') throw forbidden()
+  const { template_name: template, template_project_id: project, import_url: url, mirror } = params
+  if (url !== undefined && url !== '' && mirror !== true) throw forbidden()
   const asked = template ?? (project === undefined ? '' : String(project))
   if (asked !== '') throw invalid({ template_name: [`'${asked}' is unknown or invalid`] })
 }

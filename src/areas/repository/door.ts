@@ -117,6 +117,23 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
     if (rejected.length > 0) throw new Error(`a change of the service was not taken: ${rejected[0]!.reason}`)
   }
 
+  /**
+   * As `bring`, of refs that have nothing to do with one another: each moves or does not, as the outcome says. What
+   * options a push may have the mover gives.
+   */
+  bringEach(
+    mover: Pick<Mover, 'actor' | 'project' | 'pushOptions'>,
+    updates: readonly RefUpdate[],
+    quarantine: Quarantine | undefined,
+  ): Promise<UpdateOutcome> {
+    return updateRefs(this.#places.of(mover.project), updates, {
+      from: 'service',
+      guard: allowAll,
+      journal: this.#journal(mover, mover.pushOptions ?? []),
+      quarantine,
+    })
+  }
+
   /** What follows the first push to a project, for one that came into being with its branches. */
   adopt(tx: Tx, projectId: number, defaultBranch: string): Promise<void> {
     return this.#rules.firstBranch(tx, projectId, defaultBranch)

@@ -1446,6 +1446,29 @@ export interface ProtectedTags {
   updated_at: Generated<Timestamp>;
 }
 
+export interface PullMirrors {
+  address: string;
+  branch_regex: string | null;
+  due_at: Timestamp | null;
+  enabled: boolean;
+  failures: Generated<number>;
+  host_keys: Generated<string[]>;
+  id: Generated<number>;
+  last_error: string | null;
+  last_successful_update_at: Timestamp | null;
+  last_update_at: Timestamp | null;
+  last_update_started_at: Timestamp | null;
+  only_protected_branches: boolean;
+  overwrites_diverged_branches: boolean;
+  project_id: number;
+  runner: string | null;
+  running_until: Timestamp | null;
+  shown_address: string;
+  trigger_builds: boolean;
+  update_status: Generated<string>;
+  user_id: number | null;
+}
+
 export interface PushMirrors {
   address: string;
   asked_at: Timestamp | null;
@@ -2222,6 +2245,7 @@ export interface DB {
   protected_branches: ProtectedBranches;
   protected_tag_create_levels: ProtectedTagCreateLevels;
   protected_tags: ProtectedTags;
+  pull_mirrors: PullMirrors;
   push_mirrors: PushMirrors;
   push_rules: PushRules;
   ref_updates: RefUpdates;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Request, Scenarios, Stage } from '../stage.ts'
 import { plain } from '../stage.ts'
+import { expectStatus } from '../../../world/world.ts'
 
 /** An address that nobody asks for: it is no name of a host. */
 const url = 'http://192.0.2.1/x.git'
@@ -28,6 +29,17 @@ async function held(stage: Stage): Promise<Request> {
   return { path: path! }
 }
 
+/** A mirror that is enabled, and that a node which is none holds already. */
+async function followed(stage: Stage): Promise<Request> {
+  const { world } = stage
+  const body = { url, enabled: false, mirror_trigger_builds: true }
+  expectStatus(await world.root.put(`${stage.projectPath}/mirror/pull`, body), 200)
+  await sql`
+    update pull_mirrors set enabled = true, runner = gen_random_uuid(), running_until = now() + interval '1 hour'
+    where project_id = ${stage.project['id'] as number}`.execute(world.service.services.db.writer)
+  return {}
+}
+
 export const mirrorScenarios: Scenarios = {
   'GET /projects/:id/remote_mirrors': { '': plain },
   'GET /projects/:id/remote_mirrors/:mirror_id': { '': mirror },
@@ -38,4 +50,7 @@ export const mirrorScenarios: Scenarios = {
   },
   'DELETE /projects/:id/remote_mirrors/:mirror_id': { '': mirror },
   'POST /projects/:id/remote_mirrors/:mirror_id/sync': { '': held },
+  'GET /projects/:id/mirror/pull': { '': followed },
+  'PUT /projects/:id/mirror/pull': { '': () => ({ body: { enabled: false, url } }) },
+  'POST /projects/:id/mirror/pull': { '': followed },
 }

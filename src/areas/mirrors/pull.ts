@@ -1,0 +1,113 @@
+import { enterById, may, project as projectKind, type ProjectSubject } from '../../access/index.ts'
+import { fetchRemote, listRefs, type Oid, type RefName } from '../../git/index.ts'
+import type { Settings } from '../../settings/index.ts'
+import { enqueue } from '../../tasks/index.ts'
+import type { RefDoor } from '../repository/index.ts'
+import { readAddress, type Address } from './address.ts'
+import { branchFilter } from './branch-filter.ts'
+import { contexts } from './entities.ts'
+import { differing, planPull } from './plan-pull.ts'
+import { MirrorProblem } from './problem.ts'
+import * as store from './pull-store.ts'
+import type { PushServices } from './push.ts'
+import type { Outcome, Work } from './runner.ts'
+import { failureOf, named, wireTo } from './wire.ts'
+
+export interface PullServices extends PushServices {
+  readonly settings: Settings
+  readonly door: RefDoor<ProjectSubject>
+}
+
+export const pullTask = 'mirrors:pull'
+
+/** A task that looks for mirrors that are due, in time. */
+export async function enqueuePull(
+  db: Parameters<typeof enqueue>[0],
+  due: store.Due | undefined,
+): Promise<void> {
+  if (due === undefined) return
+  await enqueue(db, pullTask, {}, { runAt: new Date(due.due_at), key: `${pullTask}:${due.id}` })
+}
+
+/** What is due later the tasks of every minute find. */
+export function pullWork(services: PullServices): Work<store.ClaimedMirror> {
+  const { db } = services
+  return {
+    claim: (runner, seconds) => store.claim(db.writer, runner, seconds),
+    renew: (runner, seconds) => store.renew(db.writer, runner, seconds),
+    release: (runner) => store.release(db.writer, runner),
+    run: (mirror, signal) => pullMirror(services, mirror, signal),
+    settle: (runner, outcome) => store.settle(db.writer, runner, outcome.ok ? null : outcome.error),
+  }
+}
+
+async function pullMirror(
+  services: PullServices,
+  mirror: store.ClaimedMirror,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const address = readAddress(services.cipher.open(mirror.address, contexts.pullAddress))
+  if ('fault' in address) return { ok: false, error: address.fault, passing: false }
+  try {
+    await pull(services, mirror, address, signal)
+    return { ok: true }
+  } catch (error) {
+    return failureOf(error, { address, signal, log: services.log, mirror: mirror.id })
+  }
+}
+
+/** All that happens is the doing of the mirror's user, as far as he may do it. */
+async function moverOf({ db }: PullServices, { project_id, user_id, trigger_builds }: store.ClaimedMirror) {
+  const lookup = { id: String(project_id), secretDigest: undefined }
+  const entrance =
+    user_id === null ? undefined : await enterById<ProjectSubject>(db, projectKind, user_id, lookup)
+  const { actor, subject } = entrance ?? {}
+  if (actor?.user?.state !== 'active' || subject === undefined || !may(actor, 'admin_mirror', subject)) {
+    throw new MirrorProblem('The user of the mirror may not push all branches of the project')
+  }
+  return { actor, project: subject, pushOptions: trigger_builds ? [] : ['ci.skip'] }
+}
+
+async function pull(
+  services: PullServices,
+  mirror: store.ClaimedMirror,
+  address: Address,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, outbound, places, door, settings } = services
+  const mover = await moverOf(services, mirror)
+  const repository = places.of(mover.project)
+  const local = await listRefs(repository, mover.project.refsVersion)
+  const isMirrored = await branchFilter(services, mirror)
+  const login = {
+    privateKey: undefined,
+    hostKeys: mirror.host_keys,
+    remember: (hostKey: string) => store.rememberHostKey(db.writer, mirror.id, hostKey),
+  }
+  const megabytes = settings.values.receive_max_input_size ?? 0
+  let wanted: readonly { readonly ref: RefName; readonly oid: Oid }[] = []
+  await using wire = wireTo(outbound, address, login, signal)
+  const { quarantine } = await fetchRemote(
+    repository,
+    wire,
+    (remote) => {
+      wanted = differing(local, remote, isMirrored)
+      return wanted.map(({ oid }) => oid)
+    },
+    { signal, maxSize: megabytes > 0 ? megabytes * 1024 * 1024 : undefined },
+  )
+  await using _quarantine = quarantine
+  const { updates, diverged } = await planPull(quarantine?.repository ?? repository, local, wanted, {
+    overwrites: mirror.overwrites_diverged_branches,
+  })
+  if (updates.length > 0) {
+    const { rejected } = await door.bringEach(mover, updates, quarantine)
+    if (rejected.length > 0) {
+      const refs = rejected.map(({ update, message }) => `${update.ref} (${message})`)
+      throw new MirrorProblem(`Some refs could not be moved: ${named(refs)}`, { passing: true })
+    }
+  }
+  if (diverged.length > 0) {
+    throw new MirrorProblem(`Some refs have diverged and were left as they are: ${named(diverged)}`)
+  }
+}
