@@ -12,8 +12,6 @@ import { freePort, Program, temporaryFolder } from './process.ts'
 const points = [
   'insert into bulk_import_steps (entity_id, stage',
   'insert into labels',
-  // When the first push is taken in.
-  'insert into protected_branches',
   'insert into wikis',
 ]
 
