@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../world/client.ts'
 import { startWorld, type Json, type World } from '../world/world.ts'
 import { Browser } from './browser.ts'
-import { during } from './effects.ts'
+import { during, set } from './effects.ts'
 
 let world: World
 beforeAll(async () => {
@@ -39,6 +39,32 @@ test('session_expire_delay: an idle session ends after so many minutes', async (
   await usual.signIn(username, password)
   await pass(600)
   expect(await signedIn(usual)).toBe(true)
+})
+
+test('session_expire_from_init: a session ends so many minutes after signing in, used or not', async () => {
+  const { id, username } = await person()
+  const { reader } = world.service.services.db
+  const ends = async () => {
+    const { rows } = await sql<{ minutes: number }>`
+      select round(extract(epoch from max(s.expires_at) - now()) / 60)::int as minutes
+      from user_sessions s where s.user_id = ${id}`.execute(reader)
+    return rows[0]!.minutes
+  }
+  const [fixed, free] = [new Browser(world), new Browser(world)]
+  await during(world, { session_expire_delay: 5, session_expire_from_init: true }, async () => {
+    await fixed.signIn(username, password)
+    await pass(4)
+    expect(await signedIn(fixed)).toBe(true)
+    await pass(2)
+    expect(await signedIn(fixed)).toBe(false)
+    await set(world, { session_expire_from_init: false })
+    await free.signIn(username, password)
+    await pass(4)
+    expect(await signedIn(free)).toBe(true)
+    await expect.poll(ends).toBe(5)
+    await pass(2)
+    expect(await signedIn(free)).toBe(true)
+  })
 })
 
 test('remember_me_enabled: who wants to be remembered is, and no longer once it is off', async () => {
