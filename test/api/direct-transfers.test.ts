@@ -376,11 +376,13 @@ describe('a source that is not what it should be', () => {
       await during(world, { bulk_import_concurrent_pipeline_batch_limit: 1 }, async () => {
         ids.push(await begin(silent[0]!), await begin(silent[1]!))
         await eventually(async () => silent[0]!.asked.length > 0)
+        await world.settled()
         // The second one comes when the first is done, and that never is.
         expect([await stateOf(ids[0]!), await stateOf(ids[1]!)]).toEqual(['started', 'created'])
         await world.root.put('/application/settings', { bulk_import_concurrent_pipeline_batch_limit: 2 })
         ids.push(await begin(silent[2]!))
         await eventually(async () => silent[1]!.asked.length > 0)
+        await world.settled()
         expect([await stateOf(ids[1]!), await stateOf(ids[2]!)]).toEqual(['started', 'created'])
         expect(silent[2]!.asked).toEqual([])
       })
