@@ -3,6 +3,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import type { Person } from '../world/client.ts'
 import { SessionServer } from '../world/session-server.ts'
 import { base64, binary, OpenTerminal } from '../world/terminal.ts'
@@ -264,6 +265,28 @@ test('runners that cannot be reached, or are others than they said, give no term
   await job.end('success')
   await noneOpen()
 })
+
+test('who goes away while the runner makes him wait leaves nothing behind', async () => {
+  const job = await running()
+  server.holds = true
+  const socket = new WebSocket(world.url.replace('http', 'ws') + pathOf(job), [binary], {
+    headers: developer.headers,
+  })
+  socket.on('error', () => undefined)
+  await until(
+    async () => server.waiting.length,
+    (waiting) => waiting === 1,
+  )
+  socket.terminate()
+  const [atRunner] = server.waiting
+  // To hear of the end it has to be read to there.
+  atRunner!.resume().on('error', () => undefined)
+  if (!atRunner!.closed) await once(atRunner!, 'close')
+  server.holds = false
+  await (await open(job)).sees('ready$ ')
+  await job.end('success')
+  // Left alone, the service would wait for the runner for longer than this.
+}, 30_000)
 
 test('what a runner cannot mean by a session is a bad request, and takes no job', async () => {
   await ci.run(developer, { ref: 'work' })

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:https'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { selfSigned } from './self-signed.ts'
 import type { Json } from './world.ts'
@@ -18,6 +19,9 @@ export class SessionServer implements AsyncDisposable {
   speaks: readonly string[] = ['terminal.gitlab.com']
   /** What it answers those who want in, if not with a terminal. */
   refusal: string | undefined
+  /** Those who want in are made to wait, as while a job's environment is made. */
+  holds = false
+  readonly waiting: Duplex[] = []
   /** Bytes written to each terminal as it opens. */
   greeting = Buffer.from('ready$ ')
   /** The terminals that are open, and the requests that opened them. */
@@ -26,7 +30,11 @@ export class SessionServer implements AsyncDisposable {
   private constructor({ key, certificate }: ReturnType<typeof selfSigned>) {
     this.#certificate = certificate
     this.#server = createServer({ key, cert: certificate })
-    this.#server.on('upgrade', (request: IncomingMessage, socket, head) => {
+    this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (this.holds) {
+        this.waiting.push(socket)
+        return
+      }
       const allowed =
         request.url === `${path}/exec` && request.headers.authorization === authorization
           ? this.refusal
