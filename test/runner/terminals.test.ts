@@ -286,7 +286,7 @@ test('who goes away while the runner makes him wait leaves nothing behind', asyn
   await (await open(job)).sees('ready$ ')
   await job.end('success')
   // Left alone, the service would wait for the runner for longer than this.
-}, 30_000)
+}, 60_000)
 
 test('what a runner cannot mean by a session is a bad request, and takes no job', async () => {
   await ci.run(developer, { ref: 'work' })

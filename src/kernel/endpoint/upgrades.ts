@@ -24,11 +24,17 @@ export function routeUpgrades(server: FastifyInstance): void {
     response.shouldKeepAlive = false
     // The server has let go of the connection: nobody else would hear of its end.
     socket.on('error', () => socket.destroy())
+    // Nor of that before it is read from; who waits for the answer has nothing to say until it comes.
+    socket.on('end', hangUp).resume()
     response.once('finish', () => socket.end(() => socket.destroy()))
     response.assignSocket(socket as never)
     upgrades.set(request, { request, socket, head, response })
     server.routing(request, response)
   })
+}
+
+function hangUp(this: Duplex): void {
+  this.destroy()
 }
 
 export function asksForUpgrade(request: FastifyRequest): boolean {
@@ -40,6 +46,7 @@ export function takeUpgrade(request: FastifyRequest, reply: FastifyReply): Upgra
   const upgrade = upgrades.get(request.raw)
   if (upgrade === undefined) throw new Error('the request asks for no other protocol')
   reply.hijack()
+  upgrade.socket.off('end', hangUp)
   upgrade.response.detachSocket(upgrade.socket as never)
   return upgrade
 }
