@@ -9,7 +9,12 @@ import { expectStatus, rootToken, startWorld, type Json } from '../world/world.t
 import { freePort, Program, temporaryFolder } from './process.ts'
 
 /** Just before these are sent the service is killed: in the midst of what a transfer does. */
-const points = ['insert into bulk_import_steps (entity_id, stage', 'insert into labels', 'insert into wikis']
+const points = [
+  'insert into bulk_import_steps (entity_id, stage',
+  'insert into labels',
+  'insert into "protected_branches"',
+  'insert into wikis',
+]
 
 test('a transfer goes on after each crash, and nothing comes twice', async () => {
   await using stack = new AsyncDisposableStack()

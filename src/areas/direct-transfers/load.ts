@@ -117,11 +117,11 @@ async function loadTree(room: TransferRoom, step: Step, source: Source, folder: 
 type Project = Awaited<ReturnType<typeof standingInProject>>['subject']
 
 async function isFilled(
-  { wikis }: TransferRoom,
+  { wikis, places }: TransferRoom,
   project: Project,
   which: 'project' | 'wiki',
 ): Promise<boolean> {
-  if (which === 'project') return !project.repositoryEmpty
+  if (which === 'project') return (await listRefs(places.of(project), project.refsVersion)).refs.length > 0
   const wiki = await wikis.of(project, { make: false })
   if (wiki === undefined) return false
   return (await listRefs(await wiki.open(), wiki.refsVersion)).refs.length > 0
