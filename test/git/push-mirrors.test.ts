@@ -281,13 +281,17 @@ describe('what goes wrong', () => {
       sql`
         update push_mirrors set enabled = true, due_at = now(), update_status = 'started', runner = gen_random_uuid(),
           running_until = now() + ${until}::interval where id = ${id}`.execute(db.writer)
+    const runnerNow = async () => {
+      const { rows } = await sql<{
+        runner: string
+      }>`select runner from push_mirrors where id = ${id}`.execute(db.reader)
+      return rows[0]!.runner
+    }
     await left('1 minute')
+    const holder = await runnerNow()
     await enqueue(db.writer, 'mirrors:mind', {})
     await world.settled()
-    expect(expectStatus(await maintainer.get(of(source, `/${id}`)), 200)).toMatchObject({
-      update_status: 'started',
-      last_update_at: null,
-    })
+    expect(await runnerNow()).toBe(holder)
     await left('-1 second')
     await enqueue(db.writer, 'mirrors:mind', {})
     expect(await rested(source, id)).toMatchObject({ update_status: 'finished' })
@@ -301,6 +305,8 @@ describe('what goes wrong', () => {
     await during(world, { silent_mode_enabled: true }, async () => {
       expectStatus(await maintainer.put(of(source, `/${id}`), { enabled: true }), 200)
       await world.settled()
+      const kept = expectStatus(await maintainer.get(of(source, `/${id}`)), 200)
+      expect(kept).toMatchObject({ update_status: 'scheduled', last_update_started_at: null })
       expect(await refsOf(target)).toEqual({})
     })
     await enqueue(db.writer, 'mirrors:mind', {})
