@@ -14,6 +14,7 @@ import {
   suffix,
   TestDirectory,
 } from '../world/directory.ts'
+import { during } from '../settings/effects.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 
 const names = ['ada', 'bob', 'eve', 'mia', 'tom']
@@ -237,9 +238,14 @@ describe.skipIf(!hasSlapd)(`LDAP${leftOut}`, () => {
       const maintainer = await world.member({ group }, 'maintainer')
       const base = `/groups/${group.id}/ldap_group_links`
       expect([(await owner.get(base)).status, (await maintainer.get(base)).status]).toEqual([200, 403])
-      await world.service.services.settings.change({ allow_group_owners_to_manage_ldap: false })
-      expect([(await owner.get(base)).status, (await world.root.get(base)).status]).toEqual([403, 200])
-      await world.service.services.settings.change({ allow_group_owners_to_manage_ldap: true })
+      const add = async (cn: string) =>
+        (await owner.post(base, { provider: main, cn, group_access: 10 })).status
+      await during(world, { allow_group_owners_to_manage_ldap: false }, async () => {
+        expect([(await owner.get(base)).status, (await world.root.get(base)).status]).toEqual([403, 200])
+        expect(await add('left')).toBe(403)
+      })
+      expect((await owner.get(base)).status).toBe(200)
+      expect(await add('left')).toBe(201)
     })
 
     test('can be chosen from what the directory has', async () => {
@@ -542,15 +548,14 @@ describe.skipIf(!hasSlapd)(`LDAP${leftOut}`, () => {
     const other = await world.user()
     const add = (by: Person) =>
       by.post(`/groups/${group.id}/members`, { user_id: other.id, access_level: 10 })
-    await world.service.services.settings.change({ lock_memberships_to_ldap: true })
-    expect((await add(owner)).status).toBe(403)
-    expect((await add(world.root)).status).toBe(201)
-    expect((await owner.put(`/groups/${group.id}/members/${other.id}`, { access_level: 20 })).status).toBe(
-      403,
-    )
-    expect((await owner.delete(`/groups/${group.id}/members/${other.id}`)).status).toBe(403)
-    await world.service.services.settings.change({ lock_memberships_to_ldap: false })
-    expect((await owner.delete(`/groups/${group.id}/members/${other.id}`)).status).toBe(204)
+    const member = `/groups/${group.id}/members/${other.id}`
+    await during(world, { lock_memberships_to_ldap: true }, async () => {
+      expect((await add(owner)).status).toBe(403)
+      expect((await add(world.root)).status).toBe(201)
+      expect((await owner.put(member, { access_level: 20 })).status).toBe(403)
+      expect((await owner.delete(member)).status).toBe(403)
+    })
+    expect((await owner.delete(member)).status).toBe(204)
   })
 })
 

@@ -144,14 +144,17 @@ describe('external_pipeline_validation_service', () => {
   let url: string
   let answer: (request: IncomingMessage) => number
   let asked: { headers: IncomingMessage['headers']; body: Json }[]
+  /** Milliseconds before it answers. */
+  let delay: number
   beforeEach(async () => {
     asked = []
+    delay = 0
     answer = () => 200
     server = createServer((request, reply) => {
       void json(request).then((body) => {
         asked.push({ headers: request.headers, body: body as Json })
         const status = answer(request)
-        if (status > 0) reply.writeHead(status).end()
+        if (status > 0) setTimeout(() => reply.writeHead(status).end(), delay)
       })
     })
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -197,6 +200,18 @@ describe('external_pipeline_validation_service', () => {
       expectStatus(await create(), 201)
     })
     expectStatus(await create(), 201)
+    expect(asked).toHaveLength(2)
+  })
+
+  test('is waited for as long as external_pipeline_validation_service_timeout says', async () => {
+    answer = () => 406
+    await during(world, local(), async () => {
+      delay = 2000
+      await set(world, { external_pipeline_validation_service_timeout: 1 })
+      expectStatus(await create(), 201)
+      await set(world, { external_pipeline_validation_service_timeout: null })
+      expect((await create()).status).toBe(400)
+    })
     expect(asked).toHaveLength(2)
   })
 

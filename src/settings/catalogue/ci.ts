@@ -55,17 +55,16 @@ export const ciSettings = {
   external_pipeline_validation_service_url: textOrNull(
     null,
     'Before a pipeline is created, POST its data here; answer 406 rejects it, everything else (errors and time-outs too) lets it through.',
-    { format: httpUrl, needs: 'pipeline validation server' },
+    { format: httpUrl },
   ),
   external_pipeline_validation_service_token: textOrNull(
     null,
     'Sent as the vendor token header of validation requests.',
-    { secret: true, shown: true, needs: 'pipeline validation server' },
+    { secret: true, shown: true },
   ),
   external_pipeline_validation_service_timeout: digitsOrNull(
     null,
-    'How long to wait for the validation answer (5 when null).',
-    { needs: 'pipeline validation server' },
+    'Seconds to wait for the validation answer (5 when null).',
   ),
   pipeline_limit_per_project_user_sha: int(
     0,

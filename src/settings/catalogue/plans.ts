@@ -9,7 +9,6 @@ export const planSettings = {
   }),
   allow_group_owners_to_manage_ldap: flag(true, 'When false, only administrators manage LDAP group links.', {
     plan: 'premium',
-    needs: 'LDAP directory',
   }),
   automatic_purchased_storage_allocation: flag(false, 'Permits automatic use of purchased storage.', {
     recorded: true,
@@ -52,7 +51,6 @@ export const planSettings = {
   }),
   lock_memberships_to_ldap: flag(false, 'Only LDAP may change memberships.', {
     plan: 'premium',
-    needs: 'LDAP directory',
   }),
   resource_usage_limits: anyObject('Background worker limits (hosted offering).', { recorded: true }),
 }
