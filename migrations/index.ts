@@ -125,6 +125,7 @@ import * as sizesOfProjects from './0236-sizes-of-projects.ts'
 import * as pausesOfDefaultBranches from './0231-pauses-of-default-branches.ts'
 import * as feedTokens from './0237-feed-tokens.ts'
 import * as jobSessions from './0290-job-sessions.ts'
+import * as freezePeriods from './0325-freeze-periods.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -251,4 +252,5 @@ export const migrations: MigrationList = {
   '0142-upkeep-of-wikis': upkeepOfWikis,
   '0143-project-statistics': projectStatistics,
   '0290-job-sessions': jobSessions,
+  '0325-freeze-periods': freezePeriods,
 }

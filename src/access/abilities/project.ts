@@ -202,6 +202,8 @@ export type ProjectAbility =
   | 'read_environment'
   | 'update_environment'
   | 'destroy_deployment'
+  | 'read_freeze_period'
+  | 'admin_freeze_period'
   | 'read_release'
   | 'update_release'
   | 'read_resource_group'
@@ -355,6 +357,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_environment: { allow: [environmentReader], never: [off('environments'), foreignJob] },
   update_environment: { allow: developer, never: [archived, off('environments'), otherJob] },
   destroy_deployment: { allow: maintainer, never: [archived, off('environments'), otherJob] },
+  read_freeze_period: { allow: [member(Role.reporter)], never: [off('environments')] },
+  admin_freeze_period: { allow: maintainer, never: [archived, off('environments')] },
   read_release: { allow: [feature('releases')], never: [off('releases'), foreignJob] },
   update_release: { allow: developer, never: [archived, off('releases'), otherJob] },
   read_resource_group: { allow: developer, never: [off('builds')] },

@@ -1,6 +1,6 @@
 import { isAdministrator, may, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { forbidden, invalid } from '../../kernel/errors/index.ts'
-import { cronFaults, nextRun } from './cron.ts'
+import { cronFaults, nextRun } from '../../kernel/lib/cron.ts'
 import type { ScheduleRow } from './entities.ts'
 import type { Values } from './store.ts'
 
@@ -29,7 +29,7 @@ export function checked(values: Omit<Values, 'next_run_at' | 'inputs'>, now: Dat
   const blank = (text: string) => (text.trim() === '' ? ["can't be blank"] : undefined)
   const faults = Object.entries({
     description: blank(values.description),
-    ...cronFaults(values.cron, values.cron_timezone),
+    ...cronFaults({ cron: values.cron }, values.cron_timezone),
   }).filter(([, messages]) => messages !== undefined)
   if (faults.length > 0) throw invalid(Object.fromEntries(faults) as Record<string, string[]>)
   return { ...values, next_run_at: nextRun(values.cron, values.cron_timezone, now) }

@@ -1,6 +1,6 @@
 import { accountProblem, enterAs, project as projectKind, type ProjectSubject } from '../../access/index.ts'
 import { enqueue, type Schedule, type Task } from '../../tasks/index.ts'
-import { nextRun } from './cron.ts'
+import { nextRun } from '../../kernel/lib/cron.ts'
 import { secretContext } from './entities.ts'
 import type { ScheduleServices } from './index.ts'
 import * as store from './store.ts'

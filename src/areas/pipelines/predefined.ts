@@ -16,6 +16,8 @@ export interface ProjectFacts {
   readonly releaseDescription: string | null
   /** Open ones from the branch of the pipeline, as `path!iid`. */
   readonly openMergeRequests: readonly string[]
+  /** Nothing is to be deployed now. */
+  readonly frozen: boolean
 }
 
 /** A job that started a pipeline, and where it belongs. */
@@ -72,6 +74,7 @@ export function predefinedVariables(
     }),
     CI_CONFIG_PATH: configPath,
     CI_PIPELINE_SOURCE: pipeline.source,
+    ...(facts.frozen && { CI_DEPLOY_FREEZE: 'true' }),
     ...((pipeline.scheduleDescription ?? null) !== null && {
       CI_PIPELINE_SCHEDULE_DESCRIPTION: pipeline.scheduleDescription!,
     }),

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { orderBySpecificity, type ScopedVariable } from '../../ci/index.ts'
 import type { Reader } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
+import { isFrozen, type FreezePeriod } from '../freeze-periods/index.ts'
 import { variableSecretContext } from '../variables/index.ts'
 import type { ProjectFacts } from './predefined.ts'
 
@@ -49,6 +50,7 @@ export interface FactsRow {
   readonly release_description: string | null
   readonly next_iid: number
   readonly open_merge_requests: string[]
+  readonly freeze_periods: FreezePeriod[]
   readonly variables: VariableRow[]
 }
 
@@ -90,6 +92,9 @@ export function projectFactsJson(
           select m.id, m.iid, t.full_path as path from merge_requests m join projects t on t.id = m.project_id
           where m.source_project_id = p.id and m.source_branch = ${branch} and m.state = 'opened'
           order by m.id desc limit 4) o), '[]'),
+      'freeze_periods', coalesce((
+        select json_agg(json_build_object('freeze_start', f.freeze_start, 'freeze_end', f.freeze_end,
+          'cron_timezone', f.cron_timezone)) from freeze_periods f where f.project_id = p.id), '[]'),
       'next_iid', coalesce((
         select c.last_iid from project_counters c where c.project_id = p.id and c.kind = 'pipeline'), 0) + 1,
       'variables', coalesce((
@@ -141,6 +146,7 @@ export function openFacts(cipher: Cipher, row: FactsRow): OpenedFacts {
       rootNamespace: row.namespace.split('/', 1)[0]!,
       releaseDescription: row.release_description,
       openMergeRequests: row.open_merge_requests,
+      frozen: isFrozen(row.freeze_periods, new Date()),
     },
     // Who is nearer wins whatever the scopes; these only decide between variables of one place.
     variables: [...Map.groupBy(row.variables, ({ level }) => level).values()].flatMap((ofPlace) =>

@@ -749,6 +749,16 @@ export interface Events {
   user_id: number | null;
 }
 
+export interface FreezePeriods {
+  created_at: Generated<Timestamp>;
+  cron_timezone: string;
+  freeze_end: string;
+  freeze_start: string;
+  id: Generated<number>;
+  project_id: number;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface GpgKeys {
   created_at: Generated<Timestamp>;
   fingerprint: string;
@@ -2184,6 +2194,7 @@ export interface DB {
   epic_links: EpicLinks;
   epics: Epics;
   events: Events;
+  freeze_periods: FreezePeriods;
   gpg_keys: GpgKeys;
   group_exports: GroupExports;
   group_imports: GroupImports;

@@ -9,6 +9,7 @@ import { customAttributeScenarios } from './custom-attributes.ts'
 import { containerRegistryScenarios } from './container-registry.ts'
 import { directTransferScenarios } from './direct-transfers.ts'
 import { deploymentScenarios, environmentScenarios, resourceGroupScenarios } from './environments.ts'
+import { freezePeriodScenarios } from './freeze-periods.ts'
 import { groupScenarios } from './groups.ts'
 import { instanceScenarios } from './instance.ts'
 import { jobTokenScopeScenarios } from './job-token-scope.ts'
@@ -61,6 +62,7 @@ export const scenarios: Scenarios = {
   ...directTransferScenarios,
   ...deploymentScenarios,
   ...environmentScenarios,
+  ...freezePeriodScenarios,
   ...resourceGroupScenarios,
   ...groupScenarios,
   ...groupMemberScenarios,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cronFaults, nextRun } from './cron.ts'
+import { cronFaults, lastRun, nextRun } from './cron.ts'
 
 const next = (cron: string, zone: string, after: string): string | undefined =>
   nextRun(cron, zone, new Date(after))?.toISOString()
@@ -24,6 +24,18 @@ describe('the next run', () => {
   ])('%s in %s after %s', (cron, zone, after, expected) => expect(next(cron, zone, after)).toBe(expected))
 })
 
+describe('the last run', () => {
+  test.each([
+    ['0 23 * * 5', 'UTC', '2026-01-05T00:00:00Z', '2026-01-02T23:00:00.000Z'],
+    ['0 23 * * 5', 'Asia/Tokyo', '2026-01-05T00:00:00Z', '2026-01-02T14:00:00.000Z'],
+    ['0 0 29 2 *', 'UTC', '2026-01-01T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+    ['0 0 31 2 *', 'UTC', '2026-01-01T00:00:00Z', undefined],
+    ['x', 'UTC', '2026-01-01T00:00:00Z', undefined],
+  ])('%s in %s before %s', (cron, zone, before, expected) =>
+    expect(lastRun(cron, zone, new Date(before))?.toISOString()).toBe(expected),
+  )
+})
+
 describe('what is wrong', () => {
   const faulty = ['syntax is invalid']
   test.each([
@@ -41,5 +53,5 @@ describe('what is wrong', () => {
     ['* * * * *', '+01:00', { cron_timezone: faulty }],
     ['* * * * *', '', { cron_timezone: faulty }],
     ['x', 'Mars', { cron: faulty, cron_timezone: faulty }],
-  ])('%j in %j', (cron, zone, faults) => expect(cronFaults(cron, zone)).toEqual(faults))
+  ])('%j in %j', (cron, zone, faults) => expect(cronFaults({ cron }, zone)).toEqual(faults))
 })
