@@ -4,6 +4,7 @@ import { currentChain } from '../lib/chain.ts'
 import type { Logger } from '../log/index.ts'
 import { Client } from './client.ts'
 import { compileTemplates, type Statement } from './compile.ts'
+import { isDatabaseError } from './errors.ts'
 import { FastLane } from './fast-lane.ts'
 import type { DB } from './schema.ts'
 
@@ -91,8 +92,8 @@ export class Database implements AsyncDisposable {
   async rows<Row>(statement: RawBuilder<Row>, extent?: 'bounded'): Promise<Row[]> {
     const compiled = compileTemplates(statement) ?? this.#compile(statement)
     if (extent === 'bounded') {
-      const found = this.#lane.rows(compiled)
-      if (found !== undefined) return (await found) as Row[]
+      const found = await this.#lane.rows(compiled)
+      if (found !== undefined) return found as Row[]
     }
     const { text, values } = compiled
     // Not pool.query: that one may send it in the context of whichever request gave the connection back.
@@ -134,15 +135,4 @@ async function nameChain(tx: Tx): Promise<void> {
   const chain = currentChain()
   if (chain === undefined) return
   await sql`select set_config('guildhall.chain', ${JSON.stringify(chain)}, true)`.execute(tx)
-}
-
-export function isDatabaseError(error: unknown): error is pg.DatabaseError {
-  return error instanceof pg.DatabaseError
-}
-
-/** A `catch` that turns the violation of one named constraint into the API's words and passes on the rest. */
-export function onConstraint(constraint: string, refusal: () => Error): (error: unknown) => never {
-  return (error) => {
-    throw isDatabaseError(error) && error.constraint === constraint ? refusal() : error
-  }
 }

@@ -1,14 +1,13 @@
 export { plannedByValues } from './client.ts'
 export {
   Database,
-  isDatabaseError,
-  onConstraint,
   type DatabaseOptions,
   type Reader,
   type Statements,
   type Tx,
   type Writer,
 } from './database.ts'
+export { isDatabaseError, onConstraint } from './errors.ts'
 export { chosenIid, nextIid, type Numbered, type NumberedPlace } from './iids.ts'
 export { Notifications } from './listen.ts'
 export { SharedCounts, type Count } from './shared-counts.ts'
