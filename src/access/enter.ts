@@ -224,12 +224,12 @@ export async function enterById<Subject>(
 }
 
 /** As `enterById` with rows, for who has shown a token that only reads; in admin mode it makes nobody an administrator. */
-export async function enterToRead<Subject, Row>(
+export async function enterToRead<Subject, Row = never>(
   db: Statements,
   kind: AnyKind,
   { userId, adminMode }: { readonly userId: number; readonly adminMode: boolean },
   lookup: Lookup,
-  read: Read<Row>,
+  read?: Read<Row>,
 ): Promise<Entrance<Subject, Row>> {
   const user = adminMode ? userColumnsWith(sql`false as admin`) : userColumns
   const source = sql`select ${user}, ${none} from users u where u.id = ${userId}`

@@ -47,7 +47,7 @@ import { namespaces } from '../areas/namespaces/index.ts'
 import { fetchCounter, projects, removeRepositoriesBelow } from '../areas/projects/index.ts'
 import { projectArchives } from '../areas/project-archives/index.ts'
 import { projectAliases, projectOfAlias } from '../areas/project-aliases/index.ts'
-import { rawFiles, repository } from '../areas/repository/index.ts'
+import { repository } from '../areas/repository/index.ts'
 import { codeOwners } from '../areas/code-owners/index.ts'
 import { secretPushProtection } from '../areas/secret-push-protection/index.ts'
 import { securityPolicies } from '../areas/security-policies/index.ts'
@@ -148,6 +148,7 @@ export function areas(services: Services): Area[] {
     noteDownload: downloads.note,
     lastPipelineOf: (project: ProjectSubject, sha: Oid) => lastPipelineOf(services, project, sha),
   }
+  const code = repository(repositoryServices)
   return [
     metadata(services),
     applicationSettings(services),
@@ -195,7 +196,7 @@ export function areas(services: Services): Area[] {
     securityPolicies(services),
     storageMoves(services),
     mirrors(services),
-    repository(repositoryServices),
+    code,
     commitStatuses({ ...services, refProtection, process: pipelineArea.process }),
     sshKeys(services),
     gpgKeys(services),
@@ -208,7 +209,7 @@ export function areas(services: Services): Area[] {
     oci({ ...services, passwords, machineLogin: deployTokenLogin(services) }),
     gitHttp({
       ...gitServices,
-      neighbours: [lfs.neighbour, feedArea.neighbour, terminalArea.neighbour, rawFiles(repositoryServices)],
+      neighbours: [lfs.neighbour, feedArea.neighbour, terminalArea.neighbour, code.neighbour],
     }),
     lfs,
     feedArea,

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
+import { archiveAnswers } from './archive-answer.ts'
 import { mergedDeletion } from './delete-merged.ts'
 import { housekeeping } from './housekeeping.ts'
 import { branchEndpoints } from './routes/branches.ts'
@@ -19,6 +20,7 @@ import { pickingEndpoints } from './routes/picking.ts'
 import { signatureEndpoints } from './routes/signature.ts'
 import { tagEndpoints } from './routes/tags.ts'
 import type { RepositoryServices } from './services.ts'
+import { staticObjects, type StaticObjectServices } from './static-objects.ts'
 
 export { rawAnswer } from './blob-answer.ts'
 export { chooseStorage } from './choose-storage.ts'
@@ -48,18 +50,20 @@ export type { Hosted, Receiving } from './hosted.ts'
 export { commitNamed, readable, refsOf, resolveName, type ReadProject } from './looking.ts'
 export { bringCommits } from './networks.ts'
 export type { LargeFile, LargeFileSource } from './services.ts'
-export { rawFiles } from './raw-files.ts'
 export { sizeGuard, sizeProblem } from './size-limit.ts'
 export { RepositoryPlaces, type PlacedProject, type PlacedRepository } from './places.ts'
 
 /** Code: files, commits, branches and tags of projects. */
-export function repository(services: RepositoryServices): {
+export function repository(services: Omit<StaticObjectServices, 'archiveAnswer'>): {
   endpoints: Endpoint[]
+  /** For who answers the addresses of projects: raw files and archives. */
+  neighbour: ReturnType<typeof staticObjects>
   tasks: Task[]
   schedules: Schedule[]
   start: () => Promise<AsyncDisposable>
 } {
   const { tasks, schedules } = housekeeping(services)
+  const archiveAnswer = archiveAnswers(services)
   return {
     endpoints: [
       ...branchEndpoints(services),
@@ -73,12 +77,13 @@ export function repository(services: RepositoryServices): {
       ...signatureEndpoints(services),
       ...fileEndpoints(services),
       ...fileWritingEndpoints(services),
-      ...objectEndpoints(services),
+      ...objectEndpoints(services, archiveAnswer),
       ...housekeepingEndpoints(services),
       ...healthEndpoints(services),
       ...changelogEndpoints(services),
       ...submoduleEndpoints(services),
     ],
+    neighbour: staticObjects({ ...services, archiveAnswer }),
     tasks: [...tasks, mergedDeletion(services)],
     schedules,
     start: () => recoverAtStart(services),

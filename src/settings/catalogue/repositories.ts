@@ -1,3 +1,4 @@
+import { httpUrl } from '../formats.ts'
 import { choiceOrNull, flag, int, intOrNull, secret, textOrNull } from '../kinds.ts'
 import { weights } from '../objects.ts'
 
@@ -43,12 +44,14 @@ export const repositorySettings = {
     strict: true,
     recorded: true,
   }),
-  static_objects_external_storage_url: textOrNull(null, 'Serves archives and raw files from this cache.', {
-    needs: 'static object cache',
-  }),
-  static_objects_external_storage_auth_token: secret('Token for that cache.', {
-    needs: 'static object cache',
-  }),
+  static_objects_external_storage_url: textOrNull(
+    null,
+    'Address of a cache that serves raw files and archives: who asks for one is sent there, with a token where not everybody may have it.',
+    { format: httpUrl },
+  ),
+  static_objects_external_storage_auth_token: secret(
+    'By which that cache shows who it is, in the header `X-Gitlab-External-Storage-Token`.',
+  ),
   gitaly_timeout_default: int(55, 'Time-out class of repository storage calls; fast <= medium <= default.', {
     min: 0,
     max: 57,
