@@ -126,6 +126,7 @@ import * as pausesOfDefaultBranches from './0231-pauses-of-default-branches.ts'
 import * as feedTokens from './0237-feed-tokens.ts'
 import * as jobSessions from './0290-job-sessions.ts'
 import * as freezePeriods from './0325-freeze-periods.ts'
+import * as chatApp from './0310-chat-app.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -253,4 +254,5 @@ export const migrations: MigrationList = {
   '0143-project-statistics': projectStatistics,
   '0290-job-sessions': jobSessions,
   '0325-freeze-periods': freezePeriods,
+  '0310-chat-app': chatApp,
 }

@@ -5,7 +5,8 @@ import type { SettingValues } from '../settings/index.ts'
 
 /** What a request shows of itself before anything is looked up. Only digests go further than this file. */
 export interface Credentials {
-  readonly kind: 'none' | 'token' | 'job' | 'session' | 'deploy'
+  /** `user`: who he is was shown elsewhere; the digest is his id. */
+  readonly kind: 'none' | 'token' | 'job' | 'session' | 'deploy' | 'user'
   readonly digest: string | undefined
   /** By its form the token may be one that somebody granted an application. */
   readonly mayBeGranted?: boolean

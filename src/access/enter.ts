@@ -81,6 +81,11 @@ function actorSource({ kind, digest, mayBeGranted, adminMode, remembers }: Crede
           s.id || '.' || u.xmin::text as version, ${noToken}, ${noJob}
         from user_sessions s join users u on u.id = s.user_id
         where s.digest = ${digest} and ${sessionLives(remembers === true)} and (s.enrol_by is null or s.enrol_by > now())`
+    case 'user':
+      return sql`
+        select ${adminMode === true ? userColumnsWith(sql`false as admin`) : userColumns},
+          u.xmin::text as version, ${noToken}, ${noJob}
+        from users u where u.id = ${Number(digest)}`
     case 'deploy':
     case 'none':
       return sql`select ${userColumns}, ${none} from users u where false`

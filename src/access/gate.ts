@@ -37,6 +37,7 @@ import { decide } from './decide.ts'
 import { letsMachinesIn } from './deploy-token.ts'
 import { enterByDeployToken, enterInNameOf, findUser, type Entrance } from './enter.ts'
 import { EndpointLimits } from './endpoint-limits.ts'
+import { userInWhoseName } from './in-name-of.ts'
 import { isAdmitted, readsAcrossProjects } from './policy-server.ts'
 import { Entrances } from './remembered.ts'
 import type { AnyKind, AnySubject, GroupSubject, ProjectSubject } from './subjects.ts'
@@ -120,7 +121,7 @@ export class Gate {
     const credentials: Credentials =
       machine === undefined
         ? {
-            ...readCredentials(request.headers, call.bag, request.method, endpoint),
+            ...shownBy(call),
             adminMode: this.#settings.values.admin_mode,
             remembers: this.#settings.values.remember_me_enabled,
           }
@@ -294,6 +295,14 @@ export class Gate {
       this.#db.writer,
     )
   }
+}
+
+/** Who acts in somebody's name inside the service shows nothing of his own. */
+function shownBy({ request, bag, endpoint }: GateCall): Credentials {
+  const userId = userInWhoseName()
+  return userId === undefined
+    ? readCredentials(request.headers, bag, request.method, endpoint)
+    : { kind: 'user', digest: String(userId), sudo: undefined }
 }
 
 /** A job does not learn of private projects that do not let it in, whatever its user may see. */

@@ -48,6 +48,7 @@ export { enterByAnyLogin, type Passwords } from './enter-elsewhere.ts'
 export { packageProject, packagesReadable, packagesReadableBy } from './packages.ts'
 export { imageProject, imageRepository, mayPassLevel } from './images.ts'
 export { defaultFeatureLevels, features, isOpenTo, type Feature } from './features.ts'
+export { inNameOf } from './in-name-of.ts'
 export { Gate, scopesOf, type GateCall, type Passed } from './gate.ts'
 export {
   actsThroughRole,

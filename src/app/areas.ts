@@ -8,6 +8,7 @@ import { customAttributes } from '../areas/custom-attributes/index.ts'
 import { deployKeys } from '../areas/deploy-keys/index.ts'
 import { deployTokensForJobs, deployTokenLogin, deployTokens } from '../areas/deploy-tokens/index.ts'
 import { commitStatuses } from '../areas/commit-statuses/index.ts'
+import { chatApp } from '../areas/chat-app/index.ts'
 import { badges } from '../areas/badges/index.ts'
 import { ciSimulation } from '../areas/ci-simulation/index.ts'
 import { markdown } from '../areas/markdown/index.ts'
@@ -218,6 +219,7 @@ export function areas(services: Services): Area[] {
     markdownArea,
     wikiArea,
     webhooks({ ...services, refProtection }),
+    chatApp({ ...services, creator: pipelineArea.creator, traces: jobArea.traces }),
     pipelineArea,
     requests,
     ciSimulation({ ...services, remoteFiles, refProtection }),

@@ -202,7 +202,8 @@ const wholeLists = new Set([
   '/projects/:id/repository/files/:file_path/blame',
 ])
 
-const ownSecret = /\/trigger\/pipeline$|^\/runners|^\/jobs/
+const ownSecret =
+  /\/trigger\/pipeline$|^\/runners|^\/jobs|-slash-commands\/trigger$|^\/slack\/trigger$|^\/integrations\/slack\//
 
 const takesJobToken =
   /^(GET \/projects\/:id\/pipelines(\/:pipeline_id(\/jobs|\/bridges)?)?|PUT \/projects\/:id\/pipelines\/:pipeline_id\/metadata|POST \/projects\/:id\/(ref\/:ref\/)?trigger\/pipeline|GET \/(projects\/:id\/)?jobs\/.*artifacts.*|GET \/job(\/allowed_agents)?|\w+ \/projects\/:id\/(environments|deployments|releases|packages|terraform)(\/.*)?|\w+ \/(groups\/:id\/-\/)?packages\/.*)$/

@@ -59,6 +59,7 @@ export function jobs(services: JobServices): {
   schedules: readonly Schedule[]
   view: JobView
   commits: Commits
+  traces: Traces
 } {
   const traces = new Traces(path.join(services.dataDirectory, 'traces'))
   const commits = new Commits()
@@ -75,5 +76,6 @@ export function jobs(services: JobServices): {
     schedules: jobSchedules,
     view,
     commits,
+    traces,
   }
 }

@@ -11,6 +11,10 @@ import { mountOwnApplications } from './pages/own-applications.ts'
 import type { OAuthServices } from './services.ts'
 import { mountTokenRoute } from './token-route.ts'
 
+/** For other pages that are made for who is signed in. */
+export { csrfField, problemPage } from './pages/forms.ts'
+export { formOf, visitorOf, type SignedInVisitor } from './visitor.ts'
+
 const forgetting = 'oauth:forget-ended'
 
 /** Lets people give applications tokens of theirs without showing them their password (OAuth 2, OpenID Connect). */

@@ -13,7 +13,7 @@ export interface SignedInVisitor {
 
 /** Undefined for nobody; a text for somebody who may not act, and why. */
 export async function visitorOf(
-  { db, settings, externalUrl }: OAuthServices,
+  { db, settings, externalUrl }: Pick<OAuthServices, 'db' | 'settings' | 'externalUrl'>,
   { headers }: FastifyRequest,
 ): Promise<SignedInVisitor | string | undefined> {
   const session = sessionOf(headers)

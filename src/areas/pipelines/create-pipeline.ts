@@ -116,7 +116,9 @@ export class PipelineCreator {
       return { refused: `There cannot be more than ${mostInputs} inputs` }
     }
     for (let attempt = 1; ; attempt += 1) {
-      const { made, iid } = await this.#compile(request, repository, commit, protectedRef)
+      const { made: compiled, iid } = await this.#compile(request, repository, commit, protectedRef)
+      const made = 'refused' in compiled ? compiled : onlyOf(request.onlyJob, compiled)
+      if (made === undefined) return { refused: 'There is no such job', nothing: true }
       if ('refused' in made && (request.storesErrors !== true || made.failureReason === null)) {
         return { refused: made.refused, nothing: made.failureReason === null }
       }
@@ -267,6 +269,13 @@ export class PipelineCreator {
       throw error
     }
   }
+}
+
+/** All of a pipeline, or the one job of it that is wanted; undefined where there is no such job. */
+function onlyOf(name: string | undefined, made: Compiled): Compiled | undefined {
+  if (name === undefined) return made
+  const jobs = made.jobs.filter((job) => job.name === name).map((job) => ({ ...job, needs: null }))
+  return jobs.length === 0 ? undefined : { ...made, jobs }
 }
 
 const payloadKey = 'TRIGGER_PAYLOAD'

@@ -40,6 +40,8 @@ export interface PipelineRequest {
   readonly upstream?: Upstream
   /** Of the event that causes it: asked for again, nothing more is made. */
   readonly eventKey?: string
+  /** Of all jobs only this one is wanted, which then waits for none. */
+  readonly onlyJob?: string
   /** Somebody asked for no jobs. */
   readonly skip?: boolean
   /** Whether the message of the commit may ask for that. */

@@ -19,6 +19,15 @@ import * as store from './store.ts'
 import { openCall, tell, taskName, type SealedCall } from './tell.ts'
 import { triggersOfEvent, type HookedEvent } from './triggers.ts'
 
+export {
+  chatStyles,
+  slashCommands,
+  slashCommandsToken,
+  type SlashCommands,
+} from './integrations/slash-commands.ts'
+export { isAllowed as isIntegrationAllowed } from './integrations/rules.ts'
+export type { Style } from './integrations/styles.ts'
+
 type WebhookServices = Omit<DeliveryServices, 'systemOutbound'> &
   PayloadServices & { readonly events: Events; readonly plan: Plan }
 

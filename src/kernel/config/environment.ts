@@ -184,6 +184,10 @@ export const variables = {
     httpUrl,
     'Address of the provider of captchas: its script is there with `.js` at the end, answers are checked at `/siteverify`. Unset: `https://www.google.com/recaptcha/api`.',
   ),
+  CHAT_APP_URL: optional(
+    httpUrl,
+    'Address of the platform of the chat app, up to the name of the call. Unset: `https://slack.com/api`.',
+  ),
   PLAN: oneOf(plans, 'ultimate', 'Which features are on.'),
   ROLES: {
     ...optional(roleList, 'What this program does, separated by commas: `web`, `tasks`, `runner`.'),
@@ -252,6 +256,7 @@ export interface Config {
   /** Undefined: the usual ones. */
   readonly spamFilterUrl: URL | undefined
   readonly captchaUrl: URL | undefined
+  readonly chatAppUrl: URL | undefined
   readonly ldapConfig: string | undefined
   readonly oidcConfig: string | undefined
   readonly mail: {
@@ -313,6 +318,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     pagesResolvers: read('PAGES_RESOLVERS'),
     spamFilterUrl: read('SPAMFILTER_URL'),
     captchaUrl: read('CAPTCHA_URL'),
+    chatAppUrl: read('CHAT_APP_URL'),
     ldapConfig: read('LDAP_CONFIG'),
     oidcConfig: read('OIDC_CONFIG'),
     mail: { smtp: read('SMTP_URL'), from: read('MAIL_FROM') },

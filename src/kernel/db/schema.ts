@@ -232,6 +232,36 @@ export interface BulkImportSteps {
   state: Generated<string>;
 }
 
+export interface ChatInstallations {
+  team_id: string;
+  webhook_id: number;
+}
+
+export interface ChatNames {
+  chat_id: string;
+  chat_name: string | null;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  project_id: number | null;
+  team_domain: string | null;
+  team_id: string;
+  user_id: number;
+}
+
+export interface ChatPipelines {
+  pipeline_id: number;
+  response_url: string;
+}
+
+export interface ChatWorkspaces {
+  bot_user_id: string | null;
+  name: string;
+  scopes: string[];
+  team_id: string;
+  token: string;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface CiComputeUsage {
   month: string;
   namespace_id: number;
@@ -2152,6 +2182,10 @@ export interface DB {
   bulk_import_failures: BulkImportFailures;
   bulk_import_steps: BulkImportSteps;
   bulk_imports: BulkImports;
+  chat_installations: ChatInstallations;
+  chat_names: ChatNames;
+  chat_pipelines: ChatPipelines;
+  chat_workspaces: ChatWorkspaces;
   ci_compute_usage: CiComputeUsage;
   ci_job_artifacts: CiJobArtifacts;
   ci_job_sessions: CiJobSessions;

@@ -1,8 +1,22 @@
-import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hash,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 
 /** What is kept of a token that is only compared: tokens are random, so a plain digest gives nothing away. */
 export function digestToken(token: string): string {
   return hash('sha256', token, 'base64url')
+}
+
+/** Whether somebody knows a secret; how long it takes tells nothing of it. An empty secret nobody knows. */
+export function isSameSecret(given: string, secret: string): boolean {
+  const digests = [given, secret].map((text) => hash('sha256', text, 'buffer'))
+  return secret !== '' && timingSafeEqual(digests[0]!, digests[1]!)
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'

@@ -48,15 +48,12 @@ export const integrationSettings = {
   chat_app_enabled: flag(false, 'Turns the chat app on.', {
     strict: true,
     vendor: 'slack_app_enabled',
-    needs: 'chat platform',
   }),
   chat_app_signing_secret: secret('Checks the signature of requests from the chat platform.', {
     vendor: 'slack_app_signing_secret',
-    needs: 'chat platform',
   }),
   chat_app_verification_token: secret('Checks slash commands only (old method).', {
     vendor: 'slack_app_verification_token',
-    needs: 'chat platform',
   }),
   telemetry_enabled: flag(false, 'Sends tracking events to the collector.', {
     strict: true,

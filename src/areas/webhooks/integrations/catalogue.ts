@@ -78,6 +78,13 @@ export interface Integration {
   readonly title: string
   readonly needs: readonly Property[]
   readonly takes: readonly Property[]
+  /** How the chat is told of things; undefined: it is not, and only asks. */
+  readonly tells?: Telling
+  /** There are none of groups. */
+  readonly ofProjects?: true
+}
+
+export interface Telling {
   readonly style: Style
   /** Where its messages go. */
   readonly address: (properties: Properties) => string
@@ -91,15 +98,18 @@ const filters: readonly Property[] = [
   'labels_to_be_notified_behavior',
 ]
 
-function hooked(title: string, style: Style, body: Integration['body']): Integration {
+function hooked(title: string, style: Style, body: Telling['body']): Integration {
   return {
     title,
     needs: ['webhook'],
     takes: ['webhook', ...filters],
-    style,
-    address: ({ webhook }) => webhook!,
-    body,
+    tells: { style, address: ({ webhook }) => webhook!, body },
   }
+}
+
+/** Commands that people give in a chat, which shows a token. */
+function asking(title: string): Integration {
+  return { title, needs: ['token'], takes: ['token'], ofProjects: true }
 }
 
 /** Where a message says itself which channel it is for, and who speaks. */
@@ -120,6 +130,7 @@ export const integrations: Readonly<Record<string, Integration>> = {
   })),
   hangouts_chat: hooked('Google Chat', marked, ({ text }) => ({ text })),
   mattermost: channelled('Mattermost notifications', markdown),
+  mattermost_slash_commands: asking('Mattermost slash commands'),
   microsoft_teams: hooked('Microsoft Teams notifications', markdown, ({ text, of }) => ({
     '@type': 'MessageCard',
     '@context': 'https://schema.org/extensions',
@@ -128,19 +139,22 @@ export const integrations: Readonly<Record<string, Integration>> = {
   })),
   pumble: hooked('Pumble', markdown, ({ text }) => ({ text })),
   slack: channelled('Slack notifications', marked),
+  slack_slash_commands: asking('Slack slash commands'),
   telegram: {
     title: 'Telegram',
     needs: ['token', 'room'],
     takes: ['hostname', 'token', 'room', 'thread', ...filters],
-    style: html,
-    address: ({ hostname, token }) =>
-      `${(hostname ?? 'https://api.telegram.org').replace(/\/+$/, '')}/bot${encodeURIComponent(token!).replaceAll('%3A', ':')}/sendMessage`,
-    body: ({ text }, { room, thread }) => ({
-      chat_id: room,
-      ...(thread !== undefined && { message_thread_id: thread }),
-      text,
-      parse_mode: 'HTML',
-    }),
+    tells: {
+      style: html,
+      address: ({ hostname, token }) =>
+        `${(hostname ?? 'https://api.telegram.org').replace(/\/+$/, '')}/bot${encodeURIComponent(token!).replaceAll('%3A', ':')}/sendMessage`,
+      body: ({ text }, { room, thread }) => ({
+        chat_id: room,
+        ...(thread !== undefined && { message_thread_id: thread }),
+        text,
+        parse_mode: 'HTML',
+      }),
+    },
   },
   unify_circuit: hooked('Unify Circuit', markdown, ({ text, of }) => ({ subject: of, text, markdown: true })),
   webex_teams: hooked('Webex Teams', markdown, ({ text }) => ({ markdown: text })),

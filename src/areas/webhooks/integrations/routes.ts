@@ -70,7 +70,10 @@ const IntegrationDetails = Fields({
   properties: Json({ description: 'What was set of it, without secrets' }),
 })
 
-const slug = OneOf(Object.keys(integrations).map(slugOf), {})
+const slugsOf = (place: store.PlaceKind) =>
+  Object.entries(integrations).flatMap(([name, { ofProjects }]) =>
+    ofProjects === true && place === 'group' ? [] : [slugOf(name)],
+  )
 
 type Sent = Properties & Readonly<Partial<Record<`${ToldOf}_events`, boolean>>>
 
@@ -95,6 +98,7 @@ function endpointsOf<Kind extends SubjectKind>(
   { db, cipher, settings, outbound }: DeliveryServices,
   { place, on, path, called, may, owner }: Place<Kind>,
 ): Endpoint[] {
+  const slug = OneOf(slugsOf(place), {})
   const one = {
     on,
     may,
@@ -136,10 +140,11 @@ function endpointsOf<Kind extends SubjectKind>(
   }
 
   async function check(name: string, properties: Properties): Promise<void> {
-    const { takes, needs, address } = integrations[name]!
+    const { takes, needs, tells } = integrations[name]!
     const missing = needs.filter((field) => properties[field] === undefined)
     if (missing.length > 0) throw invalidParameters(missing.map((field) => `${field} is missing`))
-    const url = URL.parse(address(properties))
+    if (tells === undefined) return
+    const url = URL.parse(tells.address(properties))
     const field = takes.includes('webhook') ? 'webhook' : 'hostname'
     if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}` !== '')
       throw invalid({ [field]: ['must be a valid URL'] })
@@ -202,10 +207,13 @@ function endpointsOf<Kind extends SubjectKind>(
         return db.transaction(async (tx) => {
           const before = await store.lockOwn(tx, owner(call), name)
           const properties = merged(name, before, sent)
+          const { tells } = integrations[name]!
           const triggers = toldOf.filter(
-            (trigger) => sent[`${trigger}_events`] ?? (before?.triggers ?? usual).includes(trigger),
+            (trigger) =>
+              tells !== undefined &&
+              (sent[`${trigger}_events`] ?? (before?.triggers ?? usual).includes(trigger)),
           )
-          const sealed = seal(integrations[name]!.address(properties), properties)
+          const sealed = seal(tells?.address(properties) ?? '', properties)
           return detailed(await store.save(tx, owner(call), name, { active: true, triggers, ...sealed }))
         })
       },
@@ -220,8 +228,10 @@ function endpointsOf<Kind extends SubjectKind>(
       params: Fields({ slug }),
       answers: null,
       async handle(call) {
-        const values = { active: false, triggers: usual, ...seal('', {}) }
-        await db.transaction((tx) => store.save(tx, owner(call), nameOf(call.params.slug), values))
+        const name = nameOf(call.params.slug)
+        const triggers = integrations[name]!.tells === undefined ? [] : usual
+        const values = { active: false, triggers, ...seal('', {}) }
+        await db.transaction((tx) => store.save(tx, owner(call), name, values))
       },
     }),
   ]

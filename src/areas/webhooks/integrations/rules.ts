@@ -72,7 +72,7 @@ function areLabelsWanted(
 
 /** What is sent to the chat. */
 export function messageOf({ name, properties }: Configured, trigger: string, built: object): object {
-  const { style, body } = integrations[name]!
+  const { style, body } = integrations[name]!.tells!
   const payload = built as Payload
   const told = trigger as ToldOf
   return body(

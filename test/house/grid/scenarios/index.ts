@@ -3,6 +3,7 @@ import { groupIdentityScenarios } from './group-identities.ts'
 import { auditEventScenarios } from './audit-events.ts'
 import { avatarScenarios } from './avatars.ts'
 import type { Scenarios } from '../stage.ts'
+import { chatAppScenarios } from './chat-app.ts'
 import { ciLintScenarios } from './ci-lint.ts'
 import { jobScenarios, pipelineScenarios } from './ci.ts'
 import { customAttributeScenarios } from './custom-attributes.ts'
@@ -56,6 +57,7 @@ import { webhookScenarios } from './webhooks.ts'
 import { wikiScenarios } from './wikis.ts'
 
 export const scenarios: Scenarios = {
+  ...chatAppScenarios,
   ...ciLintScenarios,
   ...containerRegistryScenarios,
   ...customAttributeScenarios,
