@@ -8,7 +8,7 @@ import { customAttributes } from '../areas/custom-attributes/index.ts'
 import { deployKeys } from '../areas/deploy-keys/index.ts'
 import { deployTokensForJobs, deployTokenLogin, deployTokens } from '../areas/deploy-tokens/index.ts'
 import { commitStatuses } from '../areas/commit-statuses/index.ts'
-import { chatApp } from '../areas/chat-app/index.ts'
+import { chatApp, sayingInChats } from '../areas/chat-app/index.ts'
 import { badges } from '../areas/badges/index.ts'
 import { ciSimulation } from '../areas/ci-simulation/index.ts'
 import { markdown } from '../areas/markdown/index.ts'
@@ -142,6 +142,7 @@ export function areas(services: Services): Area[] {
   }
   const lfs = gitLfs(gitServices)
   const feedArea = feeds(services)
+  const chatArea = chatApp({ ...services, creator: pipelineArea.creator, traces: jobArea.traces })
   const terminalArea = terminals({ ...services, refProtection })
   const repositoryServices = {
     ...services,
@@ -210,7 +211,13 @@ export function areas(services: Services): Area[] {
     oci({ ...services, passwords, machineLogin: deployTokenLogin(services) }),
     gitHttp({
       ...gitServices,
-      neighbours: [lfs.neighbour, feedArea.neighbour, terminalArea.neighbour, code.neighbour],
+      neighbours: [
+        lfs.neighbour,
+        feedArea.neighbour,
+        terminalArea.neighbour,
+        code.neighbour,
+        chatArea.neighbour,
+      ],
     }),
     lfs,
     feedArea,
@@ -218,8 +225,8 @@ export function areas(services: Services): Area[] {
     gitSsh(gitServices),
     markdownArea,
     wikiArea,
-    webhooks({ ...services, refProtection }),
-    chatApp({ ...services, creator: pipelineArea.creator, traces: jobArea.traces }),
+    webhooks({ ...services, refProtection, sayInChat: sayingInChats(services) }),
+    chatArea,
     pipelineArea,
     requests,
     ciSimulation({ ...services, remoteFiles, refProtection }),

@@ -5,6 +5,7 @@ import type pg from 'pg'
 import { migrations } from '../../migrations/index.ts'
 import { Gate, openPolicyServer, PageVisitors, Throttles, type ProjectSubject } from '../access/index.ts'
 import { refRules } from './ref-rules.ts'
+import { ChatPlatform } from '../areas/chat-app/index.ts'
 import { Directory, readLdapConfig } from '../areas/ldap/index.ts'
 import { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
 import { readSingleSignOn, SingleSignOn } from '../areas/single-sign-on/index.ts'
@@ -153,6 +154,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     largeContent: await openLargeContent(config, stack),
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
     outbound,
+    chatPlatform: new ChatPlatform(config.chatAppUrl, { outbound, log }),
     captcha,
     signInCaptcha: new SignInCaptcha({ settings, captcha, counts }),
     spam: new SpamGuard(config.spamFilterUrl, { db, outbound, settings, captcha, externalUrl, log }),

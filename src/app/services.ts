@@ -1,4 +1,5 @@
 import type { PolicyServer, ProjectSubject, Throttles } from '../access/index.ts'
+import type { ChatPlatform } from '../areas/chat-app/index.ts'
 import type { Directory } from '../areas/ldap/index.ts'
 import type { LargeContent } from '../areas/git-lfs/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../areas/repository/index.ts'
@@ -60,6 +61,8 @@ export interface Services {
   readonly largeContent: LargeContent
   /** Requests to addresses that users chose. */
   readonly outbound: Outbound
+  /** Where the chat app lives. */
+  readonly chatPlatform: ChatPlatform
   /** Whether captchas were solved. */
   readonly captcha: Captcha
   /** Who has to solve one to sign in. */

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RawRunner } from '../runner/raw-runner.ts'
 import { Person, type Reply } from '../world/client.ts'
+import { ChatPlatform } from '../world/chat-platform.ts'
 import { pushFiles } from '../world/push.ts'
 import { Receiver } from '../world/receiver.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
@@ -21,12 +22,14 @@ const app = {
 
 let world: World
 let receiver: Receiver
+let platform: ChatPlatform
 let project: Made
 let ada: Person
 let browser: Browser
 beforeAll(async () => {
   receiver = await Receiver.open()
-  world = await startWorld({ CHAT_APP_URL: `${receiver.url}/api` })
+  platform = await ChatPlatform.open()
+  world = await startWorld({ CHAT_APP_URL: platform.url })
   project = await world.project()
   ada = await newPerson(project, 30)
   browser = await signedIn(ada)
@@ -34,6 +37,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await world[Symbol.asyncDispose]()
   await receiver[Symbol.asyncDispose]()
+  await platform[Symbol.asyncDispose]()
 })
 
 async function newPerson(of: Made, role: number): Promise<Person> {
@@ -317,5 +321,147 @@ answer: { script: ['echo "said $CHAT_INPUT"'], only: [chat] }
     expect(body['text']).toMatch(/ has passed\nsaid to &lt;you&gt;$/)
     await world.settled()
     expect(receiver.at(path)).toHaveLength(1)
+  })
+})
+
+describe('the app in a workspace', () => {
+  let at: string
+  let owner: Browser
+  beforeAll(async () => {
+    at = `/${project.path_with_namespace}/-/settings`
+    owner = await signedIn(await newPerson(project, 40))
+  })
+  const page = (by = owner) => by.get(`${at}/integrations/gitlab_slack_application/edit`)
+  /** Where the page leads on to, at the platform. */
+  const consent = async (by = owner): Promise<URLSearchParams> => {
+    const [, link] = /href="(http[^"]*\/oauth\/v2\/authorize[^"]*)"/.exec((await page(by)).text)!
+    return new URL(link!.replaceAll('&amp;', '&')).searchParams
+  }
+  const install = async (fields: Record<string, string> = {}, by = owner) => {
+    const state = (await consent(by)).get('state')!
+    return by.get(
+      `${at}/slack/slack_auth?${new URLSearchParams({ code: 'a-code', state, ...fields }).toString()}`,
+    )
+  }
+  const exchanged = (): Json =>
+    platform.asked.findLast(({ method }) => method === 'oauth.v2.access')?.fields ?? {}
+
+  test('chat_app_id, chat_app_secret: is installed by them', async () => {
+    await during(world, app, async () => {
+      const asked = await consent()
+      expect(asked.get('client_id')).toBe('client-id')
+      expect(asked.get('redirect_uri')).toBe(`${world.url}${at}/slack/slack_auth`)
+      const done = await install()
+      expect([done.status, done.text.includes('The &lt;house&gt;')]).toEqual([200, true])
+      expect(exchanged()).toEqual({
+        client_id: 'client-id',
+        client_secret: 'client-secret',
+        code: 'a-code',
+        redirect_uri: `${world.url}${at}/slack/slack_auth`,
+      })
+      await set(world, { chat_app_id: 'other-id', chat_app_secret: 'other-secret' })
+      expect((await consent()).get('client_id')).toBe('other-id')
+      await install()
+      expect(exchanged()).toMatchObject({ client_id: 'other-id', client_secret: 'other-secret' })
+    })
+    expect((await page()).status).toBe(404)
+  })
+
+  test('is installed by who may, and was asked for here', async () => {
+    await during(world, app, async () => {
+      expect((await page(browser)).status).toBe(404)
+      expect((await new Browser(world).get(`${at}/slack/slack_auth`)).location).toContain('/users/sign_in')
+      const before = platform.asked.length
+      const state = (await consent()).get('state')!
+      expect((await install({ state: 'another' })).status).toBe(403)
+      expect((await install({ code: '' })).status).toBe(400)
+      const second = await signedIn(await newPerson(project, 40))
+      expect((await second.get(`${at}/slack/slack_auth?code=c&state=${state}`)).status).toBe(403)
+      expect(platform.asked).toHaveLength(before)
+    })
+  })
+
+  test('is not there where the platform makes no sense', async () => {
+    const answers = [
+      { status: 500, text: '{"ok":true}' },
+      { text: '' },
+      { text: '[' },
+      { text: 'null' },
+      { text: '{"ok":false,"error":"invalid_code"}' },
+      { text: '{"ok":true,"team":{"id":["T1"]},"access_token":{}}' },
+      { text: '{"ok":true,"team":{"id":"T\\u0000"},"access_token":"x"}' },
+      { text: `{"ok":true,"x":"${'x'.repeat(2_000_000)}"}` },
+      { status: 302, text: '', location: '/api/elsewhere' },
+      undefined,
+    ]
+    await during(world, app, async () => {
+      try {
+        for (const answer of answers) {
+          platform.says = () => answer
+          expect((await install()).status).toBe(400)
+        }
+      } finally {
+        platform.says = undefined
+      }
+      await set(world, { allow_local_requests_from_web_hooks_and_services: false })
+      const before = platform.asked.length
+      expect((await install()).text).toContain('URL is blocked')
+      expect(platform.asked).toHaveLength(before)
+    })
+  })
+
+  test('says in its channels what happens', async () => {
+    const made = await world.project()
+    const one = `/projects/${made.id}/integrations/gitlab-slack-application`
+    const issue = (title: string) => world.root.post(`/projects/${made.id}/issues`, { title })
+    const heard = async (title: string): Promise<Json[]> => {
+      expectStatus(await issue(title), 201)
+      await world.settled()
+      return platform.messages.filter(({ text }) => (text as string).includes(title))
+    }
+    await during(world, app, async () => {
+      expect((await world.root.put(one, { channel: '#all' })).status).toBe(422)
+      const place = at
+      at = `/${made.path_with_namespace}/-/settings`
+      const by = await signedIn(await newPerson(made, 40))
+      expect((await install({}, by)).status).toBe(200)
+      at = place
+      expect(await heard('to nobody')).toEqual([])
+      const set = { issue_channel: '#one, #two', channel: '#all', token: 'not of it' }
+      expect(expectStatus(await world.root.put(one, set), 200)).toMatchObject({
+        slug: 'gitlab-slack-application',
+        active: true,
+        properties: { issue_channel: '#one, #two', channel: '#all' },
+      })
+      const told = await heard('to <two>')
+      expect(told).toEqual([])
+      const both = platform.messages.filter(({ text }) => (text as string).includes('to &lt;two&gt;'))
+      expect(both.map(({ channel }) => channel as string)).toEqual(['#one', '#two'])
+      expect(platform.asked.at(-1)?.authorization).toBe('Bearer bot-token')
+      platform.says = () => ({ text: '{"ok":false,"error":"channel_not_found"}' })
+      await heard('in vain')
+      platform.says = undefined
+      expect(await heard('again')).toHaveLength(2)
+      expectStatus(await world.root.delete(one), 204)
+      expect(await heard('after it')).toEqual([])
+      expect((await world.root.put(one, { channel: '#all' })).status).toBe(422)
+    })
+  })
+
+  test('takes commands for the projects it is installed for', async () => {
+    const trigger = async (text: string, fields: Json = {}): Promise<string> => {
+      const sent = { token: 'verification-token', command: '/gitlab', ...team, ...fields, text }
+      return expectStatus(await world.anonymous.post('/slack/trigger', sent), 200)['text'] as string
+    }
+    const path = project.path_with_namespace
+    await during(world, app, async () => {
+      await install()
+      expect(await trigger(`${path} issue new x`, { team_id: 'T2' })).toContain('not installed')
+      // The word of the project's own slash commands, who knew him, does not count here.
+      await connect(pageIn(await trigger(`${path} issue new x`)))
+      const said = await trigger(`${path.toUpperCase()} issue new By the app`)
+      expect(said).toMatch(/Created issue <.*By the app>/)
+      expect(await trigger(`${path} nonsense`)).toContain(`/gitlab ${path} issue new`)
+    })
   })
 })

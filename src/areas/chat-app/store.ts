@@ -1,9 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
-
-/** The integration of a project by which the app is there. */
-export const appIntegration = 'gitlab_slack_application'
+import { appIntegration } from '../webhooks/index.ts'
 
 /** Somebody of a chat. */
 export interface ChatPerson {

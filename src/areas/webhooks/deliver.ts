@@ -8,6 +8,8 @@ import type { Settings } from '../../settings/index.ts'
 import { mayCall } from './chains.ts'
 import { recordDelivery, type DeliveryContent } from './deliveries-store.ts'
 import { addressOf, type Hook } from './hook.ts'
+import type { AppMessage, SayInChat } from './integrations/app.ts'
+import { integrations } from './integrations/catalogue.ts'
 import { isAllowed, messageOf } from './integrations/rules.ts'
 import { isResting, restAfter } from './rules.ts'
 import { stableUuid } from './stable-uuid.ts'
@@ -24,6 +26,7 @@ export interface DeliveryServices {
   /** The same for webhooks of the instance, which have a switch of their own. */
   readonly systemOutbound: Outbound
   readonly externalUrl: () => string
+  readonly sayInChat: SayInChat
 }
 
 /** One call that is to be made. */
@@ -73,15 +76,17 @@ export async function callUnlessResting(services: DeliveryServices, hook: Hook, 
 export async function callNow(services: DeliveryServices, hook: Hook, call: Call): Promise<Outcome> {
   const began = performance.now()
   const { headers, ...request } = requestOf(hook, call, services.externalUrl())
-  const got: Got | { readonly unfit: string } =
+  const got: Got | Unfit | Done =
     'unfit' in request
-      ? { unfit: request.unfit }
-      : await outboundOf(services, kindOf(hook)).postText(request.url, request.body, {
-          headers,
-          timeout,
-          maximumBytes: mostKept,
-          verified: hook.ssl_verification,
-        })
+      ? request
+      : 'message' in request
+        ? await said(services, hook, request.message)
+        : await outboundOf(services, kindOf(hook)).postText(request.url, request.body, {
+            headers,
+            timeout,
+            maximumBytes: mostKept,
+            verified: hook.ssl_verification,
+          })
   const outcome = outcomeOf(got)
   const content: DeliveryContent = {
     url: hook.url,
@@ -108,13 +113,27 @@ export async function callNow(services: DeliveryServices, hook: Hook, call: Call
   return outcome
 }
 
+interface Unfit {
+  readonly unfit: string
+}
+interface Done {
+  readonly done: string
+}
+
 type Request = { readonly headers: Record<string, string> } & (
-  { readonly url: string; readonly body: string } | { readonly unfit: string }
+  { readonly url: string; readonly body: string } | { readonly message: AppMessage } | Unfit
 )
+
+async function said({ sayInChat }: DeliveryServices, hook: Hook, message: AppMessage): Promise<Unfit | Done> {
+  const problem = await sayInChat(hook.id, message)
+  return problem === undefined ? { done: 'ok' } : { unfit: problem }
+}
 
 function requestOf(hook: Hook, { trigger, payload, eventUuid }: Call, instance: string): Request {
   if (hook.integration !== null) {
     const message = messageOf(hook.integration, trigger, payload)
+    if (integrations[hook.integration.name]!.tells!.address === undefined)
+      return { headers: {}, message: message as AppMessage }
     return { headers: {}, url: hook.url, body: JSON.stringify(message) }
   }
   const address = new URL(addressOf(hook))
@@ -143,7 +162,8 @@ function requestOf(hook: Hook, { trigger, payload, eventUuid }: Call, instance: 
     : { headers, url: address.href, body }
 }
 
-function outcomeOf(got: Got | { readonly unfit: string }): Outcome {
+function outcomeOf(got: Got | Unfit | Done): Outcome {
+  if ('done' in got) return { succeeded: true, status: '200', text: got.done }
   if ('status' in got) {
     const succeeded = got.status >= 200 && got.status < 300
     return { succeeded, status: String(got.status), text: got.text.slice(0, mostKept).replaceAll('\0', '') }

@@ -25,6 +25,8 @@ export {
   slashCommandsToken,
   type SlashCommands,
 } from './integrations/slash-commands.ts'
+export { activateApp, type AppMessage, type SayInChat } from './integrations/app.ts'
+export { appIntegration } from './integrations/catalogue.ts'
 export { isAllowed as isIntegrationAllowed } from './integrations/rules.ts'
 export type { Style } from './integrations/styles.ts'
 

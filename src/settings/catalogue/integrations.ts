@@ -97,11 +97,9 @@ export const integrationSettings = {
   }),
   chat_app_id: textOrNull(null, 'Client ID of the chat app.', {
     vendor: 'slack_app_id',
-    needs: 'chat platform',
   }),
   chat_app_secret: secret('Client secret of the chat app.', {
     vendor: 'slack_app_secret',
-    needs: 'chat platform',
   }),
   eks_integration_enabled: flag(false, 'Managed cluster integration.', {
     strict: true,

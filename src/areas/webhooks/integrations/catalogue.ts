@@ -86,8 +86,8 @@ export interface Integration {
 
 export interface Telling {
   readonly style: Style
-  /** Where its messages go. */
-  readonly address: (properties: Properties) => string
+  /** Where its messages go; undefined: the chat app brings them to their channels. */
+  readonly address?: (properties: Properties) => string
   readonly body: (message: Message, properties: Properties) => object
 }
 
@@ -112,11 +112,19 @@ function asking(title: string): Integration {
   return { title, needs: ['token'], takes: ['token'], ofProjects: true }
 }
 
+/** The integration of a project by which the chat app is there; it is installed, not set. */
+export const appIntegration = 'gitlab_slack_application'
+
+/** The channel, or several with commas between, that hear of this; undefined: none does. */
+export function channelFor(properties: Properties, trigger: ToldOf): string | undefined {
+  return properties[channels[trigger]] ?? properties.channel
+}
+
 /** Where a message says itself which channel it is for, and who speaks. */
 function channelled(title: string, style: Style): Integration {
   const plain = hooked(title, style, ({ text, trigger }, properties) => {
-    const { username, channel } = properties
-    const to = properties[channels[trigger]] ?? channel
+    const { username } = properties
+    const to = channelFor(properties, trigger)
     return { text, ...(username !== undefined && { username }), ...(to !== undefined && { channel: to }) }
   })
   return { ...plain, takes: [...plain.takes, 'username', 'channel', ...Object.values(channels)] }
@@ -128,6 +136,16 @@ export const integrations: Readonly<Record<string, Integration>> = {
     content: text.slice(0, 2000),
     allowed_mentions: { parse: [] },
   })),
+  [appIntegration]: {
+    title: 'GitLab for Slack app',
+    needs: [],
+    takes: ['channel', ...Object.values(channels), ...filters],
+    tells: {
+      style: marked,
+      body: ({ text, trigger }, properties) => ({ text, channel: channelFor(properties, trigger) ?? '' }),
+    },
+    ofProjects: true,
+  },
   hangouts_chat: hooked('Google Chat', marked, ({ text }) => ({ text })),
   mattermost: channelled('Mattermost notifications', markdown),
   mattermost_slash_commands: asking('Mattermost slash commands'),

@@ -14,10 +14,11 @@ import {
   type Endpoint,
   type SubjectKind,
 } from '../../../kernel/endpoint/index.ts'
-import { forbidden, invalid, invalidParameters } from '../../../kernel/errors/index.ts'
+import { forbidden, invalid, invalidParameters, unprocessable } from '../../../kernel/errors/index.ts'
 import type { DeliveryServices } from '../deliver.ts'
 import { contexts } from '../hook.ts'
 import {
+  appIntegration,
   branchChoices,
   channels,
   integrations,
@@ -143,7 +144,7 @@ function endpointsOf<Kind extends SubjectKind>(
     const { takes, needs, tells } = integrations[name]!
     const missing = needs.filter((field) => properties[field] === undefined)
     if (missing.length > 0) throw invalidParameters(missing.map((field) => `${field} is missing`))
-    if (tells === undefined) return
+    if (tells?.address === undefined) return
     const url = URL.parse(tells.address(properties))
     const field = takes.includes('webhook') ? 'webhook' : 'hostname'
     if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}` !== '')
@@ -185,7 +186,11 @@ function endpointsOf<Kind extends SubjectKind>(
       description: 'It becomes active. What is not said stays as it was.',
       params: Fields({ slug, ...settable }),
       answers: IntegrationDetails,
-      refuses: { 403: 'The instance does not allow it', 400: 'The address is none, or may not be called' },
+      refuses: {
+        400: 'The address is none, or may not be called',
+        403: 'The instance does not allow it',
+        422: 'It is an app that is not installed',
+      },
       async handle(call) {
         const { slug: asked, use_inherited_settings: inherit, ...given } = call.params
         const name = nameOf(asked)
@@ -206,6 +211,8 @@ function endpointsOf<Kind extends SubjectKind>(
         )
         return db.transaction(async (tx) => {
           const before = await store.lockOwn(tx, owner(call), name)
+          if (name === appIntegration && before?.active !== true)
+            throw unprocessable('The app is installed from the page of the project, not by the API')
           const properties = merged(name, before, sent)
           const { tells } = integrations[name]!
           const triggers = toldOf.filter(
@@ -213,7 +220,7 @@ function endpointsOf<Kind extends SubjectKind>(
               tells !== undefined &&
               (sent[`${trigger}_events`] ?? (before?.triggers ?? usual).includes(trigger)),
           )
-          const sealed = seal(tells?.address(properties) ?? '', properties)
+          const sealed = seal(tells?.address?.(properties) ?? '', properties)
           return detailed(await store.save(tx, owner(call), name, { active: true, triggers, ...sealed }))
         })
       },

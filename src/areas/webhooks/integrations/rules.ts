@@ -1,5 +1,5 @@
 import type { Settings } from '../../../settings/index.ts'
-import { integrations, type Properties, type ToldOf } from './catalogue.ts'
+import { appIntegration, channelFor, integrations, type Properties, type ToldOf } from './catalogue.ts'
 import { tellOf, type Payload } from './news.ts'
 
 /** An integration as a webhook has it. */
@@ -10,11 +10,13 @@ export interface Configured {
 
 /** Whether the instance lets this integration be used. */
 export function isAllowed({ values }: Settings, name: string): boolean {
+  if (name === appIntegration && !values.chat_app_enabled) return false
   return values.allow_all_integrations || values.allowed_integrations.includes(name)
 }
 
 /** Whether a chat is told of this: of changes of no weight it is not, nor of branches and labels that it does not want. */
-export function isWanted({ properties }: Configured, trigger: string, built: object): boolean {
+export function isWanted({ name, properties }: Configured, trigger: string, built: object): boolean {
+  if (name === appIntegration && channelFor(properties, trigger as ToldOf) === undefined) return false
   const payload = built as Payload
   const of = payload.object_attributes
   switch (trigger) {
