@@ -127,6 +127,7 @@ import * as feedTokens from './0237-feed-tokens.ts'
 import * as jobSessions from './0290-job-sessions.ts'
 import * as freezePeriods from './0325-freeze-periods.ts'
 import * as chatApp from './0310-chat-app.ts'
+import * as protectedEnvironments from './0326-protected-environments.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -255,4 +256,5 @@ export const migrations: MigrationList = {
   '0290-job-sessions': jobSessions,
   '0325-freeze-periods': freezePeriods,
   '0310-chat-app': chatApp,
+  '0326-protected-environments': protectedEnvironments,
 }

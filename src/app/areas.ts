@@ -53,6 +53,7 @@ import { codeOwners } from '../areas/code-owners/index.ts'
 import { secretPushProtection } from '../areas/secret-push-protection/index.ts'
 import { securityPolicies } from '../areas/security-policies/index.ts'
 import { storageMoves } from '../areas/storage-moves/index.ts'
+import { protectedEnvironments } from '../areas/protected-environments/index.ts'
 import { pushRules } from '../areas/push-rules/index.ts'
 import { protectedBranches } from '../areas/protected-branches/index.ts'
 import { epics, epicsByIds } from '../areas/epics/index.ts'
@@ -109,7 +110,7 @@ export function areas(services: Services): Area[] {
     ...services,
     remoteFiles,
     refProtection,
-    deployments,
+    deployments: deployments(services.plan),
     results: jobResults(services),
   })
   const jobArea = jobs({ ...services, refProtection, process: pipelineArea.process })
@@ -238,6 +239,7 @@ export function areas(services: Services): Area[] {
     testReports(services),
     environments({ ...services, refProtection, process, view }),
     freezePeriods(services),
+    protectedEnvironments(services),
     resourceGroups({ ...services, view }),
     identity,
     jobTokenScope(services),

@@ -65,10 +65,16 @@ async function mergeRequest(ci: CiProject, { protectedSource = false } = {}): Pr
 async function create(ci: CiProject, facts: MergeRequestFacts): Promise<number> {
   const { services } = world.service
   const refs = new PersistentRefs(services)
-  const process = new PipelineProcess({ ...services, deployments, refs })
+  const process = new PipelineProcess({ ...services, deployments: deployments(services.plan), refs })
   const creator = new PipelineCreator({
     ...services,
-    ...{ refProtection, process, deployments, refs, remoteFiles: new RemoteFiles(services.outbound) },
+    ...{
+      refProtection,
+      process,
+      deployments: deployments(services.plan),
+      refs,
+      remoteFiles: new RemoteFiles(services.outbound),
+    },
   })
   const entered = await enterAs<ProjectSubject>(services.db, projectKind, 1, ci.id)
   const made = await creator.create({

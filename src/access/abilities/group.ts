@@ -58,6 +58,7 @@ export type GroupAbility =
   | 'read_cicd_variables'
   | 'admin_cicd_variables'
   | 'admin_protected_branch'
+  | 'admin_protected_environment'
   | 'read_package'
   | 'read_container_image'
   | 'read_wiki'
@@ -136,6 +137,7 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   read_cicd_variables: { allow: owner },
   admin_cicd_variables: { allow: owner },
   admin_protected_branch: { allow: owner },
+  admin_protected_environment: { allow: owner },
   /** Of the projects in it, whose packages are looked at one by one. */
   read_package: { allow: [everybody] },
   read_container_image: { allow: [member(Role.reporter)] },

@@ -170,6 +170,7 @@ export type ProjectAbility =
   | 'run_job'
   | 'create_build_terminal'
   | 'update_pipeline'
+  | 'start_job'
   | 'cancel_pipeline'
   | 'set_pipeline_variables'
   | 'read_pipeline_variables'
@@ -202,6 +203,9 @@ export type ProjectAbility =
   | 'read_environment'
   | 'update_environment'
   | 'destroy_deployment'
+  | 'read_protected_environment'
+  | 'admin_protected_environment'
+  | 'approve_deployment'
   | 'read_freeze_period'
   | 'admin_freeze_period'
   | 'read_release'
@@ -313,6 +317,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   /** Of jobs that the caller started, on refs where he may run them: the area looks at that. */
   create_build_terminal: { allow: developer, never: [archived, off('builds'), anyJob] },
   update_pipeline: { allow: [...developer, ownJob], never: [archived, off('builds'), otherJob] },
+  /** One that deploys to a protected environment, whose rule may name Reporters; others need more: the area looks at that. */
+  start_job: { allow: [member(Role.reporter), ownJob], never: [archived, off('builds'), otherJob] },
   cancel_pipeline: {
     allow: [levelOf('ci_restrict_pipeline_cancellation_role'), ownJob],
     never: [archived, off('builds')],
@@ -357,6 +363,10 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_environment: { allow: [environmentReader], never: [off('environments'), foreignJob] },
   update_environment: { allow: developer, never: [archived, off('environments'), otherJob] },
   destroy_deployment: { allow: maintainer, never: [archived, off('environments'), otherJob] },
+  read_protected_environment: { allow: maintainer, never: [off('environments')] },
+  admin_protected_environment: { allow: maintainer, never: [archived, off('environments')] },
+  /** Whom a rule of the environment names. */
+  approve_deployment: { allow: [member(Role.reporter)], never: [archived, off('environments')] },
   read_freeze_period: { allow: [member(Role.reporter)], never: [off('environments')] },
   admin_freeze_period: { allow: maintainer, never: [archived, off('environments')] },
   read_release: { allow: [feature('releases')], never: [off('releases'), foreignJob] },

@@ -3,7 +3,8 @@ import { nextIid, type Reader, type Tx, type Writer } from '../../kernel/db/inde
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { jobJson } from '../jobs/index.ts'
 import { basicUserJson } from '../users/index.ts'
-import type { DeploymentRow } from './entities.ts'
+import { approvalRulesJson } from '../protected-environments/index.ts'
+import type { DeploymentDetailRow, DeploymentRow } from './entities.ts'
 
 /** All that is shown of a deployment `d`. */
 export const deploymentColumns = sql`
@@ -63,16 +64,25 @@ export function list(filter: DeploymentFilter, input: PageInput): Read<Deploymen
   )
 }
 
-export function one(id: number): Read<DeploymentRow> {
+/** With its approvals. */
+const detailColumns = sql`
+  ${deploymentColumns}, case when d.status = 'blocked' then pending_approvals(d.environment_id, d.id) else 0 end as pending,
+  coalesce((
+    select json_agg(json_build_object('id', a.id, 'user', ${basicUserJson('au')}, 'status', a.status,
+      'comment', a.comment, 'created_at', a.created_at) order by a.id)
+    from deployment_approvals a left join users au on au.id = a.user_id where a.deployment_id = d.id), '[]') as approvals,
+  ${approvalRulesJson} as approval_rules`
+
+export function one(id: number): Read<DeploymentDetailRow> {
   return rows(sql`
-    select ${deploymentColumns} from deployments d ${deploymentJoins}
+    select ${detailColumns} from deployments d ${deploymentJoins}
     where d.id = ${id} and d.project_id = subject.id`)
 }
 
-export async function find(db: Reader, id: number): Promise<DeploymentRow> {
-  const { rows: found } = await sql<{ row: DeploymentRow }>`
+export async function find(db: Reader, id: number): Promise<DeploymentDetailRow> {
+  const { rows: found } = await sql<{ row: DeploymentDetailRow }>`
     select to_json(x) as row from (
-      select ${deploymentColumns} from deployments d ${deploymentJoins} where d.id = ${id}) x`.execute(db)
+      select ${detailColumns} from deployments d ${deploymentJoins} where d.id = ${id}) x`.execute(db)
   return found[0]!.row
 }
 
@@ -118,11 +128,20 @@ export async function remove(db: Writer, id: number): Promise<void> {
   await sql`delete from deployments d where d.id = ${id}`.execute(db)
 }
 
+/** What a deployment is while its job is in some status. */
+function statusOf(job: RawBuilder<unknown>, pending: RawBuilder<unknown>): RawBuilder<string> {
+  return sql`case
+    when ${job} in ('running', 'canceling') then 'running'
+    when ${job} in ('success', 'failed', 'canceled', 'skipped') then ${job}
+    when ${job} = 'manual' and ${pending} > 0 then 'blocked'
+    else 'created' end`
+}
+
 /** A deployment for each latest job of the pipeline that deploys and has none yet. */
 export async function addMissing(tx: Tx, projectId: number, pipelineId: number): Promise<void> {
   await sql`
     with fresh as (
-      select j.id, j.user_id, j.ref, j.tag, p.sha, e.id as environment_id,
+      select j.id, j.user_id, j.ref, j.tag, j.status, p.sha, e.id as environment_id,
         j.definition #>> '{environment,onStop}' as on_stop, row_number() over (order by j.id) as place
       from ci_jobs j join ci_pipelines p on p.id = j.pipeline_id
       join environments e on e.project_id = j.project_id and e.name = j.definition #>> '{environment,expandedName}'
@@ -136,9 +155,11 @@ export async function addMissing(tx: Tx, projectId: number, pipelineId: number):
       on conflict (project_id, kind) do update set last_iid = c.last_iid + excluded.last_iid
       returning c.last_iid
     )
-    insert into deployments (project_id, iid, environment_id, job_id, by_job, user_id, status, ref, tag, sha, on_stop)
+    insert into deployments (project_id, iid, environment_id, job_id, by_job, user_id, status, ref, tag, sha, on_stop,
+      finished_at)
     select ${projectId}, counter.last_iid - wanted.number + fresh.place, fresh.environment_id, fresh.id, true,
-      fresh.user_id, 'created', fresh.ref, fresh.tag, fresh.sha, fresh.on_stop
+      fresh.user_id, ${statusOf(sql`fresh.status`, sql`pending_approvals(fresh.environment_id, null)`)}, fresh.ref, fresh.tag, fresh.sha, fresh.on_stop,
+      case when fresh.status in ${ended} then now() end
     from fresh, wanted, counter`.execute(tx)
 }
 
@@ -149,11 +170,8 @@ export async function addMissing(tx: Tx, projectId: number, pipelineId: number):
 export async function follow(tx: Tx, pipelineId: number, changed: readonly number[]): Promise<number[]> {
   const { rows: found } = await sql<{ id: number }>`
     with wanted as (
-      select j.id, case
-        when j.status in ('running', 'canceling') then 'running'
-        when j.status in ('success', 'failed', 'canceled', 'skipped') then j.status
-        else 'created' end as status
-      from ci_jobs j where j.pipeline_id = ${pipelineId}
+      select j.id, ${statusOf(sql`j.status`, sql`pending_approvals(o.environment_id, o.id)`)} as status
+      from ci_jobs j join deployments o on o.job_id = j.id where j.pipeline_id = ${pipelineId}
     ), moved as (
       update deployments d set status = w.status, updated_at = now(),
         finished_at = case when w.status in ${ended} then now() end

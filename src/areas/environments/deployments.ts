@@ -1,10 +1,12 @@
 import { buffer } from 'node:stream/consumers'
 import type { Blobs } from '../../blobs/index.ts'
 import { environmentSlug, expandText, guessTier, parseDuration, type Environment } from '../../ci/index.ts'
+import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import { enqueue, type Task } from '../../tasks/index.ts'
 import { readDotenv } from '../jobs/index.ts'
 import type { Deployments } from '../pipelines/index.ts'
+import { heldJobs, heldNewJobs, refusedJobs } from '../protected-environments/index.ts'
 import { keepCommit } from './deployment-refs.ts'
 import * as store from './deployments-store.ts'
 import * as environments from './environments-store.ts'
@@ -13,7 +15,24 @@ import { nameFault, urlFault } from './rules.ts'
 const settle = 'environments:settle'
 
 /** What pipelines tell of jobs that name an environment, in the transactions that change these. */
-export const deployments: Deployments = {
+export const deployments = (plan: Plan): Deployments => ({
+  // Below the plan that has them rules do not hold.
+  held: async (db, pipelineId) => (protects(plan) ? heldJobs(db, pipelineId) : new Map()),
+  async heldNew(db, by, jobs) {
+    if (!protects(plan)) return new Map()
+    return heldNewJobs(
+      db,
+      by,
+      jobs.map(({ id, environment: { expandedName, deploymentTier, action } }) => ({
+        id,
+        action,
+        environment: expandedName,
+        tier: deploymentTier ?? guessTier(expandedName),
+      })),
+    )
+  },
+  refused: async (db, pipelineId, userId) =>
+    protects(plan) ? refusedJobs(db, pipelineId, userId) : new Set(),
   async begin(tx, { projectId, pipelineId }, named) {
     const wanted = new Map(named.map((one) => [one.expandedName, toBeMade(one)]))
     await environments.ensure(
@@ -27,7 +46,9 @@ export const deployments: Deployments = {
   async follow(tx: Tx, pipelineId, changed) {
     for (const job of await store.follow(tx, pipelineId, changed)) await enqueue(tx, settle, { job })
   },
-}
+})
+
+export const protects = (plan: Plan): boolean => offers(plan, 'protected_environments')
 
 function toBeMade({ expandedName: name, deploymentTier }: Environment): environments.NewEnvironment {
   return { name, slug: environmentSlug(name), tier: deploymentTier ?? guessTier(name) }

@@ -1,11 +1,13 @@
 import type { ProjectSubject } from '../../access/index.ts'
 import type { Blobs } from '../../blobs/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import type { JobView } from '../jobs/index.ts'
 import type { PipelineProcess, RefProtection } from '../pipelines/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import { approvalEndpoint } from './routes-approvals.ts'
 import { deploymentEndpoints } from './routes-deployments.ts'
 import { environmentEndpoints } from './routes-environments.ts'
 import { ShownDeployments } from './show.ts'
@@ -16,6 +18,7 @@ export { deployments } from './deployments.ts'
 
 export interface EnvironmentServices {
   readonly db: Database
+  readonly plan: Plan
   readonly blobs: Blobs
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
@@ -34,7 +37,11 @@ export function environments(services: EnvironmentServices): {
   const stopping = new Stopping(services)
   const shown = new ShownDeployments(services)
   return {
-    endpoints: [...environmentEndpoints(services, stopping, shown), ...deploymentEndpoints(services, shown)],
+    endpoints: [
+      ...environmentEndpoints(services, stopping, shown),
+      ...deploymentEndpoints(services, shown),
+      approvalEndpoint(services),
+    ],
     tasks: environmentTasks(services, stopping),
     schedules: environmentSchedules,
   }

@@ -14,10 +14,11 @@ import {
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
+import { deployerCheck } from './deployer.ts'
 import { removeRefs } from './deployment-refs.ts'
 import { succeeded } from './deployments.ts'
 import * as store from './deployments-store.ts'
-import { Deployment } from './entities.ts'
+import { Deployment, DeploymentDetail } from './entities.ts'
 import * as environments from './environments-store.ts'
 import type { EnvironmentServices } from './index.ts'
 import { check } from './rules.ts'
@@ -27,9 +28,10 @@ const checks: readonly Check[] = ['params', 'credentials', 'subject', 'may', 're
 const settable = ['running', 'success', 'failed', 'canceled'] as const
 
 export function deploymentEndpoints(
-  { db, places }: EnvironmentServices,
+  { db, plan, places }: EnvironmentServices,
   shown: ShownDeployments,
 ): Endpoint[] {
+  const requireDeployer = deployerCheck({ db, plan })
   const one = {
     on: project,
     checks,
@@ -73,8 +75,8 @@ export function deploymentEndpoints(
       may: 'read_environment',
       anonymous: true,
       params,
-      answers: Deployment,
-      handle: ({ project, rows }) => shown.one(rows[0]!, project),
+      answers: DeploymentDetail,
+      handle: ({ project, rows }) => shown.detail(rows[0]!, project),
     }),
 
     endpoint({
@@ -92,10 +94,12 @@ export function deploymentEndpoints(
         tag: Flag(),
         status: OneOf(settable, {}),
       }),
-      answers: Deployment,
+      answers: DeploymentDetail,
+      refuses: { 403: 'The environment is protected from the caller' },
       async handle({ actor, project, params }) {
         const { environment: name, sha, ref, tag, status } = params
         check({ name })
+        await requireDeployer({ actor, project }, { name })
         const repository = places.of(project)
         const oid = parseOid(sha)
         if (oid === undefined || (await findCommit(repository, oid)) === undefined) {
@@ -123,7 +127,7 @@ export function deploymentEndpoints(
           if (status === 'success') await succeeded(tx, environmentId, made, unchanged)
           return made
         })
-        return shown.one(await store.find(db.reader, id), project)
+        return shown.detail(await store.find(db.reader, id), project)
       },
     }),
 
@@ -134,16 +138,17 @@ export function deploymentEndpoints(
       summary: 'Change the status of a deployment that was made elsewhere',
       may: 'update_environment',
       params: Fields({ deployment_id: Id(), status: OneOf(settable, {}) }),
-      answers: Deployment,
-      refuses: { 403: 'A job deploys, which tells by itself' },
-      async handle({ project, params, rows }) {
+      answers: DeploymentDetail,
+      refuses: { 403: 'A job deploys, which tells by itself, or the environment is protected' },
+      async handle({ actor, project, params, rows }) {
         const { id, by_job, environment } = rows[0]!
+        await requireDeployer({ actor, project }, environment)
         if (by_job) throw forbidden('Deployments created using CI can not be updated using the API')
         await db.transaction(async (tx) => {
           await store.setStatus(tx, id, params.status)
           if (params.status === 'success') await succeeded(tx, environment.id, id, unchanged)
         })
-        return shown.one(await store.find(db.reader, id), project)
+        return shown.detail(await store.find(db.reader, id), project)
       },
     }),
 

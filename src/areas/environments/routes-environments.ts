@@ -16,6 +16,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { enqueue } from '../../tasks/index.ts'
+import { deployerCheck } from './deployer.ts'
 import { removeRefs } from './deployment-refs.ts'
 import { BasicEnvironment, Environment } from './entities.ts'
 import * as store from './environments-store.ts'
@@ -37,10 +38,11 @@ const settable = {
 }
 
 export function environmentEndpoints(
-  { db }: EnvironmentServices,
+  { db, plan }: EnvironmentServices,
   stopping: Stopping,
   shown: ShownDeployments,
 ): Endpoint[] {
+  const requireDeployer = deployerCheck({ db, plan })
   const one = { on: project, checks, record: true, jobToken: true } as const
   const params = Fields({ environment_id: Id() })
   const read = ({ params: { environment_id } }: { params: { environment_id: number } }) =>
@@ -174,9 +176,10 @@ export function environmentEndpoints(
       may: 'update_environment',
       params,
       answers: null,
-      refuses: { 403: 'It is not stopped' },
+      refuses: { 403: 'It is not stopped, or protected from the caller' },
       read,
-      async handle({ rows }) {
+      async handle({ actor, project, rows }) {
+        await requireDeployer({ actor, project }, rows[0]!)
         await db.transaction(async (tx) => {
           const gone = await store.remove(tx, rows[0]!.id)
           if (gone === undefined) throw forbidden()
@@ -220,6 +223,7 @@ export function environmentEndpoints(
       read,
       async handle({ actor, project, params, rows }) {
         const environment = rows[0]!
+        await requireDeployer({ actor, project }, environment)
         await stopping.stop(environment, { actor, project: project, force: params.force })
         return again(environment.id)
       },

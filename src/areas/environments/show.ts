@@ -1,12 +1,17 @@
+import type { Plan } from '../../kernel/config/index.ts'
 import type { JobView, ShownProject } from '../jobs/index.ts'
-import { deployment, type DeploymentRow } from './entities.ts'
+import { protects } from './deployments.ts'
+import { approvalsOf, deployment, type DeploymentDetailRow, type DeploymentRow } from './entities.ts'
 
 /** Deployments of one project as they are answered, with their jobs. */
 export class ShownDeployments {
   readonly #view: JobView
   readonly #externalUrl: () => string
 
-  constructor({ view, externalUrl }: { view: JobView; externalUrl: () => string }) {
+  readonly #approvals: boolean
+
+  constructor({ view, plan, externalUrl }: { view: JobView; plan: Plan; externalUrl: () => string }) {
+    this.#approvals = protects(plan)
     this.#view = view
     this.#externalUrl = externalUrl
   }
@@ -21,6 +26,14 @@ export class ShownDeployments {
         this.#externalUrl(),
       ),
     )
+  }
+
+  /** With its approvals, where the plan has them. */
+  async detail(row: DeploymentDetailRow, project: ShownProject): Promise<Record<string, unknown>> {
+    return {
+      ...(await this.one(row, project)),
+      ...(this.#approvals && approvalsOf(row, this.#externalUrl())),
+    }
   }
 
   async one(row: DeploymentRow, project: ShownProject): Promise<Record<string, unknown>> {

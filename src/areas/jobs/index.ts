@@ -1,5 +1,6 @@
 import path from 'node:path'
 import type { Blobs } from '../../blobs/index.ts'
+import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
@@ -42,6 +43,7 @@ export { Traces } from './traces.ts'
 
 export interface JobServices {
   readonly db: Database
+  readonly plan: Plan
   readonly cipher: Cipher
   readonly settings: Settings
   readonly places: RepositoryPlaces

@@ -1,5 +1,6 @@
-import { endpoint, may, project, type Actor, type ProjectSubject } from '../../access/index.ts'
+import { endpoint, may, project, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { isCompleted, isPlayable, isRetryable, type Status } from '../../ci/index.ts'
+import { offers } from '../../kernel/config/index.ts'
 import { badRequest, forbidden, invalidParameters, notFound } from '../../kernel/errors/index.ts'
 import {
   Fields,
@@ -12,6 +13,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { ciSettings, isArchived, pipelineSecretContext, skippedAfter } from '../pipelines/index.ts'
+import { verdictOnJob } from '../protected-environments/index.ts'
 import * as artifacts from './artifacts-store.ts'
 import { Job, type JobRow } from './entities.ts'
 import type { JobServices } from './index.ts'
@@ -22,7 +24,7 @@ const checks: readonly Check[] = ['credentials', 'params', 'subject', 'may', 're
 
 /** What people do to jobs. */
 export function actingEndpoints(
-  { db, cipher, settings, refProtection, process }: JobServices,
+  { db, plan, cipher, settings, refProtection, process }: JobServices,
   view: JobView,
 ): Endpoint[] {
   const requireRef = async (
@@ -31,6 +33,22 @@ export function actingEndpoints(
     { run_ref: name, tag }: JobRow,
   ): Promise<void> => {
     if (!(await refProtection.mayRun(db.reader, actor, project, { name, tag }))) throw forbidden()
+  }
+  /** Where the environment is protected its rule decides, else who may work on pipelines. Answers what is missing. */
+  const requireStart = async (
+    actor: Actor,
+    project: ProjectSubject,
+    row: JobRow,
+  ): Promise<{ readonly pending: boolean }> => {
+    const verdict = offers(plan, 'protected_environments')
+      ? await verdictOnJob(db.reader, row.id, userOf(actor).id)
+      : undefined
+    if (verdict?.allowed === false) throw forbidden()
+    if (verdict === undefined) {
+      if (!may(actor, 'update_pipeline', project)) throw forbidden()
+      await requireRef(actor, project, row)
+    }
+    return { pending: verdict?.pending === true }
   }
   const shown = async (id: number, project: ProjectSubject): Promise<Record<string, unknown>> => {
     const row = await store.find(db.reader, id)
@@ -68,13 +86,13 @@ export function actingEndpoints(
       ...about,
       path: '/projects/:id/jobs/:job_id/retry',
       summary: 'Run a job again',
-      may: 'update_pipeline',
+      may: 'start_job',
       params,
-      refuses: { 403: 'The job cannot be run again' },
+      refuses: { 403: 'The job cannot be run again, or the caller may not deploy there' },
       read: ({ params }) => store.oneOfAnyKind(params.job_id),
       async handle({ actor, project, rows }) {
         const row = rows[0]!
-        await requireRef(actor, project, row)
+        await requireStart(actor, project, row)
         if (isArchived(row.pipeline, settings.values)) throw forbidden('Job is not retryable')
         const [made] = await process.retry(
           row.pipeline.id,
@@ -95,18 +113,18 @@ export function actingEndpoints(
       ...about,
       path: '/projects/:id/jobs/:job_id/play',
       summary: 'Start a manual or delayed job now',
-      may: 'update_pipeline',
+      may: 'start_job',
       status: 200,
       params: Fields({
         job_id: Id(),
         job_variables_attributes: Optional(ListOf(Fields({ key: Text(), value: Text() }))),
       }),
-      refuses: { 400: 'The job does not wait for anybody' },
+      refuses: { 400: 'The job does not wait for anybody, or it waits for approvals' },
       read: ({ params }) => store.oneOfAnyKind(params.job_id),
       async handle({ actor, project, params, rows }) {
         const row = rows[0]!
-        await requireRef(actor, project, row)
-        if (isArchived(row.pipeline, settings.values)) throw badRequest('Unplayable Job')
+        const { pending } = await requireStart(actor, project, row)
+        if (pending || isArchived(row.pipeline, settings.values)) throw badRequest('Unplayable Job')
         if (row.retried || !isPlayable({ status: row.status as Status, when: row.run_when })) {
           throw badRequest('Unplayable Job')
         }

@@ -17,7 +17,7 @@ import {
 import type { Deployments } from './deployments.ts'
 import { isRejected, type ValidationServices } from './external-validation.ts'
 import { findRef, tagMessage } from './find-ref.ts'
-import { advance, type MachineJob } from './machine.ts'
+import { advance, type Hold, type MachineJob } from './machine.ts'
 import { isProtectedMerge } from './merge-request.ts'
 import type { PersistentRefs } from './persistent-refs.ts'
 import type { GivenVariable, PipelineOutcome, PipelineRequest, RefRequest } from './pipeline-request.ts'
@@ -208,6 +208,23 @@ export class PipelineCreator {
     return { made, iid: nextIid }
   }
 
+  /** By their places. */
+  async #holds(
+    { project, actor }: PipelineRequest,
+    jobs: CompiledPipeline['jobs'],
+  ): Promise<ReadonlyMap<number, Hold>> {
+    const { db, deployments } = this.#services
+    const deploying = jobs.flatMap(({ environment, bridge }, id) =>
+      environment === null || bridge !== null ? [] : [{ id, environment }],
+    )
+    if (deploying.length === 0) return new Map()
+    return deployments.heldNew(
+      db.reader,
+      { projectId: project.id, userId: actor.user?.id ?? null },
+      deploying,
+    )
+  }
+
   async #store(
     request: PipelineRequest,
     protectedRef: boolean,
@@ -233,11 +250,12 @@ export class PipelineCreator {
     }))
     const { project, sha } = request
     const now = new Date()
-    const met = advance(rows, now)
+    const holds = await this.#holds(request, jobs)
+    const met = advance(rows, now, { holds })
     const waits = !isAtRest(met.pipeline.status) && rows.some(({ kind }) => kind === 'build')
     const reserved = waits ? await refs.reserve(project, sha) : undefined
     const prepared = reserved === undefined || reserved.outcome === 'written'
-    const first = prepared ? met : advance(rows, now, { prepared })
+    const first = prepared ? met : advance(rows, now, { prepared, holds })
     const turned = new Map(first.changed.map(({ job, status }) => [job.id, status]))
     const row: NewPipelineRow = {
       ...pipelineRow(request, protectedRef, made, first.pipeline),

@@ -3,6 +3,7 @@ import type { CompiledJob, Status } from '../../ci/index.ts'
 import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { beforeNew, sizes } from './blocks.ts'
 import { jobsChannel } from './channels.ts'
+import { heldFailure } from './held-failure.ts'
 import type { MergeRequestFacts } from './merge-request.ts'
 import type { PipelineState } from './machine.ts'
 import { danglingSources } from './rules.ts'
@@ -119,11 +120,12 @@ export async function insertPipeline(
     ), job as (
       insert into ci_jobs (project_id, pipeline_id, kind, name, stage, stage_index, status, run_when, allow_failure,
         definition, needs, start_in, interruptible, resource_group, tag_list, timeout, artifact_access, ref, tag,
-        protected, user_id, queued_at, scheduled_at)
+        protected, user_id, queued_at, failure_reason, finished_at, scheduled_at)
       select pipeline.project_id, pipeline.id, n.kind, n.name, n.stage, n.stage_index, n.status, n.run_when,
         n.allow_failure, n.definition, n.needs, n.start_in, n.interruptible, n.resource_group, n.tag_list, n.timeout,
         n.artifact_access, ${row.ref}, ${row.tag}, ${row.protected}, ${row.userId},
         case when n.status = 'pending' then now() end,
+        case when n.status = 'failed' then ${heldFailure} end, case when n.status = 'failed' then now() end,
         case when n.status = 'scheduled' then now() + make_interval(secs => n.start_in) end
       from pipeline, jsonb_to_recordset(${JSON.stringify(jobs.map(jobRow))}) n
         (place integer, kind text, name text, stage text, stage_index integer, status text, run_when text,
@@ -165,7 +167,7 @@ function jobRow(
     stage: job.stage,
     stage_index: job.stageIndex,
     status,
-    run_when: job.when,
+    run_when: status === 'manual' ? 'manual' : job.when,
     allow_failure: job.allowFailure,
     definition: job,
     needs: job.needs?.map(({ name }) => name) ?? null,

@@ -38,6 +38,11 @@ interface Moving {
   status: Status
 }
 
+/** What keeps a job from a runner though its turn has come: it waits for approvals, or may not be run. */
+export type Hold = 'approval' | 'refused'
+
+const held = { approval: { type: 'actionize' }, refused: { type: 'drop' } } as const
+
 export interface PipelineState {
   readonly status: Status
   readonly hasWarnings: boolean
@@ -48,12 +53,15 @@ export interface PipelineState {
 
 /**
  * What a pipeline comes to: which of its jobs get another status now, since their turn has come, and what they all
- * make of the pipeline. `prepared`: its jobs may be handed to runners.
+ * make of the pipeline. `prepared`: its jobs may be handed to runners. `holds`: by the ids of jobs.
  */
 export function advance(
   rows: readonly MachineJob[],
   now: Date,
-  { prepared = true }: { readonly prepared?: boolean } = {},
+  {
+    prepared = true,
+    holds = new Map(),
+  }: { readonly prepared?: boolean; readonly holds?: ReadonlyMap<number, Hold> } = {},
 ): { changed: { job: MachineJob; status: Status }[]; pipeline: PipelineState } {
   const jobs: Moving[] = rows.map((row) => ({
     row,
@@ -68,14 +76,17 @@ export function advance(
     const turns = whichJobsProceed(jobs)
     if (turns.length === 0) break
     for (const { job, turn } of turns) {
+      const hold = turn === 'enqueue' ? holds.get(job.row.id) : undefined
       const event =
-        turn === 'enqueue'
+        turn === 'enqueue' && hold === undefined
           ? {
               type: turn,
               resourceGroup: job.row.resource_group !== null,
               unmetPrerequisites: !prepared && job.row.kind === 'build',
             }
-          : { type: turn }
+          : hold === undefined
+            ? { type: turn }
+            : held[hold]
       job.status = next(job.status, event) ?? job.status
     }
   }

@@ -181,7 +181,9 @@ export class PipelineProcess {
     const jobs = await store.latestJobs(tx, before.id)
     // A pipeline without jobs has its status from its creation.
     if (jobs.length === 0) return
-    const step = advance(jobs, new Date(), { prepared: !before.needs_ref })
+    const open = before.deploys && jobs.some(({ status }) => status === 'created')
+    const holds = open ? await this.#deployments.held(tx, before.id) : undefined
+    const step = advance(jobs, new Date(), { prepared: !before.needs_ref, ...(holds && { holds }) })
     const moved = step.changed.length === 0 ? [] : await store.moveJobs(tx, step.changed)
     await this.followUp(tx, before, moved)
     if (before.deploys) {

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { alive, cancelable, type Retry, type Status } from '../../ci/index.ts'
 import type { Tx, Writer } from '../../kernel/db/index.ts'
 import { jobsChannel } from './channels.ts'
+import { heldFailure } from './held-failure.ts'
 import type { MachineJob, PipelineState } from './machine.ts'
 
 /** A pipeline while its row is locked. */
@@ -84,7 +85,10 @@ export interface MovedJob {
   readonly resource_group: string | null
 }
 
-/** Gives jobs their new statuses, all in one statement, and tells the runners when one waits for them. */
+/**
+ * Gives jobs their new statuses, all in one statement, and tells the runners when one waits for them. One that fails
+ * before it runs does so for its environment, and one that waits for somebody else than its definition says is manual.
+ */
 export async function moveJobs(
   tx: Tx,
   changes: readonly { job: { id: number }; status: Status }[],
@@ -93,6 +97,9 @@ export async function moveJobs(
     with moved as (
       update ci_jobs j set status = c.status, updated_at = now(),
         queued_at = case when c.status = 'pending' then now() else j.queued_at end,
+        run_when = case when c.status = 'manual' and j.run_when <> 'delayed' then 'manual' else j.run_when end,
+        failure_reason = case when c.status = 'failed' then ${heldFailure} else j.failure_reason end,
+        finished_at = case when c.status = 'failed' then now() else j.finished_at end,
         scheduled_at = case when c.status = 'scheduled' then now() + make_interval(secs => j.start_in) end
       from unnest(${changes.map(({ job }) => job.id)}::bigint[], ${changes.map(({ status }) => status)}::text[])
         c (id, status)

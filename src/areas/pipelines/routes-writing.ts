@@ -1,4 +1,4 @@
-import { endpoint, project, type Actor, type ProjectSubject } from '../../access/index.ts'
+import { endpoint, project, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { isRetryable, type Status } from '../../ci/index.ts'
 import { forbidden, invalid, refused } from '../../kernel/errors/index.ts'
 import {
@@ -34,7 +34,7 @@ export function writingEndpoints(
   process: PipelineProcess,
   refs: PersistentRefs,
 ): Endpoint[] {
-  const { db, settings, refProtection } = services
+  const { db, settings, refProtection, deployments } = services
   /** Being allowed to run pipelines is not enough on a protected ref. */
   const requireRef = async (actor: Actor, project: ProjectSubject, { run_ref: name, tag }: PipelineRow) => {
     if (!(await refProtection.mayRun(db.reader, actor, project, { name, tag }))) throw forbidden()
@@ -95,17 +95,22 @@ export function writingEndpoints(
         const row = rows[0]!
         await requireRef(actor, project, row)
         if (isArchived(row, settings.values)) throw forbidden()
+        const user = userOf(actor).id
+        const closed = await deployments.refused(db.reader, row.id, user)
         await process.retry(
           row.id,
           (jobs) => {
             // What another system told is not ours to run again.
             const again = jobs.filter(
-              ({ kind, status }) =>
-                kind !== 'external' && status !== 'success' && isRetryable(status as Status),
+              ({ id, kind, status }) =>
+                kind !== 'external' &&
+                !closed.has(id) &&
+                status !== 'success' &&
+                isRetryable(status as Status),
             )
             return { ids: again.map(({ id }) => id), reopen: 'all' }
           },
-          actor.user!.id,
+          user,
         )
         return now(project, row.id)
       },

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Database } from '../../kernel/db/index.ts'
 import { enqueue, type Schedule, type Task } from '../../tasks/index.ts'
+import type { Deployments } from './deployments.ts'
 import type { Downstream } from './downstream.ts'
+import { heldFailure } from './held-failure.ts'
 import type { PersistentRefs } from './persistent-refs.ts'
 import { taskNames } from './process-news.ts'
 import { beforeRunner, type PipelineProcess } from './process-pipeline.ts'
@@ -12,7 +14,7 @@ export const pipelineSweeps: readonly Schedule[] = [{ task: taskNames.tidyRefs, 
 
 /** Work that pipelines leave for later: delayed jobs, resource groups, trigger jobs, redundant pipelines, refs. */
 export function pipelineTasks(
-  { db }: { db: Database },
+  { db, deployments }: { db: Database; deployments: Deployments },
   process: PipelineProcess,
   downstream: Downstream,
   refs: PersistentRefs,
@@ -20,7 +22,7 @@ export function pipelineTasks(
   return [
     {
       name: taskNames.startDelayed,
-      run: (payload) => startDelayed(db, process, (payload as { job: number }).job),
+      run: (payload) => startDelayed({ db, process, deployments }, (payload as { job: number }).job),
     },
     {
       name: taskNames.grantResource,
@@ -66,9 +68,29 @@ async function findJob(db: Database, id: number, status: string): Promise<JobRow
     .executeTakeFirst()
 }
 
-async function startDelayed(db: Database, process: PipelineProcess, id: number): Promise<void> {
+async function startDelayed(
+  { db, process, deployments }: { db: Database; process: PipelineProcess; deployments: Deployments },
+  id: number,
+): Promise<void> {
   const job = await findJob(db, id, 'scheduled')
   if (job === undefined) return
+  const hold = (await deployments.held(db.reader, job.pipeline_id)).get(id)
+  if (hold === 'refused') {
+    await process.drop({ id, pipelineId: job.pipeline_id }, heldFailure, ['scheduled'])
+    return
+  }
+  if (hold === 'approval') {
+    await process.change(job.pipeline_id, async (tx) => {
+      const jobs = await latestJobs(tx, job.pipeline_id)
+      const waiting = jobs.filter((one) => one.id === id && one.status === 'scheduled')
+      const changed = await moveJobs(
+        tx,
+        waiting.map((one) => ({ job: one, status: 'manual' as const })),
+      )
+      return { result: undefined, changed }
+    })
+    return
+  }
   const status = job.resource_group === null ? 'pending' : 'waiting_for_resource'
   await process.enqueueJob(job.pipeline_id, id, ['scheduled'], status)
 }

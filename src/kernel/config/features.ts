@@ -31,6 +31,7 @@ export const planOf = {
   plan_of_namespaces: 'premium',
   project_aliases: 'premium',
   project_settings: 'premium',
+  protected_environments: 'premium',
   pull_mirrors: 'premium',
   push_rules: 'premium',
   /** Whether a user takes one. */

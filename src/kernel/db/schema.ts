@@ -655,6 +655,16 @@ export interface DeployKeyProjects {
   project_id: number;
 }
 
+export interface DeploymentApprovals {
+  comment: string | null;
+  created_at: Generated<Timestamp>;
+  deployment_id: number;
+  entry_id: number | null;
+  id: Generated<number>;
+  status: string;
+  user_id: number;
+}
+
 export interface Deployments {
   by_job: boolean;
   created_at: Generated<Timestamp>;
@@ -1468,6 +1478,27 @@ export interface ProtectedBranches {
   updated_at: Generated<Timestamp>;
 }
 
+export interface ProtectedEnvironmentEntries {
+  access_level: number | null;
+  action: string;
+  group_id: number | null;
+  group_inheritance_type: Generated<number>;
+  id: Generated<number>;
+  protected_environment_id: number;
+  required_approvals: number | null;
+  user_id: number | null;
+}
+
+export interface ProtectedEnvironments {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  name: string;
+  namespace_id: number | null;
+  project_id: number | null;
+  required_approval_count: Generated<number>;
+  updated_at: Generated<Timestamp>;
+}
+
 export interface ProtectedTagCreateLevels {
   access_level: number | null;
   deploy_key_id: number | null;
@@ -2221,6 +2252,7 @@ export interface DB {
   deleted_notes: DeletedNotes;
   deploy_key_projects: DeployKeyProjects;
   deploy_tokens: DeployTokens;
+  deployment_approvals: DeploymentApprovals;
   deployments: Deployments;
   discussions: Discussions;
   draft_notes: DraftNotes;
@@ -2288,6 +2320,8 @@ export interface DB {
   projects: Projects;
   protected_branch_access_levels: ProtectedBranchAccessLevels;
   protected_branches: ProtectedBranches;
+  protected_environment_entries: ProtectedEnvironmentEntries;
+  protected_environments: ProtectedEnvironments;
   protected_tag_create_levels: ProtectedTagCreateLevels;
   protected_tags: ProtectedTags;
   pull_mirrors: PullMirrors;

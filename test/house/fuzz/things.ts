@@ -35,6 +35,12 @@ export async function makeThings(world: World): Promise<Things> {
     cron: '0 1 * * *',
   })
   await make(`${path}/pipeline_schedules/${id(schedule)}/variables`, { key: 'KEY', value: 'x' })
+  for (const place of [path, `/groups/${id(group)}`]) {
+    await make(`${place}/protected_environments`, {
+      name: 'production',
+      deploy_access_levels: [{ access_level: 40 }],
+    })
+  }
   const freeze = await make(`${path}/freeze_periods`, { freeze_start: '0 1 * * *', freeze_end: '0 2 * * *' })
   await make(`${path}/repository/tags`, { tag_name: 'v1', ref: 'main' })
   for (const place of [path, `/groups/${id(group)}`])
@@ -103,6 +109,7 @@ export async function makeThings(world: World): Promise<Things> {
     'triggers :trigger_id': id(trigger),
     'pipeline_schedules :pipeline_schedule_id': id(schedule),
     'freeze_periods :freeze_period_id': id(freeze),
+    'protected_environments :name': 'production',
     'ref :ref': 'main',
     'runners :id': id(runner),
     'runners :runner_id': id(runner),

@@ -31,6 +31,7 @@ import { projectAliasScenarios } from './project-aliases.ts'
 import { projectScenarios } from './projects.ts'
 import { releaseScenarios } from './releases.ts'
 import { protectedBranchScenarios, protectedTagScenarios } from './protected-branches.ts'
+import { protectedEnvironmentScenarios } from './protected-environments.ts'
 import { pushRuleScenarios } from './push-rules.ts'
 import { repositoryScenarios, storageMoveScenarios } from './repository.ts'
 import { repositoryWritingScenarios } from './repository-writing.ts'
@@ -65,6 +66,7 @@ export const scenarios: Scenarios = {
   ...deploymentScenarios,
   ...environmentScenarios,
   ...freezePeriodScenarios,
+  ...protectedEnvironmentScenarios,
   ...resourceGroupScenarios,
   ...groupScenarios,
   ...groupMemberScenarios,
