@@ -3,6 +3,8 @@ import type { Logger } from '../kernel/log/index.ts'
 /** Work of one kind whose pieces are rows: whoever does one holds it by a lease, which a crash lets run out. */
 export interface Leases<Piece extends { readonly id: number }> {
   readonly log: Logger
+  /** Pieces that one node does at once. It is not the tasks' worker that waits for slow ones: others need that. */
+  readonly atOnce: number
   /** Takes the next piece for `seconds`; a date: there will be one then, so far as is known; undefined: there is none. */
   claim(seconds: number): Promise<Piece | Date | undefined>
   /** Holds pieces for `seconds` more; answers those that still are to be done, here. */
@@ -16,23 +18,24 @@ export interface Leases<Piece extends { readonly id: number }> {
 interface Running<Piece> {
   readonly piece: Piece
   readonly controller: AbortController
-  readonly done: Promise<void>
+  readonly done: Promise<boolean>
 }
 
 /** Seconds of a lease, and milliseconds after which, well before, it is made longer. */
 const lease = 60
 const renewal = 15_000
-/** Pieces that one node does at once. It is not the tasks' worker that waits for slow ones: others need that. */
-const mostHere = 8
+/** Milliseconds until there is looked again where a piece was given back, and the longest until then. */
+const shortestWait = 1000
+const longestWait = 60_000
 
 /** Does such work beside requests and tasks, as much as there is. */
 export class LeasedWork<Piece extends { readonly id: number }> implements AsyncDisposable {
   readonly #leases: Leases<Piece>
-  readonly #running = new Map<number, Running<Piece>>()
+  readonly #running = new Set<Running<Piece>>()
   readonly #renewing: NodeJS.Timeout
   #later: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
-  #again = false
+  #wanted = false
   #ended = false
 
   constructor(leases: Leases<Piece>) {
@@ -40,62 +43,79 @@ export class LeasedWork<Piece extends { readonly id: number }> implements AsyncD
     this.#renewing = setInterval(() => void this.#renew(), renewal).unref()
   }
 
-  /** Looks for work; whoever made some calls this, on any node. */
-  wake(): void {
+  /** Looks for work; whoever made some calls this, on any node. Resolves once what there is room for is begun. */
+  async wake(): Promise<void> {
     if (this.#ended) return
-    if (this.#looking !== undefined) {
-      this.#again = true
-      return
-    }
-    this.#looking = this.#look()
-      .catch((error: unknown) => this.#leases.log.warn({ err: error }, 'could not look for work'))
-      .finally(() => {
-        this.#looking = undefined
-        if (!this.#again) return
-        this.#again = false
-        this.wake()
-      })
+    this.#wanted = true
+    await (this.#looking ??= this.#look())
   }
 
   async #look(): Promise<void> {
+    try {
+      while (this.#wanted && !this.#ended) {
+        this.#wanted = false
+        await this.#take()
+      }
+    } catch (error) {
+      this.#leases.log.warn({ err: error }, 'could not look for work')
+    } finally {
+      // Before anybody can wake it again in vain.
+      this.#looking = undefined
+    }
+  }
+
+  async #take(): Promise<void> {
     clearTimeout(this.#later)
-    while (!this.#ended && this.#running.size < mostHere) {
+    while (!this.#ended && this.#running.size < this.#leases.atOnce) {
       const found = await this.#leases.claim(lease)
+      if (found === undefined) return
       if (found instanceof Date) {
-        const wait = Math.min(Math.max(found.getTime() - Date.now(), 10), 60_000)
-        clearTimeout(this.#later)
-        this.#later = setTimeout(() => this.wake(), wait).unref()
+        this.#wakeIn(Math.max(found.getTime() - Date.now(), 10))
         return
       }
-      if (found === undefined) return
       this.#begin(found)
     }
   }
 
-  #begin(piece: Piece): void {
-    const controller = new AbortController()
-    const done = this.#do(piece, controller.signal).finally(() => {
-      this.#running.delete(piece.id)
-      this.wake()
-    })
-    this.#running.set(piece.id, { piece, controller, done })
+  #wakeIn(milliseconds: number): void {
+    clearTimeout(this.#later)
+    if (this.#ended) return
+    this.#later = setTimeout(() => void this.wake(), Math.min(milliseconds, longestWait)).unref()
   }
 
-  async #do(piece: Piece, signal: AbortSignal): Promise<void> {
+  #begin(piece: Piece): void {
+    const controller = new AbortController()
+    const running = { piece, controller, done: this.#do(piece, controller.signal) }
+    this.#running.add(running)
+    void running.done.then((done) => {
+      this.#running.delete(running)
+      // What cannot be done now is not tried without a pause.
+      if (done) void this.wake()
+      else this.#wakeIn(shortestWait)
+    })
+  }
+
+  /** Whether it is done. */
+  async #do(piece: Piece, signal: AbortSignal): Promise<boolean> {
     try {
       await this.#leases.run(piece, signal)
+      return true
     } catch (error) {
       if (!signal.aborted) this.#leases.log.warn({ err: error, piece: piece.id }, 'work was not done')
       await this.#leases.release(piece).catch(() => undefined)
+      return false
     }
   }
 
   async #renew(): Promise<void> {
     if (this.#running.size === 0) return
     try {
-      const pieces = [...this.#running.values()].map(({ piece }) => piece)
-      const held = await this.#leases.extend(pieces, lease)
-      for (const { id } of pieces) if (!held.has(id)) this.#running.get(id)?.controller.abort()
+      const running = [...this.#running]
+      const held = await this.#leases.extend(
+        running.map(({ piece }) => piece),
+        lease,
+      )
+      for (const { piece, controller } of running) if (!held.has(piece.id)) controller.abort()
     } catch (error) {
       // The next time it may go better; a lease lasts for several.
       this.#leases.log.warn({ err: error }, 'could not hold work')
@@ -108,7 +128,7 @@ export class LeasedWork<Piece extends { readonly id: number }> implements AsyncD
     clearInterval(this.#renewing)
     clearTimeout(this.#later)
     await this.#looking
-    for (const { controller } of this.#running.values()) controller.abort()
-    await Promise.all([...this.#running.values()].map(({ done }) => done))
+    for (const { controller } of this.#running) controller.abort()
+    await Promise.all([...this.#running].map(({ done }) => done))
   }
 }

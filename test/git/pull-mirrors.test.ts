@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { enqueue } from '../../src/tasks/index.ts'
 import { during, set } from '../settings/effects.ts'
-import type { Person } from '../world/client.ts'
+import type { Person, Reply } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { Copies, git } from './copies.ts'
 import { sshAddress } from './ssh-login.ts'
@@ -163,6 +164,39 @@ describe('a project that follows another one', () => {
     await follow(here, { mirror_overwrites_diverged_branches: true })
     expect(await again(here)).toMatchObject({ update_status: 'finished', last_error: null })
     expect(await refsOf(project)).toEqual(await refsOf(upstream))
+  })
+
+  test('keeps both of two changes that are made at one time', async () => {
+    const here = await scene()
+    await follow(here, { enabled: false })
+    const changes: Promise<Reply>[] = []
+    const other = new pg.Client({ connectionString: world.databaseUrl })
+    await other.connect()
+    try {
+      await other.query('begin')
+      await other.query('select from pull_mirrors where project_id = $1 for update', [here.project.id])
+      for (const change of [{ mirror_trigger_builds: true }, { mirror_overwrites_diverged_branches: true }])
+        changes.push(here.maintainer.put(pathOf(here.project), change))
+      for (;;) {
+        // Not by the connection that holds it: a transaction sees this as it was when it first looked.
+        const { rows } = await sql<{ count: number }>`
+          select count(*)::integer as count from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query ilike '%pull_mirrors%'`.execute(
+          world.service.services.db.reader,
+        )
+        if (rows[0]!.count >= changes.length) break
+        await sleep(20)
+      }
+      await other.query('commit')
+    } finally {
+      await other.end()
+    }
+    for (const reply of await Promise.all(changes)) expectStatus(reply, 200)
+    expect((await here.maintainer.get(pathOf(here.project))).body).toMatchObject({
+      enabled: false,
+      mirror_trigger_builds: true,
+      mirror_overwrites_diverged_branches: true,
+    })
   })
 
   test('may follow protected branches only, or those of a pattern', async () => {

@@ -25,6 +25,7 @@ export function directTransfers(services: TransferServices): {
   }
   const work = new LeasedWork<store.Step>({
     log,
+    atOnce: 8,
     claim: (seconds) => store.claim(db, seconds, settings.values.bulk_import_concurrent_pipeline_batch_limit),
     extend: (steps, seconds) =>
       store.extend(
@@ -38,7 +39,7 @@ export function directTransfers(services: TransferServices): {
   return {
     endpoints: transferEndpoints(room),
     tasks: [
-      { name: wakeTask, run: async () => work.wake() },
+      { name: wakeTask, run: () => work.wake() },
       { name: tidying, run: () => removeLeftFolders(room.workplace, day) },
     ],
     schedules: [

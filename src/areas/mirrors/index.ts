@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import { offers } from '../../kernel/config/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Events, Schedule, Task } from '../../tasks/index.ts'
-import { pullTask, pullWork, type PullServices } from './pull.ts'
+import { pullKind, pullTask, type PullServices } from './pull.ts'
 import { pullMirrorEndpoints } from './pull-routes.ts'
-import { enqueuePush, pushTask, pushWork } from './push.ts'
+import { enqueuePush, pushKind, pushTask } from './push.ts'
 import { pushMirrorEndpoints, type MirrorServices } from './routes.ts'
-import { MirrorRunner } from './runner.ts'
 import * as store from './store.ts'
+import { mirrorWork } from './work.ts'
 
 export { changePullMirror, type PullChange, type PullChangeServices } from './pull-changes.ts'
 
@@ -21,14 +21,16 @@ export function mirrors(services: MirrorServices & PullServices & { readonly eve
   start: () => Promise<AsyncDisposable>
 } {
   const { db, events, plan } = services
-  const pushing = new MirrorRunner(pushWork(services), services)
-  const pulling = new MirrorRunner(pullWork(services), services)
+  const pushing = mirrorWork(pushKind(services), services)
+  const pulling = mirrorWork(pullKind(services), services)
   const pulls = offers(plan, 'pull_mirrors')
   events.subscribe(
     'push',
     'mirrors:ask',
     async ({ projectId }) => {
-      for (const due of await store.askAll(db.writer, projectId!)) await enqueuePush(db.writer, due)
+      await db.transaction(async (tx) => {
+        for (const due of await store.askAll(tx, projectId!)) await enqueuePush(tx, due)
+      })
     },
     {
       when: sql`exists (select from push_mirrors m where m.project_id = event.project_id and m.enabled)`,
@@ -37,14 +39,14 @@ export function mirrors(services: MirrorServices & PullServices & { readonly eve
   return {
     endpoints: [...pushMirrorEndpoints(services), ...pullMirrorEndpoints(services)],
     tasks: [
-      { name: pushTask, run: () => pushing.look() },
-      { name: pullTask, run: async () => (pulls ? pulling.look() : undefined) },
+      { name: pushTask, run: () => pushing.wake() },
+      { name: pullTask, run: async () => (pulls ? pulling.wake() : undefined) },
       {
         // What is due by the clock, what a node that died has left, and what silence kept back.
         name: mindTask,
         async run() {
-          await pushing.look()
-          if (pulls) await pulling.look()
+          await pushing.wake()
+          if (pulls) await pulling.wake()
         },
       },
     ],

@@ -46,32 +46,50 @@ export async function changePullMirror(
   if (Object.values(change).every((value) => value === undefined)) return undefined
   const { db, cipher, outbound, settings } = services
   requireMirroring(settings, actor)
-  const before = projectId === undefined ? undefined : await store.lock(db.writer, projectId)
+  const before = projectId === undefined ? undefined : await store.find(db.writer, projectId)
   // Who has no mirror and wants none has nothing to write.
   if (before === undefined && change.enabled !== true && (change.url ?? '') === '') return undefined
-  const old = before === undefined ? undefined : cipher.open(before.address, contexts.pullAddress)
-  const url = addressWith(change, old, urlField)
+  const addressOf = (mirror: store.KnownMirror | undefined) => {
+    const old = mirror === undefined ? undefined : cipher.open(mirror.address, contexts.pullAddress)
+    return { old, url: addressWith(change, old, urlField) }
+  }
+  const { old, url } = addressOf(before)
   if (url !== old) await checkAddress(outbound, urlField, url)
-  const onlyProtected = change.only_protected_branches ?? before?.only_protected_branches ?? false
-  const keptPattern = change.only_protected_branches === true ? null : (before?.branch_regex ?? null)
-  const values: store.Values = {
-    user_id: await userFor(services, actor, change.user_id, before?.user_id),
-    address:
-      url === old ? undefined : { sealed: cipher.seal(url, contexts.pullAddress), shown: shownAddress(url) },
-    enabled: change.enabled ?? before?.enabled ?? false,
-    trigger_builds: change.trigger_builds ?? before?.trigger_builds ?? false,
+  const user = await userFor(services, actor, change.user_id, before?.user_id)
+  return async (tx, id) => {
+    // Others may have changed it since: what is not asked for stays as they left it.
+    const current = await store.lock(tx, id)
+    const address = addressOf(current)
+    const row = await store.save(tx, id, {
+      ...valuesOf(change, current),
+      user_id: change.user_id === undefined ? (current?.user_id ?? user) : user,
+      address:
+        address.url === address.old
+          ? undefined
+          : { sealed: cipher.seal(address.url, contexts.pullAddress), shown: shownAddress(address.url) },
+    })
+    if (row.enabled) await enqueuePull(tx, { id: row.id, due_at: new Date() })
+    return row
+  }
+}
+
+/** The mirror with what is asked for, the rest as it is; 400 where a rule is broken. */
+function valuesOf(
+  change: PullChange,
+  mirror: store.PullMirrorRow | undefined,
+): Omit<store.Values, 'user_id' | 'address'> {
+  const onlyProtected = change.only_protected_branches ?? mirror?.only_protected_branches ?? false
+  const keptPattern = change.only_protected_branches === true ? null : (mirror?.branch_regex ?? null)
+  return {
+    enabled: change.enabled ?? mirror?.enabled ?? false,
+    trigger_builds: change.trigger_builds ?? mirror?.trigger_builds ?? false,
     only_protected_branches: onlyProtected,
     overwrites_diverged_branches:
-      change.overwrites_diverged_branches ?? before?.overwrites_diverged_branches ?? false,
+      change.overwrites_diverged_branches ?? mirror?.overwrites_diverged_branches ?? false,
     branch_regex:
       change.branch_regex === undefined
         ? keptPattern
         : checkPattern('mirror_branch_regex', change.branch_regex, { onlyProtected }),
-  }
-  return async (tx, id) => {
-    const row = await store.save(tx, id, values)
-    if (row.enabled) await enqueuePull(tx, { id: row.id, due_at: new Date() })
-    return row
   }
 }
 

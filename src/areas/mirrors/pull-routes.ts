@@ -73,7 +73,7 @@ export function pullMirrorEndpoints(services: PullChangeServices): Endpoint[] {
         }
         const write = await changePullMirror(services, actor, project.id, change, 'url')
         if (write === undefined) {
-          const row = await store.lock(db.writer, project.id)
+          const row = await store.find(db.writer, project.id)
           if (row === undefined) throw notMirrored()
           return pullMirror(row)
         }

@@ -27,14 +27,22 @@ export function ofSubject(): Read<PullMirrorRow> {
   return rows(sql`select ${columns} from pull_mirrors m where m.project_id = subject.id`)
 }
 
-export interface LockedMirror extends PullMirrorRow {
+export interface KnownMirror extends PullMirrorRow {
   /** Sealed. */
   readonly address: string
 }
 
-export async function lock(tx: Tx | Writer, projectId: number): Promise<LockedMirror | undefined> {
-  const result = await sql<LockedMirror>`
-    select ${columns}, m.address from pull_mirrors m where m.project_id = ${projectId} for update`.execute(tx)
+const ofProject = (projectId: number) =>
+  sql`select ${columns}, m.address from pull_mirrors m where m.project_id = ${projectId}`
+
+export async function find(db: Writer, projectId: number): Promise<KnownMirror | undefined> {
+  const result = await sql<KnownMirror>`${ofProject(projectId)}`.execute(db)
+  return result.rows[0]
+}
+
+/** The same for who is about to change it: others wait until that is done. */
+export async function lock(tx: Tx, projectId: number): Promise<KnownMirror | undefined> {
+  const result = await sql<KnownMirror>`${ofProject(projectId)} for update`.execute(tx)
   return result.rows[0]
 }
 
@@ -93,6 +101,7 @@ export async function askNow(db: Tx | Writer, projectId: number, seconds: number
 
 export interface ClaimedMirror {
   readonly id: number
+  readonly runner: string
   readonly project_id: number
   readonly user_id: number | null
   readonly address: string
@@ -103,6 +112,7 @@ export interface ClaimedMirror {
   readonly branch_regex: string | null
 }
 
+/** The next mirror that is due, from now on `runner`'s for so many seconds; it stays due until that is done. */
 export async function claim(db: Writer, runner: string, seconds: number): Promise<ClaimedMirror | undefined> {
   const result = await sql<ClaimedMirror>`
     update pull_mirrors m set runner = ${runner}, running_until = now() + make_interval(secs => ${seconds}),
@@ -113,15 +123,9 @@ export async function claim(db: Writer, runner: string, seconds: number): Promis
         and not p.archived and p.marked_for_deletion_at is null
         and (p.moving_until is null or p.moving_until < now())
       order by m.due_at limit 1 for update of m skip locked)
-    returning m.id, m.project_id, m.user_id, m.address, m.host_keys, m.trigger_builds, m.only_protected_branches,
-      m.overwrites_diverged_branches, m.branch_regex`.execute(db)
+    returning m.id, m.runner, m.project_id, m.user_id, m.address, m.host_keys, m.trigger_builds,
+      m.only_protected_branches, m.overwrites_diverged_branches, m.branch_regex`.execute(db)
   return result.rows[0]
-}
-
-export async function renew(db: Writer, runner: string, seconds: number): Promise<void> {
-  await sql`
-    update pull_mirrors set running_until = now() + make_interval(secs => ${seconds})
-    where runner = ${runner}`.execute(db)
 }
 
 /** Minutes from one time to the next, the longer the oftener it failed, and how often that may be in a row. */
@@ -140,12 +144,6 @@ export async function settle(db: Writer, runner: string, error: string | null): 
       due_at = case when m.enabled and ${failures} < ${mostFailures}
         then now() + make_interval(mins => least(${interval} * (1 + ${failures}), ${longestInterval})) end
     where m.runner = ${runner}`.execute(db)
-}
-
-export async function release(db: Writer, runner: string): Promise<void> {
-  await sql`
-    update pull_mirrors set runner = null, running_until = null, update_status = 'scheduled'
-    where runner = ${runner}`.execute(db)
 }
 
 /** The first key that a host showed; from then on it is the one. */

@@ -1,5 +1,6 @@
 import { enterById, may, project as projectKind, type ProjectSubject } from '../../access/index.ts'
 import { fetchRemote, listRefs, type Oid, type RefName } from '../../git/index.ts'
+import type { Tx } from '../../kernel/db/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import type { RefDoor } from '../repository/index.ts'
@@ -10,8 +11,8 @@ import { differing, planPull } from './plan-pull.ts'
 import { MirrorProblem } from './problem.ts'
 import * as store from './pull-store.ts'
 import type { PushServices } from './push.ts'
-import type { Outcome, Work } from './runner.ts'
 import { failureOf, named, wireTo } from './wire.ts'
+import type { MirrorKind, Outcome } from './work.ts'
 
 export interface PullServices extends PushServices {
   readonly settings: Settings
@@ -21,21 +22,16 @@ export interface PullServices extends PushServices {
 export const pullTask = 'mirrors:pull'
 
 /** A task that looks for mirrors that are due, in time. */
-export async function enqueuePull(
-  db: Parameters<typeof enqueue>[0],
-  due: store.Due | undefined,
-): Promise<void> {
-  if (due === undefined) return
-  await enqueue(db, pullTask, {}, { runAt: new Date(due.due_at), key: `${pullTask}:${due.id}` })
+export async function enqueuePull(tx: Tx, due: store.Due): Promise<void> {
+  await enqueue(tx, pullTask, {}, { runAt: new Date(due.due_at), key: `${pullTask}:${due.id}` })
 }
 
 /** What is due later the tasks of every minute find. */
-export function pullWork(services: PullServices): Work<store.ClaimedMirror> {
+export function pullKind(services: PullServices): MirrorKind<store.ClaimedMirror> {
   const { db } = services
   return {
+    table: 'pull_mirrors',
     claim: (runner, seconds) => store.claim(db.writer, runner, seconds),
-    renew: (runner, seconds) => store.renew(db.writer, runner, seconds),
-    release: (runner) => store.release(db.writer, runner),
     run: (mirror, signal) => pullMirror(services, mirror, signal),
     settle: (runner, outcome) => store.settle(db.writer, runner, outcome.ok ? null : outcome.error),
   }

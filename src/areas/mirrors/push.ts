@@ -1,5 +1,5 @@
 import { listRefs, pushRemote, type RemotePush } from '../../git/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import type { Database, Tx } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
@@ -9,9 +9,9 @@ import { readAddress, type Address } from './address.ts'
 import { branchFilter } from './branch-filter.ts'
 import { contexts } from './entities.ts'
 import { planPush } from './plan-push.ts'
-import type { Outcome, Work } from './runner.ts'
 import * as store from './store.ts'
 import { failedBy, failureOf, named, wireTo } from './wire.ts'
+import type { MirrorKind, Outcome } from './work.ts'
 
 export interface PushServices {
   readonly db: Database
@@ -26,28 +26,29 @@ export const pushTask = 'mirrors:push'
 /** Minutes until it is tried again, after the first, the second and the third failure that may pass by itself. */
 const retries = [1, 5, 15]
 
-/** A task that looks for mirrors that are due, in time. */
-export async function enqueuePush(
-  db: Parameters<typeof enqueue>[0],
-  due: store.Due | undefined,
-): Promise<void> {
+/**
+ * A task that looks for mirrors that are due, in time. In the transaction that says when one is: else what is due later
+ * could take the place of what is due now.
+ */
+export async function enqueuePush(tx: Tx, due: store.Due | undefined): Promise<void> {
   if (due === undefined) return
-  await enqueue(db, pushTask, {}, { runAt: new Date(due.due_at), key: `${pushTask}:${due.id}` })
+  await enqueue(tx, pushTask, {}, { runAt: new Date(due.due_at), key: `${pushTask}:${due.id}` })
 }
 
-export function pushWork(services: PushServices): Work<store.ClaimedMirror> {
+export function pushKind(services: PushServices): MirrorKind<store.ClaimedMirror> {
   const { db } = services
   return {
+    table: 'push_mirrors',
     claim: (runner, seconds) => store.claim(db.writer, runner, seconds),
-    renew: (runner, seconds) => store.renew(db.writer, runner, seconds),
-    release: (runner) => store.release(db.writer, runner),
     // Of a repository without anything in it nothing is taken for gone.
     run: async (mirror, signal) => (mirror.empty ? { ok: true } : pushMirror(services, mirror, signal)),
     async settle(runner, outcome) {
-      const due = outcome.ok
-        ? await store.succeed(db.writer, runner)
-        : await store.fail(db.writer, runner, outcome.error, outcome.passing ? retries : [])
-      await enqueuePush(db.writer, due)
+      await db.transaction(async (tx) => {
+        const due = outcome.ok
+          ? await store.succeed(tx, runner)
+          : await store.fail(tx, runner, outcome.error, outcome.passing ? retries : [])
+        await enqueuePush(tx, due)
+      })
     },
   }
 }

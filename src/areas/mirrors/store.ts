@@ -98,17 +98,17 @@ const wait = sql`case when m.only_protected_branches then interval '1 minute' el
 const nextStart = sql`greatest(now(), m.last_update_started_at + ${wait})`
 
 /** Something was pushed: the mirrors of the project are due, those that have just begun somewhat later. */
-export async function askAll(db: Writer, projectId: number): Promise<Due[]> {
+export async function askAll(tx: Tx, projectId: number): Promise<Due[]> {
   const result = await sql<Due>`
     update push_mirrors m set asked_at = now(), failures = 0,
       due_at = case when ${running} then m.due_at else least(m.due_at, ${nextStart}) end,
       update_status = case when ${running} then m.update_status else 'scheduled' end
-    where m.project_id = ${projectId} and m.enabled returning m.id, m.due_at`.execute(db)
+    where m.project_id = ${projectId} and m.enabled returning m.id, m.due_at`.execute(tx)
   return result.rows
 }
 
 /** Somebody wants a mirror brought up to date at once. */
-export async function askNow(tx: Tx | Writer, id: number): Promise<Due> {
+export async function askNow(tx: Tx, id: number): Promise<Due> {
   const result = await sql<Due>`
     update push_mirrors m set asked_at = now(), failures = 0, due_at = now(),
       update_status = case when ${running} then m.update_status else 'scheduled' end
@@ -118,6 +118,7 @@ export async function askNow(tx: Tx | Writer, id: number): Promise<Due> {
 
 export interface ClaimedMirror {
   readonly id: number
+  readonly runner: string
   readonly project_id: number
   readonly storage: string
   readonly refs_version: number
@@ -146,17 +147,11 @@ export async function claim(db: Writer, runner: string, seconds: number): Promis
         and not q.archived and q.marked_for_deletion_at is null
         and (q.moving_until is null or q.moving_until < now())
       order by m.due_at limit 1 for update of m skip locked)
-    returning m.id, m.project_id, p.storage, p.refs_version, p.repository_empty as empty, m.address, m.auth_method,
-      m.private_key, m.host_keys, m.only_protected_branches, m.branch_regex, m.keep_divergent_refs`.execute(
+    returning m.id, m.runner, m.project_id, p.storage, p.refs_version, p.repository_empty as empty, m.address,
+      m.auth_method, m.private_key, m.host_keys, m.only_protected_branches, m.branch_regex, m.keep_divergent_refs`.execute(
     db,
   )
   return result.rows[0]
-}
-
-export async function renew(db: Writer, runner: string, seconds: number): Promise<void> {
-  await sql`
-    update push_mirrors set running_until = now() + make_interval(secs => ${seconds})
-    where runner = ${runner}`.execute(db)
 }
 
 interface MaybeDue {
@@ -171,18 +166,18 @@ function isDue(row: MaybeDue): row is Due {
 const released = sql`runner = null, running_until = null`
 
 /** It is up to date, unless something came meanwhile; then it tells when it is due again. */
-export async function succeed(db: Writer, runner: string): Promise<Due | undefined> {
+export async function succeed(tx: Tx, runner: string): Promise<Due | undefined> {
   const result = await sql<MaybeDue>`
     update push_mirrors m set ${released}, update_status = 'finished', last_error = null, failures = 0,
       last_update_at = now(), last_successful_update_at = now(),
       due_at = case when m.asked_at is not null and m.enabled then ${nextStart} end
-    where m.runner = ${runner} returning m.id, m.due_at`.execute(db)
+    where m.runner = ${runner} returning m.id, m.due_at`.execute(tx)
   return result.rows.find(isDue)
 }
 
 /** It failed. `retryMinutes`: after which it is tried again, by how often that was so before; past them it is left. */
 export async function fail(
-  db: Writer,
+  tx: Tx,
   runner: string,
   error: string,
   retryMinutes: readonly number[],
@@ -195,13 +190,6 @@ export async function fail(
       due_at = case when not m.enabled then null
         when m.asked_at is not null then ${nextStart}
         else now() + make_interval(mins => ${minutes}) end
-    where m.runner = ${runner} returning m.id, m.due_at`.execute(db)
+    where m.runner = ${runner} returning m.id, m.due_at`.execute(tx)
   return result.rows.find(isDue)
-}
-
-/** Gives a mirror back that nobody works on any more: it is as due as it was. */
-export async function release(db: Writer, runner: string): Promise<void> {
-  await sql`update push_mirrors set ${released}, update_status = 'scheduled' where runner = ${runner}`.execute(
-    db,
-  )
 }

@@ -5,8 +5,8 @@ import { withoutSecrets, type Address } from './address.ts'
 import { HttpWire } from './http-wire.ts'
 import { daemonWire } from './line-wire.ts'
 import { MirrorProblem } from './problem.ts'
-import type { Outcome } from './runner.ts'
 import { sshWire, type SshLogin } from './ssh-wire.ts'
+import type { Outcome } from './work.ts'
 
 /** The line to a repository elsewhere, by whichever protocol its address names. */
 export function wireTo(

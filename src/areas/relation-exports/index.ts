@@ -8,7 +8,17 @@ import type { RelationExportRoom, RelationExportServices } from './services.ts'
 import * as store from './store.ts'
 import { writeBatch } from './write.ts'
 
-export { fileName, isTree, members, projectFormat, relations, self, type Kind } from './relations.ts'
+export {
+  fileName,
+  isTree,
+  members,
+  projectFormat,
+  relations,
+  self,
+  trees,
+  type Kind,
+  type TreeName,
+} from './relations.ts'
 export type { MemberRecord } from './store.ts'
 
 /** The database itself puts this one into the queue, when files go (migration 0280). */
@@ -34,6 +44,7 @@ export function relationExports(services: RelationExportServices): {
   }
   const work = new LeasedWork<store.Batch>({
     log,
+    atOnce: 8,
     claim: (seconds) => store.claim(db, seconds, settings.values.concurrent_relation_batch_export_limit),
     extend: (batches, seconds) =>
       store.extend(
@@ -47,7 +58,7 @@ export function relationExports(services: RelationExportServices): {
   return {
     endpoints: relationExportEndpoints(room),
     tasks: [
-      { name: wakeTask, run: async () => work.wake() },
+      { name: wakeTask, run: () => work.wake() },
       {
         name: removal,
         run: (payload) =>
