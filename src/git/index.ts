@@ -130,7 +130,7 @@ export {
   tryMerge,
 } from './merges.ts'
 export { fetchCommits } from './fetch-commits.ts'
-export { bundleOf, pushOfBundle } from './bundle.ts'
+export { bundleOf, bundleOfKept, pushOfBundle, takeKept } from './bundle.ts'
 export { recoverRepository, type RecoverOptions } from './recover.ts'
 export { uploadArchive } from './upload-archive.ts'
 export { repositoryHealth, type RepositoryHealth } from './health.ts'

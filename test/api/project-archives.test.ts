@@ -185,6 +185,40 @@ describe('an archive', () => {
     expect(labels.map(({ name }) => name as string)).toEqual(['good'])
   })
 
+  test('with merge requests whose commits are not there, or no commits at all, does without them', async () => {
+    const at = '2020-01-01T00:00:00Z'
+    const request = (fields: Json) =>
+      JSON.stringify({
+        ...{
+          iid: 1,
+          title: 'x',
+          state: 'opened',
+          source_branch: 'a',
+          target_branch: 'main',
+          own_source: true,
+        },
+        ...{ created_at: at, updated_at: at },
+        ...fields,
+      })
+    const oid = 'a'.repeat(40)
+    const made = await imported(
+      await tarOf({
+        VERSION: '1.0',
+        'tree/merge_requests.ndjson': [
+          request({ versions: [{ head: oid, start: oid, created_at: at }] }),
+          request({ versions: [] }),
+          request({ versions: [{ head: '--all', start: oid, created_at: at }] }),
+          request({ versions: [{ head: oid, start: oid, created_at: at }], source_branch: '../x' }),
+          request({ iid: -1 }),
+        ].join('\n'),
+      }),
+    )
+    expect(made).toMatchObject({ import_status: 'finished', stats: { imported: { merge_requests: 0 } } })
+    const failed = made['failed_relations'] as Json[]
+    expect(failed.map(({ line }) => line as number).toSorted()).toEqual([1, 2, 3, 4, 5])
+    expect((await world.root.get(`/projects/${made['id'] as number}/merge_requests`)).body).toEqual([])
+  })
+
   test.each<[what: string, archive: () => Promise<Buffer> | Buffer, error: RegExp]>([
     ['no archive', () => Buffer.from('hello'), /not an archive/],
     ['no version', () => tarOf({ 'project.json': '{}' }), /version/],
@@ -196,6 +230,26 @@ describe('an archive', () => {
     ],
     ['no project', () => tarOf({ VERSION: '1.0', 'project.json': '[]' }), /not usable/],
     ['a link for a file', () => tarOf({ VERSION: { linkTo: '/etc/passwd' } }), /version/],
+    [
+      'broken commits beside its branches',
+      () => tarOf({ VERSION: '1.0', 'kept.bundle': '# v2 git bundle\n' }),
+      /not whole/,
+    ],
+    [
+      'commits that are not in it',
+      () =>
+        tarOf({
+          VERSION: '1.0',
+          'kept.bundle': `# v2 git bundle\n${'a'.repeat(40)} refs/keep-around/${'a'.repeat(40)}\n\n`,
+        }),
+      /not whole/,
+    ],
+    [
+      'commits under names of branches',
+      () =>
+        tarOf({ VERSION: '1.0', 'kept.bundle': `# v2 git bundle\n${'a'.repeat(40)} refs/heads/main\n\n` }),
+      /not whole/,
+    ],
     ['a broken repository', () => tarOf({ VERSION: '1.0', 'project.bundle': 'no bundle' }), /repository/],
     [
       'a repository without objects',

@@ -13,6 +13,8 @@ const points = [
   'insert into bulk_import_steps (entity_id, stage',
   'insert into labels',
   'insert into "protected_branches"',
+  'insert into merge_requests',
+  'insert into notes',
   'insert into wikis',
 ]
 
@@ -27,6 +29,13 @@ test('a transfer goes on after each crash, and nothing comes twice', async () =>
     await source.root.post(`/projects/${project.id}/labels`, { name, color: '#ff0000' })
     await source.root.post(`/projects/${project.id}/issues`, { title: name, labels: name })
   }
+  const branch = { branch: 'side', ref: 'main' }
+  await source.root.post(`/projects/${project.id}/repository/branches`, branch)
+  const file = { branch: 'side', commit_message: 'Add', content: 'x' }
+  await source.root.post(`/projects/${project.id}/repository/files/new.txt`, file)
+  const request = { source_branch: 'side', target_branch: 'main', title: 'Brings it' }
+  expectStatus(await source.root.post(`/projects/${project.id}/merge_requests`, request), 201)
+  await source.root.post(`/projects/${project.id}/merge_requests/1/notes`, { body: 'Said' })
   await source.root.post(`/projects/${project.id}/wikis`, { title: 'Home', content: 'Of the wiki' })
 
   const database = stack.use(await copyDatabase(inject('postgres')))
@@ -98,7 +107,10 @@ test('a transfer goes on after each crash, and nothing comes twice', async () =>
   ])
   expect((await read('/labels')).map(({ name }) => name as string)).toEqual(['one', 'two'])
   expect((await read('/issues?sort=asc')).map(({ title }) => title as string)).toEqual(['one', 'two'])
-  expect(await read('/repository/branches')).toHaveLength(1)
+  expect(await read('/repository/branches')).toHaveLength(2)
+  expect(await read('/merge_requests')).toMatchObject([{ title: 'Brings it', state: 'opened' }])
+  expect(await read('/merge_requests/1/notes')).toMatchObject([{ body: 'Said' }])
+  expect(await read('/merge_requests/1/versions')).toHaveLength(1)
   expect(await read('/protected_branches')).toMatchObject([{ name: 'main' }])
   expect((await root.get(`${app}/wikis/Home`)).body).toMatchObject({ content: 'Of the wiki' })
 }, 300_000)

@@ -1,19 +1,19 @@
 import path from 'node:path'
 import { isAdministrator } from '../../access/index.ts'
-import { listRefs } from '../../git/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import * as groups from '../group-archives/index.ts'
 import {
   bundles,
   localName,
   openFolder,
-  takeCode,
+  takeBundle,
+  takeMergeRequests,
   takers,
-  takeWiki,
   type RecordFile,
   type Taken,
+  type Target,
 } from '../project-archives/index.ts'
-import { isTree, members } from '../relation-exports/index.ts'
+import { isTree, members, trees, type TreeName } from '../relation-exports/index.ts'
 import { fetchRecords, fetchTree } from './fetch.ts'
 import { takeMembers } from './members.ts'
 import { epicParents, fetchedFor } from './relations.ts'
@@ -37,7 +37,7 @@ export async function load(
   const { relation, number, kind } = step
   await using folder = await openFolder(room.workplace)
   if (isTree(relation)) {
-    await loadTree(room, step, source, folder.path)
+    await loadTree(room, step, source, { tree: relation, folder: folder.path })
     return
   }
   const wanted = { relation: fetchedFor(relation), number }
@@ -48,6 +48,12 @@ export async function load(
   if (relation === members[kind]) {
     const standing = await (kind === 'group' ? standingInGroup(room, step) : standingInProject(room, step))
     await takeMembers(room, standing, records)
+    await db.transaction((tx) => end(tx, step, taken))
+    return
+  }
+  if (relation === 'merge_requests') {
+    const standing = await standingInProject(room, step)
+    await takeMergeRequests(room, standing, targetOf(step, standing), records, signal)
     await db.transaction((tx) => end(tx, step, taken))
     return
   }
@@ -73,9 +79,14 @@ async function takerOf(
     }
     return (tx) => groups.takers[relation as keyof typeof groups.takers](tx, target, records)
   }
-  const { actor, subject } = await standingInProject(room, step)
-  const target = { projectId: subject.id, importerId: step.userId, asOthers: isAdministrator(actor) }
+  const target = targetOf(step, await standingInProject(room, step))
   return (tx) => takers[relation as keyof typeof takers](tx, target, records)
+}
+
+type ProjectStanding = Awaited<ReturnType<typeof standingInProject>>
+
+function targetOf({ userId }: Step, { actor, subject }: ProjectStanding): Target {
+  return { projectId: subject.id, importerId: userId, asOthers: isAdministrator(actor) }
 }
 
 async function end(tx: Tx, step: Step, { failed, counts }: Taken): Promise<void> {
@@ -97,32 +108,24 @@ async function end(tx: Tx, step: Step, { failed, counts }: Taken): Promise<void>
   await store.finish(tx, step, again ? { fetched: 0, imported: 0 } : { fetched, imported })
 }
 
-/** Branches and tags come in by the door for pushes, all or none; when they are there they have come before. */
-async function loadTree(room: TransferRoom, step: Step, source: Source, folder: string): Promise<void> {
+/** What has come before, until a crash, stays as it is. */
+async function loadTree(
+  room: TransferRoom,
+  step: Step,
+  source: Source,
+  { tree, folder }: { readonly tree: TreeName; readonly folder: string },
+): Promise<void> {
   const { relation, number } = step
-  const which = relation === 'wiki' ? 'wiki' : 'project'
+  const which = trees[tree]
   const name = bundles[which]
   const wanted = { folder, known: new Set([name]) }
   const found = await fetchTree(room, step, source, { relation, number }, wanted)
   const standing = await standingInProject(room, step)
   const count = found.has(name) ? 1 : 0
-  if (count > 0 && !(await isFilled(room, standing.subject, which))) {
+  if (count > 0) {
     const file = path.join(folder, localName(name))
-    if (which === 'wiki') await takeWiki(room, standing, file)
-    else await takeCode(room, standing, file, standing.subject.defaultBranch ?? 'main')
+    const defaultBranch = standing.subject.defaultBranch ?? 'main'
+    await takeBundle(room, standing, which, { file, defaultBranch })
   }
   await room.db.transaction((tx) => store.finish(tx, step, { fetched: count, imported: count }))
-}
-
-type Project = Awaited<ReturnType<typeof standingInProject>>['subject']
-
-async function isFilled(
-  { wikis, places }: TransferRoom,
-  project: Project,
-  which: 'project' | 'wiki',
-): Promise<boolean> {
-  if (which === 'project') return (await listRefs(places.of(project), project.refsVersion)).refs.length > 0
-  const wiki = await wikis.of(project, { make: false })
-  if (wiki === undefined) return false
-  return (await listRefs(await wiki.open(), wiki.refsVersion)).refs.length > 0
 }

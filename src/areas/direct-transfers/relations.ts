@@ -15,9 +15,11 @@ const stages: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     repository: 2,
     labels: 2,
     milestones: 2,
+    kept_commits: 3,
     issues: 3,
     wiki: 3,
-    protected_branches: 4,
+    merge_requests: 4,
+    protected_branches: 5,
   },
 }
 

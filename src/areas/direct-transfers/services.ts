@@ -21,6 +21,7 @@ export interface TransferServices {
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
   readonly wikis: WikiHosting
+  readonly externalUrl: () => string
   readonly dataDirectory: string
 }
 

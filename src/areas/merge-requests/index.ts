@@ -47,6 +47,10 @@ export { listedMergeRequest, ListedMergeRequest } from './entities.ts'
 export { searched as searchMergeRequests } from './reading/listing.ts'
 export type { MergeRequestRow } from './rows.ts'
 export type { MergeRequestEvent } from './news.ts'
+export { noteClosing } from './issues.ts'
+export { computeVersion } from './versions/compute.ts'
+export { withCommitters, type NewVersion } from './versions/committers.ts'
+export { keepCommits, pointAll, requestRef } from './versions/refs.ts'
 export { isMergeResult } from './merging/finish.ts'
 
 /** Who has pushed, to which project, what became of it, and the options. */

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
-import type { ProjectSubject } from '../../access/index.ts'
-import { bundleOf } from '../../git/index.ts'
-import { bundles, formatVersion, relations } from './format.ts'
+import { bundleIn } from './bundles.ts'
+import { bundleNames, bundles, formatVersion, relations } from './format.ts'
 import { linesOf, openFolder, packIn } from './pack.ts'
 import { readProject, readRelation } from './read-project.ts'
 import { standIn } from './stand-in.ts'
@@ -31,7 +30,7 @@ export async function exportProject(room: ArchiveRoom, projectId: number): Promi
       const lines = Readable.from(linesOf(readRelation(db.reader, relation, projectId)))
       await packing.add(`tree/${relation}.ndjson`, lines)
     }
-    for (const which of ['project', 'wiki'] as const) {
+    for (const which of bundleNames) {
       const bundle = await bundleIn(room, standing.subject, which)
       if (bundle !== undefined) await packing.add(bundles[which], bundle)
     }
@@ -46,17 +45,4 @@ export async function exportProject(room: ArchiveRoom, projectId: number): Promi
     log.warn({ err: error, project: projectId }, 'a project could not be exported')
     await store.endExport(db.writer, projectId, { error: (error as Error).message.slice(0, 500) })
   }
-}
-
-/** Branches and tags of a project or of its wiki; undefined where there are none. */
-export async function bundleIn(
-  { places, wikis }: Pick<ArchiveRoom, 'places' | 'wikis'>,
-  project: ProjectSubject,
-  which: keyof typeof bundles,
-): Promise<Readable | undefined> {
-  if (which === 'project') {
-    return project.repositoryEmpty ? undefined : bundleOf(places.of(project), project.refsVersion)
-  }
-  const wiki = await wikis.of(project, { make: false })
-  return wiki === undefined ? undefined : bundleOf(await wiki.open(), wiki.refsVersion)
 }

@@ -1,18 +1,25 @@
+import type { Oid } from '../../git/index.ts'
+import type { Position } from '../notes/index.ts'
+
 /*
  * An archive is a gzipped tar with these files:
  *   VERSION            the version of this format
  *   project.json       the project itself
  *   tree/<name>.ndjson one record a line
  *   project.bundle     branches and tags, as `git bundle` writes them
- *   wiki.bundle        the same of the wiki
+ *   kept.bundle        commits that belong to merge requests and are on no branch
+ *   wiki.bundle        branches of the wiki
  */
 
 export const formatVersion = '1.0'
 
-export const relations = ['labels', 'milestones', 'issues', 'protected_branches'] as const
+export const relations = ['labels', 'milestones', 'issues', 'merge_requests', 'protected_branches'] as const
 export type RelationName = (typeof relations)[number]
 
-export const bundles = { project: 'project.bundle', wiki: 'wiki.bundle' } as const
+export const bundles = { project: 'project.bundle', kept: 'kept.bundle', wiki: 'wiki.bundle' } as const
+export type BundleName = keyof typeof bundles
+/** In the order in which they are taken. */
+export const bundleNames = ['project', 'kept', 'wiki'] as const satisfies readonly BundleName[]
 
 /** All that an archive may hold. Anything else in it is passed over, and nothing is ever named by what stands in it. */
 export const knownFiles: ReadonlySet<string> = new Set([
@@ -55,11 +62,22 @@ export interface NoteRecord {
   readonly action: string | null
   readonly created_at: string
   readonly updated_at: string
+  /** When it was resolved, and by whom: of threads of merge requests. */
+  readonly resolved_at: string | null
+  readonly resolved_by: string | null
 }
 
 export interface DiscussionRecord {
   readonly individual: boolean
   readonly internal: boolean
+  /** It tells of code. */
+  readonly needs_code: boolean
+  /** Where in a diff it stands now, where it was begun, and where its line was when that was changed. */
+  readonly position: Position | null
+  readonly original_position: Position | null
+  readonly change_position: Position | null
+  readonly line_code: string | null
+  readonly commit_id: string | null
   readonly notes: readonly NoteRecord[]
 }
 
@@ -85,6 +103,52 @@ export interface IssueRecord {
   readonly discussions: readonly DiscussionRecord[]
 }
 
+/** A push to the source of a merge request. */
+export interface VersionRecord {
+  readonly head: Oid
+  /** Where the target branch was. */
+  readonly start: Oid
+  readonly created_at: string
+}
+
+export interface MergeRequestRecord {
+  readonly iid: number
+  readonly title: string
+  readonly description: string | null
+  readonly state: 'opened' | 'closed' | 'merged'
+  readonly source_branch: string
+  readonly target_branch: string
+  /** The source is a branch of the project itself. */
+  readonly own_source: boolean
+  readonly squash: boolean
+  readonly remove_source_branch: boolean | null
+  readonly allow_collaboration: boolean
+  readonly discussion_locked: boolean | null
+  readonly merge_commit_sha: string | null
+  readonly squash_commit_sha: string | null
+  readonly merged_sha: string | null
+  readonly time_estimate: number
+  readonly created_at: string
+  readonly updated_at: string
+  readonly merged_at: string | null
+  readonly closed_at: string | null
+  readonly author: string | null
+  readonly merged_by: string | null
+  readonly closed_by: string | null
+  readonly milestone: number | null
+  readonly labels: readonly string[]
+  readonly assignees: readonly string[]
+  readonly reviewers: readonly { readonly username: string; readonly state: string }[]
+  readonly approvals: readonly {
+    readonly username: string
+    readonly sha: string
+    readonly created_at: string
+  }[]
+  /** Oldest first. */
+  readonly versions: readonly VersionRecord[]
+  readonly discussions: readonly DiscussionRecord[]
+}
+
 export interface ProtectedBranchRecord {
   readonly name: string
   readonly allow_force_push: boolean
@@ -99,5 +163,6 @@ export interface Records {
   readonly labels: LabelRecord
   readonly milestones: MilestoneRecord
   readonly issues: IssueRecord
+  readonly merge_requests: MergeRequestRecord
   readonly protected_branches: ProtectedBranchRecord
 }

@@ -1,18 +1,18 @@
-import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { Writable, type Readable } from 'node:stream'
-import { isAdministrator, visibilityName, type Actor, type ProjectSubject } from '../../access/index.ts'
-import { GitError, pushOfBundle, type PushResult } from '../../git/index.ts'
+import type { Readable } from 'node:stream'
+import { isAdministrator, visibilityName, type Actor } from '../../access/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
+import { takeBundle } from './bundles.ts'
 import { checkProject } from './check-records.ts'
 import { fetchArchive } from './fetch-archive.ts'
-import { bundles, formatVersion, knownFiles, type RelationName } from './format.ts'
+import { bundleNames, bundles, formatVersion, knownFiles, type RelationName } from './format.ts'
 import { localName, openFolder } from './pack.ts'
 import type { Taken } from './read-records.ts'
 import type { ArchiveRoom } from './services.ts'
 import { standIn } from './stand-in.ts'
 import * as store from './store.ts'
+import { takeMergeRequests } from './take-merge-requests.ts'
 import { takers } from './takers.ts'
 import { ArchiveFault, unpack } from './unpack.ts'
 
@@ -32,7 +32,7 @@ export async function importProject(room: ArchiveRoom, projectId: number): Promi
     await store.setImportStatus(db.writer, projectId, 'started')
     const digest = wanted.digest ?? (await fetchArchive(room, wanted.url!))
     try {
-      await take(room, projectId, wanted.userId, blobs.read(digest), taken)
+      await fill(room, projectId, wanted.userId, blobs.read(digest), taken)
     } finally {
       await removeUnneeded(room, digest, projectId)
     }
@@ -62,7 +62,7 @@ async function removeUnneeded({ db, blobs }: ArchiveRoom, digest: string, projec
   if (!(await store.stillNeeded(db.reader, [digest])).has(digest)) await blobs.remove(digest)
 }
 
-async function take(
+async function fill(
   room: ArchiveRoom,
   projectId: number,
   userId: number | null,
@@ -81,14 +81,21 @@ async function take(
   const place = (name: string) => path.join(folder.path, localName(name))
   const version = found.has('VERSION') ? await readFile(place('VERSION'), 'utf8') : ''
   if (version.trim() !== formatVersion) throw new ArchiveFault('The archive has a version that is not known.')
-  const standing = await standIn(db, userId, projectId)
-  if (standing === undefined) throw new ArchiveFault('Who asked for the import may not make it any more.')
-  const { actor } = standing
+  const stand = async () => {
+    const standing = await standIn(db, userId, projectId)
+    if (standing === undefined) throw new ArchiveFault('Who asked for the import may not make it any more.')
+    return standing
+  }
+  const { actor } = await stand()
   const target = { projectId, importerId: actor.user!.id, asOthers: isAdministrator(actor) }
 
-  const relation = async (tx: Tx, name: RelationName): Promise<void> => {
-    const file = `tree/${name}.ndjson`
-    if (found.has(file)) await takers[name](tx, target, { file: place(file), relation: name, taken })
+  const fileOf = (relation: RelationName) => {
+    const name = `tree/${relation}.ndjson`
+    return found.has(name) ? { file: place(name), relation, taken } : undefined
+  }
+  const take = async (tx: Tx, relation: keyof typeof takers): Promise<void> => {
+    const records = fileOf(relation)
+    if (records !== undefined) await takers[relation](tx, target, records)
   }
   const record = found.has('project.json')
     ? parseProject(await readFile(place('project.json'), 'utf8'))
@@ -96,15 +103,21 @@ async function take(
   await db.transaction(async (tx) => {
     if (record !== undefined)
       await store.describe(tx, projectId, { ...record, visibility: allowed(room, actor, record) })
-    await relation(tx, 'labels')
-    await relation(tx, 'milestones')
-    await relation(tx, 'issues')
+    await take(tx, 'labels')
+    await take(tx, 'milestones')
+    await take(tx, 'issues')
   })
-  if (found.has(bundles.project)) {
-    await takeCode(room, standing, place(bundles.project), record?.default_branch ?? 'main')
+  for (const which of bundleNames) {
+    if (!found.has(bundles[which])) continue
+    // Anew each time: the project has other refs by then.
+    await takeBundle(room, await stand(), which, {
+      file: place(bundles[which]),
+      defaultBranch: record?.default_branch ?? 'main',
+    })
   }
-  if (found.has(bundles.wiki)) await takeWiki(room, standing, place(bundles.wiki))
-  await db.transaction((tx) => relation(tx, 'protected_branches'))
+  const requests = fileOf('merge_requests')
+  if (requests !== undefined) await takeMergeRequests(room, await stand(), target, requests)
+  await db.transaction((tx) => take(tx, 'protected_branches'))
 }
 
 function parseProject(text: string) {
@@ -125,61 +138,4 @@ export function allowed(
 ): number {
   const restricted = settings.values.restricted_visibility_levels
   return isAdministrator(actor) || !restricted.includes(visibilityName(visibility)) ? visibility : 0
-}
-
-/** Nothing is to run because of what was there before. */
-const quietly = ['ci.skip']
-
-async function takeBundle(
-  file: string,
-  first: string,
-  receive: (input: Readable, output: Writable) => Promise<PushResult>,
-): Promise<void> {
-  const stream = createReadStream(file)
-  try {
-    const { input, refs } = await pushOfBundle(stream, { first, options: quietly })
-    if (refs === 0) return
-    const answer = new Writable({ write: (_chunk, _encoding, done) => done() })
-    const { problem, rejected } = await receive(input, answer)
-    const reason = problem ?? rejected[0]?.reason
-    if (reason !== undefined) throw new ArchiveFault(`The repository of the archive was not taken: ${reason}`)
-  } catch (error) {
-    if (error instanceof GitError && error.failure === 'protocol') {
-      throw new ArchiveFault('The repository of the archive is not whole.')
-    }
-    throw error
-  } finally {
-    stream.destroy()
-  }
-}
-
-interface Standing {
-  readonly actor: Actor
-  readonly subject: ProjectSubject
-}
-
-/** Branches and tags into a project that has none. */
-export async function takeCode(
-  { door }: Pick<ArchiveRoom, 'door'>,
-  { actor, subject: project }: Standing,
-  file: string,
-  defaultBranch: string,
-): Promise<void> {
-  await takeBundle(file, `refs/heads/${defaultBranch}`, (input, output) =>
-    door.receive({ actor, project, via: 'git' }, input, output, { messagePrefix: '' }),
-  )
-}
-
-/** The same of its wiki. */
-export async function takeWiki(
-  { wikis }: Pick<ArchiveRoom, 'wikis'>,
-  { actor, subject: project }: Standing,
-  file: string,
-): Promise<void> {
-  const wiki = await wikis.of(project, { make: true })
-  if (wiki === undefined) return
-  await wiki.open()
-  await takeBundle(file, 'refs/heads/main', (input, output) =>
-    wiki.receive(actor, input, output, { messagePrefix: '' }),
-  )
 }

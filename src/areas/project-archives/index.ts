@@ -11,26 +11,22 @@ import * as store from './store.ts'
 
 // What archives of other things are made and read with, too.
 export { readArchiveForm } from './archive-form.ts'
-export {
-  checkLabel,
-  checkMilestone,
-  checkProject,
-  RecordFault,
-  reader as recordReader,
-} from './check-records.ts'
+export { checkLabel, checkMilestone, checkProject } from './check-records.ts'
 export { noteExport } from './note-export.ts'
 export { bundles, formatVersion, relations } from './format.ts'
-export type { LabelRecord, MilestoneRecord, RelationName } from './format.ts'
+export type { BundleName, LabelRecord, MilestoneRecord, RelationName } from './format.ts'
 export { idsBehind, readProject, readRelation } from './read-project.ts'
+export { RecordFault, reader as recordReader } from './record-reader.ts'
 export { standIn } from './stand-in.ts'
 export { describe as describeProject } from './store.ts'
-export { bundleIn } from './export-project.ts'
 export { linesOf, localName, openFolder, packIn, removeLeftFolders } from './pack.ts'
 export { batches, type Taken } from './read-records.ts'
 export { taking, takers, type RecordFile, type Taker } from './takers.ts'
 export { ArchiveFault, gunzipTo, unpack } from './unpack.ts'
-export type { Target } from './write-project.ts'
-export { allowed as allowedVisibility, takeCode, takeWiki } from './import-project.ts'
+export type { Target } from './target.ts'
+export { bundleIn, takeBundle } from './bundles.ts'
+export { allowed as allowedVisibility } from './import-project.ts'
+export { takeMergeRequests } from './take-merge-requests.ts'
 
 const forgetting = 'projects:forget-exports'
 /** Hours that an archive can be downloaded for. */

@@ -19,15 +19,23 @@ interface Source {
   readonly record: RawBuilder<unknown>
 }
 
-const discussions = sql`
+/** What people said about something, and what the service told of it; but not that it was named elsewhere. */
+const discussionsOf = (kind: 'Issue' | 'MergeRequest', id: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   coalesce((
-    select json_agg(json_build_object('individual', d.individual, 'internal', d.internal, 'notes', (
-      select json_agg(json_build_object('author', w.username, 'body', n.body, 'system', n.system,
-        'action', n.action, 'created_at', n.created_at, 'updated_at', n.updated_at) order by n.created_at, n.id)
-      from notes n left join users w on w.id = n.author_id where n.discussion_id = d.id)) order by d.started_at, d.id)
+    select json_agg(json_build_object('individual', d.individual, 'internal', d.internal, 'needs_code', d.needs_code,
+      'position', d.position, 'original_position', d.original_position, 'change_position', d.change_position,
+      'line_code', d.line_code, 'commit_id', d.commit_id, 'notes', (
+        select json_agg(json_build_object('author', w.username, 'body', n.body, 'system', n.system,
+          'action', n.action, 'created_at', n.created_at, 'updated_at', n.updated_at,
+          'resolved_at', n.resolved_at, 'resolved_by', r.username) order by n.created_at, n.id)
+        from notes n left join users w on w.id = n.author_id left join users r on r.id = n.resolved_by_id
+        where n.discussion_id = d.id)) order by d.started_at, d.id)
     from noteables x join discussions d on d.noteable_id = x.id
-    where x.kind = 'Issue' and x.target_id = i.id and d.ref_kind is null
+    where x.kind = ${kind} and x.target_id = ${id} and d.ref_kind is null
       and exists (select from notes n where n.discussion_id = d.id)), '[]')`
+
+const username = (id: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`(select u.username from users u where u.id = ${id})`
 
 /** Each with the condition on the project last, so that more may follow. */
 function sourceOf(relation: RelationName, projectId: number): Source {
@@ -54,14 +62,45 @@ function sourceOf(relation: RelationName, projectId: number): Source {
           'issue_type', i.issue_type, 'confidential', i.confidential, 'due_date', i.due_date, 'weight', i.weight,
           'time_estimate', i.time_estimate, 'created_at', i.created_at, 'updated_at', i.updated_at,
           'closed_at', i.closed_at,
-          'author', (select u.username from users u where u.id = i.author_id),
+          'author', ${username(sql`i.author_id`)},
           'milestone', (select m.iid from milestones m where m.id = i.milestone_id and m.project_id = i.project_id),
           'labels', coalesce((select json_agg(l.title order by l.title) from noteable_labels n
             join labels l on l.id = n.label_id and l.project_id = i.project_id
             where n.noteable_type = 'Issue' and n.noteable_id = i.id), '[]'),
           'assignees', coalesce((select json_agg(u.username order by u.username) from issue_assignees a
             join users u on u.id = a.user_id where a.issue_id = i.id), '[]'),
-          'discussions', ${discussions})`,
+          'discussions', ${discussionsOf('Issue', sql`i.id`)})`,
+      }
+    case 'merge_requests':
+      return {
+        from: sql`from merge_requests r where r.project_id = ${projectId}`,
+        id: sql`r.id`,
+        record: sql`json_build_object('iid', r.iid, 'title', r.title, 'description', r.description,
+          'state', case r.state when 'locked' then 'opened' else r.state end, 'source_branch', r.source_branch,
+          'target_branch', r.target_branch, 'own_source', coalesce(r.source_project_id = r.project_id, false),
+          'squash', r.squash, 'remove_source_branch', r.remove_source_branch,
+          'allow_collaboration', r.allow_collaboration, 'discussion_locked', r.discussion_locked,
+          'merge_commit_sha', r.merge_commit_sha, 'squash_commit_sha', r.squash_commit_sha,
+          'merged_sha', r.merged_sha, 'time_estimate', r.time_estimate, 'created_at', r.created_at,
+          'updated_at', r.updated_at, 'merged_at', r.merged_at, 'closed_at', r.closed_at,
+          'author', ${username(sql`r.author_id`)}, 'merged_by', ${username(sql`r.merge_user_id`)},
+          'closed_by', ${username(sql`r.closed_by_id`)},
+          'milestone', (select m.iid from milestones m where m.id = r.milestone_id and m.project_id = r.project_id),
+          'labels', coalesce((select json_agg(l.title order by l.title) from noteable_labels n
+            join labels l on l.id = n.label_id and l.project_id = r.project_id
+            where n.noteable_type = 'MergeRequest' and n.noteable_id = r.id), '[]'),
+          'assignees', coalesce((select json_agg(u.username order by u.username) from merge_request_assignees a
+            join users u on u.id = a.user_id where a.merge_request_id = r.id), '[]'),
+          'reviewers', coalesce((select json_agg(json_build_object('username', u.username, 'state', a.state)
+            order by u.username) from merge_request_reviewers a
+            join users u on u.id = a.user_id where a.merge_request_id = r.id), '[]'),
+          'approvals', coalesce((select json_agg(json_build_object('username', u.username, 'sha', a.sha,
+            'created_at', a.created_at) order by u.username) from merge_request_approvals a
+            join users u on u.id = a.user_id where a.merge_request_id = r.id), '[]'),
+          'versions', coalesce((select json_agg(json_build_object('head', v.head_sha, 'start', v.start_sha,
+            'created_at', v.created_at) order by v.id) from merge_request_versions v
+            where v.merge_request_id = r.id), '[]'),
+          'discussions', ${discussionsOf('MergeRequest', sql`r.id`)})`,
       }
     case 'protected_branches':
       return {

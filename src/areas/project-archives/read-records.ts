@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { RecordFault } from './check-records.ts'
+import { RecordFault } from './record-reader.ts'
 
 /** Records that are written at one time. */
 const batch = 200

@@ -2,6 +2,7 @@ import type { Tx } from '../../kernel/db/index.ts'
 import * as check from './check-records.ts'
 import type { RelationName } from './format.ts'
 import { batches, type Taken } from './read-records.ts'
+import type { Target } from './target.ts'
 import * as write from './write-project.ts'
 
 /** Records of a relation that lie in a file, and where it is told what became of them. */
@@ -32,8 +33,8 @@ export function taking<Record, Target>(
   }
 }
 
-/** How the records of each relation of a project are taken. */
-export const takers: Readonly<{ [Name in RelationName]: Taker<write.Target> }> = {
+/** How the records of each relation of a project are taken; merge requests, which are about code, by themselves. */
+export const takers: Readonly<{ [Name in Exclude<RelationName, 'merge_requests'>]: Taker<Target> }> = {
   labels: taking(check.checkLabel, write.writeLabels),
   milestones: taking(check.checkMilestone, write.writeMilestones),
   issues: taking(check.checkIssue, write.writeIssues),

@@ -1,15 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { chosenIid, type Tx } from '../../kernel/db/index.ts'
 import type { IssueRecord, LabelRecord, MilestoneRecord, ProtectedBranchRecord } from './format.ts'
-
-/** Where records go, and who brings them. */
-export interface Target {
-  readonly projectId: number
-  readonly importerId: number
-  /** Only administrators may say that others wrote something. */
-  readonly asOthers: boolean
-}
+import { signed, userNamed, type Target } from './target.ts'
+import { discussionsOf, writeDiscussions } from './write-discussions.ts'
 
 export async function writeLabels(
   tx: Tx,
@@ -32,9 +25,10 @@ export async function writeLabels(
 
 export async function writeMilestones(
   tx: Tx,
-  { projectId }: Target,
+  target: Target,
   records: readonly MilestoneRecord[],
 ): Promise<void> {
+  const { projectId } = target
   await sql`
     insert into milestones (iid, project_id, title, description, state, start_date, due_date, created_at, updated_at)
     select distinct on (g.iid) g.iid, ${projectId}::bigint, g.title, g.description, g.state, g.start_date, g.due_date,
@@ -43,38 +37,26 @@ export async function writeMilestones(
       start_date date, due_date date, created_at timestamptz, updated_at timestamptz)
     order by g.iid
     on conflict (project_id, iid) do nothing`.execute(tx)
-  await raise(tx, projectId, 'milestone', records)
+  await raise(tx, target, 'milestone', records)
 }
 
 export async function writeIssues(tx: Tx, target: Target, records: readonly IssueRecord[]): Promise<void> {
   const { projectId, importerId, asOthers } = target
-  const rows = records.map(({ discussions, ...issue }) => ({
+  const rows = records.map(({ discussions: _, ...issue }) => ({
     ...issue,
     description: asOthers ? issue.description : signed(issue.description, issue.author),
-    discussions: discussions.map((discussion) => ({
-      ...discussion,
-      // Not to be guessed.
-      key: randomBytes(20).toString('hex'),
-      notes: discussion.notes.map((note) => ({
-        ...note,
-        body: asOthers || note.system ? note.body : signed(note.body, note.author)!,
-      })),
-    })),
   }))
-  const author = asOthers
-    ? sql`coalesce((select u.id from users u where lower(u.username) = lower(g.author)), ${importerId}::bigint)`
-    : sql`${importerId}::bigint`
-  await sql`
+  const made = await sql<{ id: number; iid: number }>`
     with given as (
       select distinct on (g.iid) g.* from jsonb_to_recordset(${JSON.stringify(rows)}) g (iid bigint, title text,
         description text, state text, issue_type text, confidential boolean, due_date date, weight integer,
         time_estimate integer, created_at timestamptz, updated_at timestamptz, closed_at timestamptz, author text,
-        milestone bigint, labels jsonb, assignees jsonb, discussions jsonb)
+        milestone bigint, labels jsonb, assignees jsonb)
       order by g.iid
     ), made as (
       insert into issues (iid, project_id, author_id, milestone_id, title, description, state, issue_type, confidential,
         due_date, weight, time_estimate, created_at, updated_at, closed_at, relative_position)
-      select g.iid, ${projectId}::bigint, ${author},
+      select g.iid, ${projectId}::bigint, ${userNamed(target, sql`g.author`)},
         (select m.id from milestones m where m.project_id = ${projectId} and m.iid = g.milestone),
         g.title, g.description, g.state, g.issue_type, g.confidential, g.due_date, g.weight, g.time_estimate,
         g.created_at, g.updated_at, g.closed_at, g.iid * 1000
@@ -91,56 +73,21 @@ export async function writeIssues(tx: Tx, target: Target, records: readonly Issu
         jsonb_array_elements_text(g.assignees) as named (username)
         join users u on lower(u.username) = lower(named.username)
       where ${asOthers} or u.id = ${importerId}
-    ), said as (
-      select m.id as issue_id, nextval(pg_get_serial_sequence('discussions', 'id')) as discussion_id, d.value as d
-      from made m join given g on g.iid = m.iid, jsonb_array_elements(g.discussions) with ordinality d (value, at)
-      order by m.id, d.at
-    ), written as (
-      select s.issue_id, s.discussion_id, n.value as n, n.at, s.d
-      from said s, jsonb_array_elements(s.d -> 'notes') with ordinality n (value, at)
-    ), noteable as (
-      insert into noteables (kind, target_id, project_id, version, notes, user_notes, discussions, internal_discussions)
-      select 'Issue', w.issue_id, ${projectId}::bigint, 1, count(*),
-        count(*) filter (where not (w.n ->> 'system')::boolean and not (w.d ->> 'internal')::boolean),
-        count(distinct w.discussion_id),
-        count(distinct w.discussion_id) filter (where (w.d ->> 'internal')::boolean)
-      from written w group by w.issue_id
-      returning id, target_id, user_notes
-    ), begun as (
-      insert into discussions (id, key, noteable_id, started_at, individual, internal)
-      overriding system value
-      select s.discussion_id, s.d ->> 'key', x.id, (s.d -> 'notes' -> 0 ->> 'created_at')::timestamptz,
-        (s.d ->> 'individual')::boolean, (s.d ->> 'internal')::boolean
-      from said s join noteable x on x.target_id = s.issue_id
-      returning id
-    ), noted as (
-      insert into notes (discussion_id, noteable_id, author_id, body, system, action, created_version, version,
-        created_at, updated_at)
-      select w.discussion_id, x.id,
-        ${asOthers ? sql`coalesce((select u.id from users u where lower(u.username) = lower(w.n ->> 'author')), ${importerId}::bigint)` : sql`${importerId}::bigint`},
-        w.n ->> 'body', (w.n ->> 'system')::boolean, w.n ->> 'action', 1, 1, (w.n ->> 'created_at')::timestamptz,
-        (w.n ->> 'updated_at')::timestamptz
-      from written w join begun b on b.id = w.discussion_id join noteable x on x.target_id = w.issue_id
-      order by w.issue_id, w.discussion_id, w.at
     )
-    select 1`.execute(tx)
+    select m.id, m.iid from made m`.execute(tx)
+  await writeDiscussions(tx, target, 'Issue', discussionsOf(made.rows, records))
   await sql`
     update issues i set user_notes_count = x.user_notes from noteables x
     where x.kind = 'Issue' and x.target_id = i.id and i.project_id = ${projectId}
       and i.iid = any (${records.map(({ iid }) => iid)}::bigint[])`.execute(tx)
-  await raise(tx, projectId, 'issue', records)
-}
-
-/** What somebody else wrote says so. */
-function signed(text: string | null, author: string | null): string | null {
-  return author === null ? text : `*Created by: ${author.replaceAll(/[*_[\]<>`]/g, '')}*\n\n${text ?? ''}`
+  await raise(tx, target, 'issue', records)
 }
 
 /** Numbers to come are higher. */
-async function raise(
+export async function raise(
   tx: Tx,
-  projectId: number,
-  kind: 'issue' | 'milestone',
+  { projectId }: Target,
+  kind: 'issue' | 'merge_request' | 'milestone',
   records: readonly { readonly iid: number }[],
 ): Promise<void> {
   const highest = Math.max(...records.map(({ iid }) => iid))

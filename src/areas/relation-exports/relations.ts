@@ -3,6 +3,7 @@ import {
   formatVersion,
   idsBehind as projectIdsBehind,
   relations as projectRecords,
+  type BundleName,
 } from '../project-archives/index.ts'
 
 export type Kind = 'project' | 'group'
@@ -19,17 +20,21 @@ const records: Readonly<Record<Kind, readonly string[]>> = {
   group: groupRecords.filter((name) => name !== 'groups'),
 }
 
-/** What is written as a gzipped tar. */
-export const trees = ['repository', 'wiki'] as const
-export type TreeName = (typeof trees)[number]
+/** What is written as a gzipped tar with a bundle of git. */
+export const trees = {
+  repository: 'project',
+  kept_commits: 'kept',
+  wiki: 'wiki',
+} as const satisfies Record<string, BundleName>
+export type TreeName = keyof typeof trees
 
 /** All relations, in the order in which they are written. */
 export const relations: Readonly<Record<Kind, readonly string[]>> = {
-  project: [self, members.project, ...records.project, ...trees],
+  project: [self, members.project, ...records.project, ...Object.keys(trees)],
   group: [self, members.group, ...records.group],
 }
 
-export const isTree = (relation: string): relation is TreeName => trees.includes(relation as TreeName)
+export const isTree = (relation: string): relation is TreeName => Object.hasOwn(trees, relation)
 export const isRecords = (kind: Kind, relation: string): boolean => records[kind].includes(relation)
 
 /** What its file is called, wherever it is downloaded to. */

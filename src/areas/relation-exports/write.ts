@@ -13,6 +13,7 @@ import {
   members,
   projectFormat,
   self,
+  trees,
   type TreeName,
 } from './relations.ts'
 import type { RelationExportRoom } from './services.ts'
@@ -122,7 +123,7 @@ async function writeRecords(
   return { objects, file }
 }
 
-/** Branches and tags in a bundle; without any the archive is empty. */
+/** What there is of it in a bundle; without anything the archive is empty. */
 async function writeTree(
   room: RelationExportRoom,
   { userId, placeId }: Batch,
@@ -133,7 +134,7 @@ async function writeTree(
   if (standing === undefined) throw new Error(notAllowed)
   await using folder = await openFolder(room.workplace)
   const packing = packIn(folder.path)
-  const which = tree === 'wiki' ? 'wiki' : 'project'
+  const which = trees[tree]
   const bundle = await projects.bundleIn(room, standing.subject, which)
   if (bundle !== undefined) await packing.add(projects.bundles[which], bundle)
   signal.throwIfAborted()

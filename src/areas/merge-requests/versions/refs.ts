@@ -20,27 +20,42 @@ function keepAround(oid: Oid): RefName {
   return parseRefName(`refs/keep-around/${oid}`)!
 }
 
+type Keeping = Pick<MergeRequestServices, 'places' | 'door'>
+
 /** Lets commits stay whatever becomes of the branches. */
 export async function keepCommits(
-  { places, door }: Pick<MergeRequestServices, 'places' | 'door'>,
+  services: Keeping,
   project: DoorProject,
   commits: readonly (Oid | undefined)[],
 ): Promise<void> {
-  const repository = places.of(project)
   const wanted = [...new Set(commits.filter((oid) => oid !== undefined))]
-  const updates = await Promise.all(wanted.map((oid) => moving(repository, keepAround(oid), oid)))
+  await pointAll(
+    services,
+    project,
+    wanted.map((oid) => [keepAround(oid), oid]),
+  )
+}
+
+/** Points refs that only the service writes where they belong, all at once. */
+export async function pointAll(
+  { places, door }: Keeping,
+  project: DoorProject,
+  wanted: readonly (readonly [RefName, Oid])[],
+): Promise<void> {
+  const repository = places.of(project)
+  const updates = await Promise.all(wanted.map(([ref, oid]) => moving(repository, ref, oid)))
   await door.moveInternal(project, updates.flat())
 }
 
 /** Points a ref of a request where it belongs; with `undefined` it goes away. */
 export async function pointRequestRef(
-  { places, door }: Pick<MergeRequestServices, 'places' | 'door'>,
+  services: Keeping,
   project: DoorProject,
   iid: number,
   name: RequestRef,
   oid: Oid | undefined,
 ): Promise<void> {
-  await door.moveInternal(project, await moving(places.of(project), requestRef(iid, name), oid ?? zeroOid))
+  await pointAll(services, project, [[requestRef(iid, name), oid ?? zeroOid]])
 }
 
 async function moving(repository: Repository, ref: RefName, newOid: Oid): Promise<RefUpdate[]> {
