@@ -128,6 +128,7 @@ import * as jobSessions from './0290-job-sessions.ts'
 import * as freezePeriods from './0325-freeze-periods.ts'
 import * as chatApp from './0310-chat-app.ts'
 import * as protectedEnvironments from './0326-protected-environments.ts'
+import * as mailEvents from './0311-mail-events.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -257,4 +258,5 @@ export const migrations: MigrationList = {
   '0325-freeze-periods': freezePeriods,
   '0310-chat-app': chatApp,
   '0326-protected-environments': protectedEnvironments,
+  '0311-mail-events': mailEvents,
 }

@@ -33,6 +33,7 @@ import { directTransfers } from '../areas/direct-transfers/index.ts'
 import { downloadLimits } from '../areas/download-limits/index.ts'
 import { gitLfs } from '../areas/git-lfs/index.ts'
 import { gitHttp } from '../areas/git-http/index.ts'
+import { mailEvents } from '../areas/mail-events/index.ts'
 import { mergeRequests } from '../areas/merge-requests/index.ts'
 import { mirrors } from '../areas/mirrors/index.ts'
 import { metadata } from '../areas/metadata/index.ts'
@@ -189,6 +190,7 @@ export function areas(services: Services): Area[] {
     accessRequests(services),
     accessExplanations(services),
     invitations(services),
+    mailEvents(services),
     billableMembers(services),
     variables(services),
     protectedBranches({ ...services, repositoryOf: (project) => services.places.of(project) }),

@@ -83,6 +83,7 @@ export function chatEndpoints(services: SlashServices): Endpoint[] {
         status: 200,
         refuses: { 401: 'It is not signed, or not just now', 404: 'The chat app is off' },
         async handle({ request }) {
+          if (Number(request.headers['content-length'] ?? 0) > largest) throw tooLarge()
           const body = await wholeOf(request.body)
           const secret = services.settings.values.chat_app_signing_secret
           if (!isSigned(request.headers, body, secret)) throw unauthorized()

@@ -7,6 +7,9 @@ import { reminders } from './mails.ts'
 import { invitationEndpoints } from './routes.ts'
 import { removeOld } from './store.ts'
 
+export { invitationOfMail } from './mails.ts'
+export { markUndeliverable } from './store.ts'
+
 const forgetting = 'forget-old-invitations'
 const daysKept = 90
 

@@ -1,12 +1,16 @@
 import { sql } from 'kysely'
 import { roleName } from '../../access/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
+import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { letter, type Mail, type Mailer } from '../../mail/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 
 export interface MailServices {
   readonly db: Database
   readonly mail: Mailer
+  readonly cipher: Cipher
+  readonly settings: Pick<Settings, 'values'>
   readonly externalUrl: () => string
 }
 
@@ -24,10 +28,29 @@ interface Invited {
   readonly by: string | null
 }
 
-function mailTo(invited: Invited, externalUrl: string): Mail {
+const tokenContext = 'invitations.mail'
+
+/** What a provider of mail keeps of a mail, and says again when it tells what became of it. */
+function trackingOf({ cipher, settings }: MailServices, id: number): Pick<Mail, 'headers'> {
+  if (!settings.values.mailgun_events_enabled) return {}
+  const invite_token = cipher.seal(String(id), tokenContext)
+  return {
+    headers: { 'X-Mailgun-Tag': 'invite_email', 'X-Mailgun-Variables': JSON.stringify({ invite_token }) },
+  }
+}
+
+/** The id of the invitation that a provider tells of; undefined where it is none of ours. */
+export function invitationOfMail(cipher: Cipher, token: unknown): number | undefined {
+  if (typeof token !== 'string' || token.length > 500) return undefined
+  const id = cipher.tryOpen(token, tokenContext)
+  return id === undefined ? undefined : Number(id)
+}
+
+function mailTo(services: MailServices, invited: Invited): Mail {
   const { id, email, place, by, access_level: level, reminders } = invited
   const who = by === null ? 'You are invited' : `${by} invites you`
   return {
+    ...trackingOf(services, id),
     key: `invitation:${id}:${reminders}`,
     to: { address: email },
     subject: `${reminders === 0 ? '' : 'Reminder: '}${who} to join ${place}`,
@@ -36,7 +59,7 @@ function mailTo(invited: Invited, externalUrl: string): Mail {
         `${who} to join ${place} as ${roleName(level)}.`,
         `To accept, sign up with the address ${email}, or add it to the account that you have. If you do not want to, do nothing.`,
       ],
-      link: `${externalUrl}/users/sign_up`,
+      link: `${services.externalUrl()}/users/sign_up`,
     }),
   }
 }
@@ -47,15 +70,12 @@ const columns = sql`
 const places = sql`left join projects p on p.id = i.project_id left join namespaces n on n.id = i.namespace_id`
 
 /** Sends a new invitation to its address. */
-export async function sendInvitation(
-  { mail, externalUrl }: MailServices,
-  tx: Tx,
-  invitationId: number,
-): Promise<void> {
+export async function sendInvitation(services: MailServices, tx: Tx, invitationId: number): Promise<void> {
+  const { mail } = services
   if (!mail.enabled) return
   const { rows } = await sql<Invited>`
     select ${columns} from invitations i ${places} where i.id = ${invitationId}`.execute(tx)
-  await mail.queue(tx, ...rows.map((row) => mailTo(row, externalUrl())))
+  await mail.queue(tx, ...rows.map((row) => mailTo(services, row)))
 }
 
 /** Reminds of invitations that wait for an answer. */
@@ -76,15 +96,15 @@ export function reminders(services: MailServices): { tasks: Task[]; schedules: S
 }
 
 /** Who was not reminded in time, for the service was down, is reminded once of it all. */
-async function remind({ mail, externalUrl }: MailServices, tx: Tx): Promise<number> {
+async function remind(services: MailServices, tx: Tx): Promise<number> {
   const due = sql`(
     select count(*) from unnest(${reminderDays}::int[]) day where i.created_at <= now() - make_interval(days => day))`
   const { rows } = await sql<Invited>`
     with i as (
       update invitations i set reminders = ${due} where i.id in (
-        select i.id from invitations i where i.reminders < ${due} limit ${batch} for update skip locked)
+        select i.id from invitations i where i.reminders < ${due} and not i.undeliverable limit ${batch} for update skip locked)
       returning i.*)
     select ${columns} from i ${places}`.execute(tx)
-  await mail.queue(tx, ...rows.map((row) => mailTo(row, externalUrl())))
+  await services.mail.queue(tx, ...rows.map((row) => mailTo(services, row)))
   return rows.length
 }

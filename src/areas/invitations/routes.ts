@@ -2,6 +2,7 @@ import { endpoint, group, project } from '../../access/index.ts'
 import {
   DateOnly,
   Fields,
+  Flag,
   Id,
   Int,
   Json,
@@ -41,6 +42,9 @@ const Invitation = Fields({
   expires_at: Nullable(DateOnly()),
   user_name: Nullable(Text({ description: 'Nobody has the address yet' })),
   created_by_name: Nullable(Text()),
+  invite_email_success: Flag({
+    description: 'False: the provider of mail says that its mail cannot be delivered',
+  }),
 })
 
 const entity = (row: InvitationRow) => ({ ...row, user_name: null })

@@ -11,11 +11,13 @@ export interface InvitationRow {
   readonly access_level: number
   readonly expires_at: string | null
   readonly created_by_name: string | null
+  readonly invite_email_success: boolean
 }
 
 const columns = sql`
   i.id, i.email as invite_email, i.created_at, i.access_level, i.expires_at,
-  (select c.name from users c where c.id = i.created_by_id) as created_by_name`
+  (select c.name from users c where c.id = i.created_by_id) as created_by_name,
+  not i.undeliverable as invite_email_success`
 
 /** The open invitations of the group or project that is the subject; `query` is a whole address. */
 export function list(kind: Place['kind'], query: string | undefined, input: PageInput): Read<InvitationRow> {
@@ -98,6 +100,11 @@ export async function change(
     .execute(tx)
     .catch(onConstraint('invitations_member_role_id_fkey', () => notFound('Member Role')))
   return rows[0]!
+}
+
+/** Its mail did not arrive, and will not. */
+export async function markUndeliverable(tx: Tx, id: number): Promise<void> {
+  await sql`update invitations i set undeliverable = true where i.id = ${id}`.execute(tx)
 }
 
 export async function remove(tx: Tx, id: number): Promise<void> {

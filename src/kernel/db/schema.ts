@@ -856,6 +856,7 @@ export interface Invitations {
   namespace_id: number | null;
   project_id: number | null;
   reminders: Generated<number>;
+  undeliverable: Generated<boolean>;
   updated_at: Generated<Timestamp>;
 }
 
@@ -961,6 +962,11 @@ export interface LfsObjects {
   oid: string;
   size: number;
   touched_at: Generated<Timestamp>;
+}
+
+export interface MailEvents {
+  received_at: Generated<Timestamp>;
+  token: string;
 }
 
 export interface Mails {
@@ -2277,6 +2283,7 @@ export interface DB {
   lfs_links: LfsLinks;
   lfs_locks: LfsLocks;
   lfs_objects: LfsObjects;
+  mail_events: MailEvents;
   mails: Mails;
   member_blocks: MemberBlocks;
   member_roles: MemberRoles;

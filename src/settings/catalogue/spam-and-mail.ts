@@ -50,11 +50,9 @@ export const mailSettings = {
   }),
   mailgun_events_enabled: flag(false, 'Accepts delivery-failure events from the mail provider.', {
     strict: true,
-    needs: 'mail provider',
   }),
   mailgun_signing_key: secret('Checks the signature of mail provider events.', {
     longest: 255,
-    needs: 'mail provider',
   }),
   auto_ban_user_on_excessive_projects_download: flag(
     false,
