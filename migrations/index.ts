@@ -129,6 +129,7 @@ import * as freezePeriods from './0325-freeze-periods.ts'
 import * as chatApp from './0310-chat-app.ts'
 import * as protectedEnvironments from './0326-protected-environments.ts'
 import * as mailEvents from './0311-mail-events.ts'
+import * as hostImports from './0305-host-imports.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -259,4 +260,5 @@ export const migrations: MigrationList = {
   '0310-chat-app': chatApp,
   '0326-protected-environments': protectedEnvironments,
   '0311-mail-events': mailEvents,
+  '0305-host-imports': hostImports,
 }

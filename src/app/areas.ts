@@ -43,6 +43,7 @@ import { gpgKeys } from '../areas/gpg-keys/index.ts'
 import { groupIdentities } from '../areas/group-identities/index.ts'
 import { groupArchives } from '../areas/group-archives/index.ts'
 import { groups } from '../areas/groups/index.ts'
+import { hostImports } from '../areas/host-imports/index.ts'
 import { identityTokens } from '../areas/identity-tokens/index.ts'
 import { jobTokenScope } from '../areas/job-token-scope/index.ts'
 import { namespaces } from '../areas/namespaces/index.ts'
@@ -172,6 +173,7 @@ export function areas(services: Services): Area[] {
     groupArchives(services),
     relationExports({ ...services, wikis: wikiArea.hosting }),
     directTransfers({ ...services, wikis: wikiArea.hosting }),
+    hostImports({ ...services, wikis: wikiArea.hosting }),
     auditEvents(),
     languages(services),
     avatars(services),

@@ -162,6 +162,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     images: await openImages(config, externalUrl, stack),
     sites: new SiteAddresses(config.pagesUrl, { cipher, settings }),
     siteResolvers: config.pagesResolvers,
+    importHosts: config.importHosts,
     git,
     renderer: stack.use(new Renderer(log, { observe: metrics.observeRender.bind(metrics) })),
     places,

@@ -8,7 +8,7 @@ import type { SiteAddresses } from '../areas/sites/index.ts'
 import type { Captcha, SignInCaptcha, SpamGuard } from '../areas/spam/index.ts'
 import type { Blobs } from '../blobs/index.ts'
 import type { Images } from './images.ts'
-import type { Plan } from '../kernel/config/index.ts'
+import type { Config, Plan } from '../kernel/config/index.ts'
 import type { InnerApi } from '../kernel/endpoint/index.ts'
 import type { Database, Notifications, SharedCounts } from '../kernel/db/index.ts'
 import type { Git } from '../git/index.ts'
@@ -76,6 +76,8 @@ export interface Services {
   readonly sites: SiteAddresses
   /** Name servers that are asked whose a domain is; undefined: the machine's. */
   readonly siteResolvers: readonly string[] | undefined
+  /** Where public hosts that projects are imported from are reached in the place of their own addresses. */
+  readonly importHosts: Config['importHosts']
   readonly git: Git
   /** Makes HTML of texts, in threads of its own. */
   readonly renderer: Renderer

@@ -25,6 +25,8 @@ export class RemoteRefusal extends Error {}
 export interface RemoteRefs {
   /** Branches and tags. */
   readonly refs: ReadonlyMap<RefName, Oid>
+  /** All other refs, such as hosts keep for the heads of requests. */
+  readonly others: ReadonlyMap<RefName, Oid>
   /** Everything that it has, by id: also what it has of other refs. */
   readonly oids: ReadonlySet<Oid>
   /** The branch that its HEAD names, where it says so. */
@@ -38,6 +40,7 @@ const mostRefs = 1_000_000
 /** Reads what a service says of the refs that there are. */
 export async function readRemoteRefs(reader: ByteReader): Promise<RemoteRefs> {
   const refs = new Map<RefName, Oid>()
+  const others = new Map<RefName, Oid>()
   const oids = new Set<Oid>()
   let capabilities: readonly string[] | undefined
   for (let line = await firstLine(reader); line !== 'flush'; line = await nextLine(reader)) {
@@ -53,12 +56,13 @@ export async function readRemoteRefs(reader: ByteReader): Promise<RemoteRefs> {
     if (name === 'capabilities^{}') continue
     if (oids.size >= mostRefs) throw new GitError('too-large', 'the other side has too many refs')
     oids.add(oid)
-    const ref = /^refs\/(?:heads|tags)\//.test(name) ? parseRefName(name) : undefined
-    if (ref !== undefined) refs.set(ref, oid)
+    const ref = parseRefName(name)
+    if (ref !== undefined) (/^refs\/(?:heads|tags)\//.test(name) ? refs : others).set(ref, oid)
   }
   const pointed = capabilities?.find((one) => one.startsWith('symref=HEAD:'))
   return {
     refs,
+    others,
     oids,
     head: pointed?.slice('symref=HEAD:'.length),
     capabilities: new Set(capabilities),

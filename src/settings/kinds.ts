@@ -310,7 +310,11 @@ export function choices<const T extends string>(
   items: readonly [T, ...T[]],
   fallback: readonly NoInfer<T>[],
   about: string,
-  traits: ListTraits & { readonly unknown?: NoInfer<T> } = {},
+  traits: ListTraits & {
+    readonly unknown?: NoInfer<T>
+    /** Entries that are taken for one of the list: the vendor's spelling. */
+    readonly spellings?: Readonly<Record<string, NoInfer<T>>>
+  } = {},
 ): Setting<T[]> {
   const schema = ListOf(OneOf(items, {}), traits.commas ? { commaSeparated: true } : {})
   const isListed = (entry: string): entry is T => items.some((item) => item === entry)
@@ -319,9 +323,10 @@ export function choices<const T extends string>(
     [...fallback],
     about,
     (given, name, faults) => {
-      const entries = takeTexts(given, name, faults, traits.commas === true)
-      if (entries === undefined) return undefined
-      const { unknown, unlisted } = traits
+      const texts = takeTexts(given, name, faults, traits.commas === true)
+      if (texts === undefined) return undefined
+      const { unknown, unlisted, spellings = {} } = traits
+      const entries = texts.map((entry) => (Object.hasOwn(spellings, entry) ? spellings[entry]! : entry))
       const known =
         unknown === undefined ? entries : entries.map((entry) => (isListed(entry) ? entry : unknown))
       if (known.every(isListed)) return [...new Set(known)]

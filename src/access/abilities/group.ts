@@ -45,6 +45,7 @@ export type GroupAbility =
   | 'read_group'
   | 'read_group_member'
   | 'create_projects'
+  | 'import_projects'
   | 'create_subgroup'
   | 'admin_group'
   | 'remove_group'
@@ -119,6 +120,8 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
       archived,
     ],
   },
+  /** Bring them here from other hosts, with what people there may say that others have written. */
+  import_projects: { allow: [member(Role.maintainer)], never: [archived] },
   create_subgroup: {
     allow: [
       creation('subgroup_creation_level', { owner: Role.owner, maintainer: Role.maintainer }, 'maintainer'),

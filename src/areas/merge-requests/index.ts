@@ -52,6 +52,7 @@ export { computeVersion } from './versions/compute.ts'
 export { withCommitters, type NewVersion } from './versions/committers.ts'
 export { keepCommits, pointAll, requestRef } from './versions/refs.ts'
 export { isMergeResult } from './merging/finish.ts'
+export { broughtVersion, writeBrought, type BroughtRequest } from './brought.ts'
 
 /** Who has pushed, to which project, what became of it, and the options. */
 type AfterPush = Parameters<typeof afterPush> extends [unknown, ...infer Rest] ? Rest : never

@@ -9,6 +9,10 @@ import { pushMirrorEndpoints, type MirrorServices } from './routes.ts'
 import * as store from './store.ts'
 import { mirrorWork } from './work.ts'
 
+// What other areas fetch repositories with.
+export { readAddress } from './address.ts'
+export { HttpWire } from './http-wire.ts'
+export { MirrorProblem } from './problem.ts'
 export { changePullMirror, type PullChange, type PullChangeServices } from './pull-changes.ts'
 
 const mindTask = 'mirrors:mind'

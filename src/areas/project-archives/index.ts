@@ -11,10 +11,22 @@ import * as store from './store.ts'
 
 // What archives of other things are made and read with, too.
 export { readArchiveForm } from './archive-form.ts'
-export { checkLabel, checkMilestone, checkProject } from './check-records.ts'
+export {
+  checkIssue,
+  checkLabel,
+  checkMilestone,
+  checkProject,
+  checkProtectedBranch,
+} from './check-records.ts'
 export { noteExport } from './note-export.ts'
 export { bundles, formatVersion, relations } from './format.ts'
-export type { BundleName, LabelRecord, MilestoneRecord, RelationName } from './format.ts'
+export type {
+  BundleName,
+  LabelRecord,
+  MilestoneRecord,
+  ProtectedBranchRecord,
+  RelationName,
+} from './format.ts'
 export { idsBehind, readProject, readRelation } from './read-project.ts'
 export { RecordFault, reader as recordReader } from './record-reader.ts'
 export { standIn } from './stand-in.ts'
@@ -27,6 +39,7 @@ export type { Target } from './target.ts'
 export { bundleIn, takeBundle } from './bundles.ts'
 export { allowed as allowedVisibility } from './import-project.ts'
 export { takeMergeRequests } from './take-merge-requests.ts'
+export { writeIssues, writeLabels, writeMilestones, writeProtectedBranches } from './write-project.ts'
 
 const forgetting = 'projects:forget-exports'
 /** Hours that an archive can be downloaded for. */

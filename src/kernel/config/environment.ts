@@ -99,6 +99,19 @@ function storageList(value: string): Readonly<Record<string, string>> {
   return storages
 }
 
+const importHosts = ['github', 'bitbucket'] as const
+
+/** `github=address,bitbucket=address` as addresses by host, without a slash at the end. */
+function hostList(value: string): Readonly<Partial<Record<(typeof importHosts)[number], string>>> {
+  const entries = value.split(',').map((entry) => {
+    const [, name, address = ''] = /^\s*([a-z]+)=(\S+)\s*$/.exec(entry) ?? []
+    const host = importHosts.find((one) => one === name)
+    if (host === undefined) throw new Unusable(`has an entry that is not host=address, "${entry}"`)
+    return [host, httpUrl(address).href.replace(/\/+$/, '')] as const
+  })
+  return Object.fromEntries(entries)
+}
+
 /** Every environment variable there is. The documentation (`docs/configuration.md`) is generated from this table. */
 export const variables = {
   PORT: integer(8080, [0, 65535], 'Port to listen on; 0 takes a free one.'),
@@ -188,6 +201,10 @@ export const variables = {
     httpUrl,
     'Address of the platform of the chat app, up to the name of the call. Unset: `https://slack.com/api`.',
   ),
+  IMPORT_HOSTS: optional(
+    hostList,
+    'Where the public hosts that projects are imported from are reached, where that is through a proxy, as `github=https://one.example.com,bitbucket=https://two.example.com`; see docs/importing.md.',
+  ),
   PLAN: oneOf(plans, 'ultimate', 'Which features are on.'),
   ROLES: {
     ...optional(roleList, 'What this program does, separated by commas: `web`, `tasks`, `runner`.'),
@@ -257,6 +274,8 @@ export interface Config {
   readonly spamFilterUrl: URL | undefined
   readonly captchaUrl: URL | undefined
   readonly chatAppUrl: URL | undefined
+  /** By host, of those that are not reached where everybody reaches them. */
+  readonly importHosts: Readonly<Partial<Record<'github' | 'bitbucket', string>>>
   readonly ldapConfig: string | undefined
   readonly oidcConfig: string | undefined
   readonly mail: {
@@ -317,6 +336,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     pagesUrl: readPagesUrl(read),
     pagesResolvers: read('PAGES_RESOLVERS'),
     spamFilterUrl: read('SPAMFILTER_URL'),
+    importHosts: read('IMPORT_HOSTS') ?? {},
     captchaUrl: read('CAPTCHA_URL'),
     chatAppUrl: read('CHAT_APP_URL'),
     ldapConfig: read('LDAP_CONFIG'),

@@ -837,6 +837,48 @@ export interface GroupShares {
   updated_at: Generated<Timestamp>;
 }
 
+export interface HostImportItems {
+  import_id: number;
+  kind: string;
+  source_id: string;
+  target_id: number | null;
+}
+
+export interface HostImportPeople {
+  import_id: number;
+  login: string;
+  name: string;
+  user_id: number | null;
+}
+
+export interface HostImports {
+  address: string | null;
+  created_at: Generated<Timestamp>;
+  credentials: string | null;
+  full_name: string;
+  id: Generated<number>;
+  kind: string;
+  options: Generated<Json>;
+  project_id: number | null;
+  source: Generated<Json>;
+  state: Generated<string>;
+  user_id: number | null;
+}
+
+export interface HostImportSteps {
+  attempts: Generated<number>;
+  cursor: Generated<string>;
+  due_at: Generated<Timestamp>;
+  id: Generated<number>;
+  import_id: number;
+  kind: string;
+  leased_until: Timestamp | null;
+  number: Generated<number>;
+  relation: string;
+  stage: number;
+  state: Generated<string>;
+}
+
 export interface IdentityKeys {
   created_at: Generated<Timestamp>;
   id: Generated<number>;
@@ -2271,6 +2313,10 @@ export interface DB {
   group_exports: GroupExports;
   group_imports: GroupImports;
   group_shares: GroupShares;
+  host_import_items: HostImportItems;
+  host_import_people: HostImportPeople;
+  host_import_steps: HostImportSteps;
+  host_imports: HostImports;
   identity_keys: IdentityKeys;
   invitations: Invitations;
   issue_assignees: IssueAssignees;

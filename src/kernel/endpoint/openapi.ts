@@ -174,8 +174,8 @@ const sharedSchemas = {
   Error: {
     type: 'object',
     description:
-      'A refusal in one of three forms: `message` (a text, a list, or texts by attribute), `error` for parameters and ' +
-      'addresses, and `error` with `error_description` for tokens.',
+      'A refusal in one of these forms: `message` (a text, a list, or texts by attribute), `error` for parameters and ' +
+      'addresses, `error` with `error_description` for tokens, and `errors` for what cannot be imported.',
     properties: {
       message: {
         anyOf: [
@@ -186,6 +186,7 @@ const sharedSchemas = {
       },
       error: { type: 'string' },
       error_description: { type: 'string' },
+      errors: { type: 'string' },
       scope: { type: 'string' },
     },
   },

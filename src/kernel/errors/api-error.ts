@@ -1,4 +1,7 @@
-/** The JSON an error answers with: one of the three shapes clients know (`message`, `error`, or both parts of OAuth). */
+/**
+ * The JSON an error answers with: one of the shapes clients know (`message`, `error`, both parts of OAuth, and `errors`
+ * of a single endpoint).
+ */
 export type ErrorBody =
   | {
       message: string | string[] | Record<string, string[] | string>
@@ -7,6 +10,7 @@ export type ErrorBody =
       status?: 'error'
     }
   | { error: string | string[]; error_description?: string; scope?: string }
+  | { errors: string }
   | {
       needs_captcha_response: true
       spam_log_id: number
@@ -24,7 +28,9 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>
 
   constructor(status: number, body: ErrorBody, headers: Readonly<Record<string, string>> = {}) {
-    super('message' in body ? JSON.stringify(body.message) : String(body.error))
+    super(
+      'message' in body ? JSON.stringify(body.message) : 'errors' in body ? body.errors : String(body.error),
+    )
     this.name = 'ApiError'
     this.status = status
     this.body = body

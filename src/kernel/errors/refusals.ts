@@ -24,9 +24,19 @@ export function refused(
   return new ApiError(status, { message })
 }
 
-/** A refusal whose text stands under `error` in the message, as snippets have it. */
-export function failed(status: 400 | 403, error: string): ApiError {
+/** A refusal whose text stands under `error` in the message, as snippets and some imports have it. */
+export function failed(status: 400 | 401 | 403 | 422, error: string): ApiError {
   return new ApiError(status, { message: { error } })
+}
+
+/** A refusal of what cannot be brought here from another host, whose text stands under `errors`. */
+export function notBrought(status: 400 | 403 | 422, errors: string): ApiError {
+  return new ApiError(status, { errors })
+}
+
+/** Another host does not take the credentials that were given for it, or has been asked too often. */
+export function refusedElsewhere(status: 401 | 429, error: string): ApiError {
+  return new ApiError(status, { error })
 }
 
 /** A refusal of those services that name its kind besides. */

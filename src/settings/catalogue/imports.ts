@@ -69,7 +69,15 @@ export const importSettings = {
     ['importer_a', 'importer_b', 'importer_b_server', 'fogbugz', 'git', 'export_file', 'gitea', 'manifest'],
     [],
     'Enabled import sources; a disabled one answers 403.',
-    { commas: true },
+    {
+      commas: true,
+      spellings: {
+        github: 'importer_a',
+        bitbucket: 'importer_b',
+        bitbucket_server: 'importer_b_server',
+        gitlab_project: 'export_file',
+      },
+    },
   ),
   project_export_enabled: flag(true, 'When false, the project export endpoints answer 404.', {
     strict: true,

@@ -12,6 +12,7 @@ import { directTransferScenarios } from './direct-transfers.ts'
 import { deploymentScenarios, environmentScenarios, resourceGroupScenarios } from './environments.ts'
 import { freezePeriodScenarios } from './freeze-periods.ts'
 import { groupScenarios } from './groups.ts'
+import { hostImportScenarios } from './host-imports.ts'
 import { instanceScenarios } from './instance.ts'
 import { jobTokenScopeScenarios } from './job-token-scope.ts'
 import { ldapScenarios } from './ldap.ts'
@@ -70,6 +71,7 @@ export const scenarios: Scenarios = {
   ...resourceGroupScenarios,
   ...groupScenarios,
   ...groupMemberScenarios,
+  ...hostImportScenarios,
   ...memberRoleScenarios,
   ...instanceScenarios,
   ...jobScenarios,
