@@ -23,6 +23,7 @@ export function hostImports(services: HostImportServices): {
   const room: HostImportRoom = { ...services, workplace: workplaceOf(services.dataDirectory) }
   const work = new LeasedWork<store.Step>({
     log,
+    atOnce: 8,
     claim: (seconds) =>
       store.claim(db, seconds, {
         github: settings.values[settingsOf.github.limit],
@@ -41,7 +42,7 @@ export function hostImports(services: HostImportServices): {
   return {
     endpoints: githubEndpoints(room),
     tasks: [
-      { name: wakeTask, run: async () => work.wake() },
+      { name: wakeTask, run: () => work.wake() },
       { name: tidying, run: () => removeLeftFolders(room.workplace, day) },
     ],
     schedules: [
