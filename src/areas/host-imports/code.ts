@@ -2,7 +2,6 @@ import {
   fetchRemote,
   GitError,
   listRefs,
-  parseRefName,
   RemoteRefusal,
   resolve,
   zeroOid,
@@ -12,6 +11,7 @@ import {
   type RemoteRefs,
   type Repository,
 } from '../../git/index.ts'
+import { requestRef } from '../merge-requests/index.ts'
 import { HttpWire, MirrorProblem, readAddress } from '../mirrors/index.ts'
 import { HostFault, HostTrouble } from './faults.ts'
 import type { Credentials } from './hosts.ts'
@@ -89,7 +89,7 @@ function headsOf({ others }: RemoteRefs, requestOf: RequestRefs): ReadonlyMap<Re
   return new Map(
     [...others].flatMap(([ref, oid]) => {
       const number = requestOf(ref)
-      return number === undefined ? [] : [[requestRef(number), oid] as const]
+      return number === undefined ? [] : [[requestRef(number, 'head'), oid] as const]
     }),
   )
 }
@@ -98,10 +98,6 @@ async function hiddenMoves(repository: Repository, heads: ReadonlyMap<RefName, O
   const updates: RefUpdate[] = []
   for (const [ref, oid] of heads) updates.push(...moving(ref, await resolve(repository, ref), oid))
   return updates
-}
-
-export function requestRef(number: number): RefName {
-  return parseRefName(`refs/merge-requests/${number}/head`)!
 }
 
 /** What went wrong between two repositories, in words without anything secret. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { branchRef, parseOid, resolve, zeroOid, type Oid } from '../../../git/index.ts'
-import { broughtVersion, writeBrought, type BroughtRequest } from '../../merge-requests/index.ts'
+import { broughtVersion, requestRef, writeBrought, type BroughtRequest } from '../../merge-requests/index.ts'
 import { recordReader } from '../../project-archives/index.ts'
 import { HostFault } from '../faults.ts'
 import type { Account, People } from '../people.ts'
@@ -8,7 +8,6 @@ import * as store from '../step-store.ts'
 import type { Failure } from '../step-store.ts'
 import { titleOf } from '../texts.ts'
 import { failureOf, readEach, type Work } from '../work.ts'
-import { requestRef } from '../code.ts'
 import { accountOf, pullRequestOf, type PullRequest } from './records.ts'
 import { pageOf, peopleOf } from './work.ts'
 
@@ -65,7 +64,7 @@ async function prepare(
 ): Promise<{ readonly request: BroughtRequest; readonly version: Version }> {
   const { room, project, step } = work
   const repository = room.places.of(project)
-  const kept = await resolve(repository, requestRef(pull.number))
+  const kept = await resolve(repository, requestRef(pull.number, 'head'))
   const head = (await presentIn(work, pull.head.sha)) ?? kept
   if (head === undefined) throw new HostFault('Its commits are not in the repository.')
   const start = (await presentIn(work, pull.base.sha)) ?? (await presentIn(work, pull.base.branch)) ?? head
