@@ -2,6 +2,7 @@ export {
   catalogue,
   defaults,
   isSettingName,
+  sections,
   settingNames,
   type SettingName,
   type SettingValues,

@@ -45,7 +45,7 @@ export interface PageOptions {
   readonly joinsCohorts: () => boolean
 }
 
-/** Pages for people: the landing page, the browsable API, sign-in, and their assets. All of it is static. */
+/** Pages for people: the landing page, the browsable API, the settings, sign-in, and their assets. All of it is static. */
 export function mountPages(server: FastifyInstance, options: PageOptions): void {
   const pages = readFolder('pages')
   const assets = readFolder('assets')
@@ -60,10 +60,12 @@ export function mountPages(server: FastifyInstance, options: PageOptions): void 
     if (home === undefined) return sendPage(request, reply, 'home.html')
     return reply.redirect(home.address, home.forGood ? 301 : 302)
   })
-  server.get('/-/api', async (request, reply) => {
-    const detour = await options.detour(request.headers)
-    return detour === undefined ? sendPage(request, reply, 'api.html') : reply.redirect(detour, 302)
-  })
+  for (const name of ['api', 'settings']) {
+    server.get(`/-/${name}`, async (request, reply) => {
+      const detour = await options.detour(request.headers)
+      return detour === undefined ? sendPage(request, reply, `${name}.html`) : reply.redirect(detour, 302)
+    })
+  }
   server.get('/.well-known/security.txt', (_request, reply) => {
     const text = options.securityText()
     if (text === null) reply.callNotFound()

@@ -190,6 +190,7 @@ const textIds = new Set(['discussion_id', 'commit_id', 'cluster_agent_id', 'labe
 const wholeLists = new Set([
   '/projects/:id/export_relations/status',
   '/groups/:id/export_relations/status',
+  '/application/settings/catalogue',
   '/licenses',
   '/projects/:id/pipelines/:pipeline_id/variables',
   '/projects/:id/variables/explain',

@@ -107,6 +107,8 @@ describe('the pages', () => {
   test.each([
     ['/', 'text/html; charset=utf-8'],
     ['/-/api', 'text/html; charset=utf-8'],
+    ['/-/settings', 'text/html; charset=utf-8'],
+    ['/-/assets/settings.js', 'text/javascript; charset=utf-8'],
     ['/-/assets/api.js', 'text/javascript; charset=utf-8'],
     ['/-/assets/style.css', 'text/css; charset=utf-8'],
     ['/-/assets/icon.svg', 'image/svg+xml'],
@@ -123,7 +125,7 @@ describe('the pages', () => {
 
   test('link only to what is there', async () => {
     const links: string[] = []
-    for (const page of ['/', '/-/api']) {
+    for (const page of ['/', '/-/api', '/-/settings']) {
       const { text } = await world.anonymous.get(world.url + page)
       for (const [, target] of text.matchAll(/(?:src|href)="([^"#]+)"/g)) {
         links.push(new URL(target!, world.url + page).pathname)

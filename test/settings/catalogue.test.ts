@@ -262,3 +262,19 @@ describe('hostile values', () => {
     expect(await settings()).toEqual(before)
   })
 })
+
+test('the catalogue tells of every setting once, and of its value by default', async () => {
+  const answer = await world.root.get('/application/settings/catalogue')
+  const told = expectStatus(answer, 200) as unknown as (Json & { name: string; secret: boolean })[]
+  const names = told.map(({ name }) => name)
+  expect(names).toEqual([...new Set(names)])
+  const shown = await settings()
+  expect(told.filter(({ name, secret }) => secret === name in shown)).toEqual([])
+  expect(told.find(({ name }) => name === 'max_artifacts_size')).toMatchObject({
+    section: 'CI/CD',
+    schema: { type: 'integer', minimum: 1 },
+    default: 100,
+    plan: null,
+    included: true,
+  })
+})

@@ -2,6 +2,7 @@ import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
+import { catalogueEndpoints } from './catalogue-routes.ts'
 import { settingEndpoints } from './routes.ts'
 import { historyEndpoints } from './history-routes.ts'
 
@@ -18,5 +19,11 @@ export interface SettingAreaServices {
 
 /** The settings of the instance: read, changed, their history, and back to an earlier state. */
 export function applicationSettings(services: SettingAreaServices): { endpoints: Endpoint[] } {
-  return { endpoints: [...settingEndpoints(services), ...historyEndpoints(services)] }
+  return {
+    endpoints: [
+      ...settingEndpoints(services),
+      ...historyEndpoints(services),
+      ...catalogueEndpoints(services),
+    ],
+  }
 }

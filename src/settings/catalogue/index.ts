@@ -1,3 +1,4 @@
+import type { Setting } from '../setting.ts'
 import { ciSettings } from './ci.ts'
 import { importSettings } from './imports.ts'
 import { integrationSettings } from './integrations.ts'
@@ -42,6 +43,30 @@ export const catalogue = {
   ...planSettings,
   ...interfaceSettings,
 } as const
+
+/** The same, as people look for them: what belongs together, in an order to be read in. */
+export const sections: Readonly<Record<string, Readonly<Record<string, Setting>>>> = {
+  'Signing in': signInSettings,
+  'Signing up': signUpSettings,
+  Users: userSettings,
+  Tokens: tokenSettings,
+  'SSH keys': keySettings,
+  Projects: projectSettings,
+  Repositories: repositorySettings,
+  'CI/CD': ciSettings,
+  Runners: runnerSettings,
+  Registries: registrySettings,
+  Text: renderingSettings,
+  Search: searchSettings,
+  'Imports and exports': importSettings,
+  'Mail and spam': mailSettings,
+  Integrations: integrationSettings,
+  Network: networkSettings,
+  Throttles: throttleSettings,
+  Limits: limitSettings,
+  'Paid plans': planSettings,
+  Interface: interfaceSettings,
+}
 
 export type SettingName = keyof typeof catalogue
 export type SettingValues = { readonly [Name in SettingName]: (typeof catalogue)[Name]['fallback'] }

@@ -79,5 +79,6 @@ export const settingScenarios: Scenarios = {
   'DELETE /abuse_reports/:id': { '': newReport },
   'GET /application/statistics': { '': plain },
   'GET /application/settings/history': { '': plain },
+  'GET /application/settings/catalogue': { '': plain },
   'POST /application/settings/rollback': { '': () => ({ body: { revision: 1, dry_run: true } }) },
 }
