@@ -130,6 +130,7 @@ import * as chatApp from './0310-chat-app.ts'
 import * as protectedEnvironments from './0326-protected-environments.ts'
 import * as mailEvents from './0311-mail-events.ts'
 import * as hostImports from './0305-host-imports.ts'
+import * as featureFlags from './0327-feature-flags.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -261,4 +262,5 @@ export const migrations: MigrationList = {
   '0326-protected-environments': protectedEnvironments,
   '0311-mail-events': mailEvents,
   '0305-host-imports': hostImports,
+  '0327-feature-flags': featureFlags,
 }

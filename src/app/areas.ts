@@ -38,6 +38,7 @@ import { mergeRequests } from '../areas/merge-requests/index.ts'
 import { mirrors } from '../areas/mirrors/index.ts'
 import { metadata } from '../areas/metadata/index.ts'
 import { deployments, environments } from '../areas/environments/index.ts'
+import { featureFlags } from '../areas/feature-flags/index.ts'
 import { freezePeriods } from '../areas/freeze-periods/index.ts'
 import { gpgKeys } from '../areas/gpg-keys/index.ts'
 import { groupIdentities } from '../areas/group-identities/index.ts'
@@ -242,6 +243,7 @@ export function areas(services: Services): Area[] {
     sites({ ...services, refProtection, process }),
     testReports(services),
     environments({ ...services, refProtection, process, view }),
+    featureFlags(services),
     freezePeriods(services),
     protectedEnvironments(services),
     resourceGroups({ ...services, view }),

@@ -53,6 +53,7 @@ describe('freeze periods', () => {
     [{ freeze_start: 'x' }, ['freeze_start']],
     [{ freeze_end: '* * * * * *' }, ['freeze_end']],
     [{ cron_timezone: 'Mars' }, ['cron_timezone']],
+    [{ freeze_end: `0 ${'1,'.repeat(200)}2 * * *` }, ['freeze_end']],
     [{ freeze_start: '', freeze_end: '0 0 31 2 *' }, ['freeze_start', 'freeze_end']],
   ])('are refused with %j', async (fields, faulty) => {
     const { id } = await world.project()

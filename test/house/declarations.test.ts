@@ -204,7 +204,7 @@ const wholeLists = new Set([
 ])
 
 const ownSecret =
-  /\/trigger\/pipeline$|^\/runners|^\/jobs|-slash-commands\/trigger$|^\/slack\/trigger$|^\/integrations\/slack\//
+  /\/trigger\/pipeline$|^\/runners|^\/jobs|-slash-commands\/trigger$|^\/slack\/trigger$|^\/integrations\/slack\/|^\/feature_flags\/unleash\//
 
 const takesJobToken =
   /^(GET \/projects\/:id\/pipelines(\/:pipeline_id(\/jobs|\/bridges)?)?|PUT \/projects\/:id\/pipelines\/:pipeline_id\/metadata|POST \/projects\/:id\/(ref\/:ref\/)?trigger\/pipeline|GET \/(projects\/:id\/)?jobs\/.*artifacts.*|GET \/job(\/allowed_agents)?|\w+ \/projects\/:id\/(environments|deployments|releases|packages|terraform)(\/.*)?|\w+ \/(groups\/:id\/-\/)?packages\/.*)$/

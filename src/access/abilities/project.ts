@@ -203,6 +203,9 @@ export type ProjectAbility =
   | 'read_environment'
   | 'update_environment'
   | 'destroy_deployment'
+  | 'read_feature_flag'
+  | 'admin_feature_flag'
+  | 'admin_feature_flags_client'
   | 'read_protected_environment'
   | 'admin_protected_environment'
   | 'approve_deployment'
@@ -363,6 +366,10 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_environment: { allow: [environmentReader], never: [off('environments'), foreignJob] },
   update_environment: { allow: developer, never: [archived, off('environments'), otherJob] },
   destroy_deployment: { allow: maintainer, never: [archived, off('environments'), otherJob] },
+  read_feature_flag: { allow: developer, never: [off('feature_flags')] },
+  admin_feature_flag: { allow: developer, never: [archived, off('feature_flags')] },
+  /** The token of the programs that ask. */
+  admin_feature_flags_client: { allow: maintainer, never: [archived, off('feature_flags')] },
   read_protected_environment: { allow: maintainer, never: [off('environments')] },
   admin_protected_environment: { allow: maintainer, never: [archived, off('environments')] },
   /** Whom a rule of the environment names. */

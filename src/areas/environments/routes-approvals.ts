@@ -8,6 +8,8 @@ import { one } from './deployments-store.ts'
 import { approval, Approval } from './entities.ts'
 import type { EnvironmentServices } from './index.ts'
 
+const longestComment = 255
+
 export function approvalEndpoint({ db, process, externalUrl }: EnvironmentServices): Endpoint {
   return endpoint({
     method: 'POST',
@@ -23,7 +25,7 @@ export function approvalEndpoint({ db, process, externalUrl }: EnvironmentServic
     params: Fields({
       deployment_id: Id(),
       status: OneOf(['approved', 'rejected'], {}),
-      comment: Optional(Text({ maxLength: 255 })),
+      comment: Optional(Text({ maxLength: longestComment })),
       represented_as: Optional(Text({ description: 'Name of the user, group or role of a rule' })),
     }),
     answers: Approval,
@@ -33,6 +35,9 @@ export function approvalEndpoint({ db, process, externalUrl }: EnvironmentServic
     },
     read: ({ params }) => one(params.deployment_id),
     async handle({ actor, project, params, rows }) {
+      if ((params.comment?.length ?? 0) > longestComment) {
+        throw badRequest(`comment is too long (maximum is ${longestComment} characters)`)
+      }
       const deployment = rows[0]!
       const user = userOf(actor)
       const { rules, protected: isProtected } = await admittingRules(db.reader, deployment.id, user.id)

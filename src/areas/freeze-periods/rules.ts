@@ -7,9 +7,15 @@ export interface FreezePeriod {
   readonly cron_timezone: string
 }
 
+const longest = 255
+
 /** Refuses times that are none. */
 export function check({ freeze_start, freeze_end, cron_timezone }: FreezePeriod): void {
-  const faults = cronFaults({ freeze_start, freeze_end }, cron_timezone)
+  const long = Object.entries({ freeze_start, freeze_end }).filter(([, text]) => text.length > longest)
+  const faults = {
+    ...cronFaults({ freeze_start, freeze_end }, cron_timezone),
+    ...Object.fromEntries(long.map(([name]) => [name, [`is too long (maximum is ${longest} characters)`]])),
+  }
   if (Object.keys(faults).length > 0) throw invalid(faults)
 }
 

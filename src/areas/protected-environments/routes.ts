@@ -1,7 +1,7 @@
 import { endpoint, group, project } from '../../access/index.ts'
 import { planOf } from '../../kernel/config/index.ts'
 import { Fields, ListOf, OneOf, Text, type Check, type Endpoint } from '../../kernel/endpoint/index.ts'
-import { notFound } from '../../kernel/errors/index.ts'
+import { notFound, unprocessable } from '../../kernel/errors/index.ts'
 import { protectedEnvironment, ProtectedEnvironment } from './entities.ts'
 import type { ProtectionServices } from './index.ts'
 import { approvalCount, changeParams, entryChanges, newEntries, newParams } from './requested.ts'
@@ -9,6 +9,7 @@ import * as store from './store.ts'
 import { checkTargets } from './targets.ts'
 
 const checks: readonly Check[] = ['params', 'credentials', 'subject', 'may', 'record']
+const longestName = 255
 const record = 'Protected Environment'
 const tiers = ['production', 'staging', 'testing', 'development', 'other'] as const
 
@@ -37,7 +38,11 @@ export function protectionEndpoints(kind: store.PlaceKind, { db }: ProtectionSer
   })
   const name =
     kind === 'project'
-      ? Text({ blank: false, maxLength: 255, description: 'Of the environment, which need not be there yet' })
+      ? Text({
+          blank: false,
+          maxLength: longestName,
+          description: 'Of the environment, which need not be there yet',
+        })
       : OneOf(tiers, { description: 'Tier of the environments' })
   const refuses = { 422: 'An entry names whom the place does not know' }
 
@@ -77,6 +82,9 @@ export function protectionEndpoints(kind: store.PlaceKind, { db }: ProtectionSer
       refuses: { ...refuses, 409: 'It is protected already' },
       async handle(call) {
         const { params } = call
+        if (params.name.length > longestName) {
+          throw unprocessable([`Name is too long (maximum is ${longestName} characters)`])
+        }
         const entries = newEntries(params)
         return db.transaction(async (tx) => {
           await checkTargets(tx, placeOf(call), entries)

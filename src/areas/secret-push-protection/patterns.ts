@@ -13,6 +13,7 @@ export const secretPatterns: readonly SecretPattern[] = [
   { name: 'Runner registration token', pattern: /\bGR1348941[\w-]{20,}/ },
   { name: 'Pipeline trigger token', pattern: /\bglptt-[\w-]{20,}/ },
   { name: 'Feed token', pattern: /\bglft-[\w-]{20,}/ },
+  { name: 'Feature flag client token', pattern: /\bglffct-[\w-]{20,}/ },
   { name: 'SCIM token', pattern: /\bglsoat-[\w-]{20,}/ },
   { name: 'Private key', pattern: /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----/ },
   { name: 'AWS access key', pattern: /\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/ },

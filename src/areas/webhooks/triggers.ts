@@ -68,6 +68,7 @@ export const triggersOfEvent = {
   job: ['job', 'deployment'],
   wiki_page: ['wiki_page'],
   release: ['releases'],
+  feature_flag: ['feature_flag'],
   milestone: ['milestone'],
   emoji: ['emoji'],
   access_token: ['resource_access_token'],

@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 
 /** What has numbers of its own within its project or group. */
-export type Numbered = 'issue' | 'merge_request' | 'milestone' | 'epic' | 'deployment'
+export type Numbered =
+  'issue' | 'merge_request' | 'milestone' | 'epic' | 'deployment' | 'feature_flag_user_list'
 
 export type NumberedPlace = { readonly projectId: number } | { readonly namespaceId: number }
 

@@ -789,6 +789,47 @@ export interface Events {
   user_id: number | null;
 }
 
+export interface FeatureFlagClients {
+  created_at: Generated<Timestamp>;
+  project_id: number;
+  secret: string;
+  token_digest: string;
+}
+
+export interface FeatureFlags {
+  active: boolean;
+  created_at: Generated<Timestamp>;
+  description: string | null;
+  id: Generated<number>;
+  name: string;
+  project_id: number;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface FeatureFlagScopes {
+  environment_scope: string;
+  id: Generated<number>;
+  strategy_id: number;
+}
+
+export interface FeatureFlagStrategies {
+  feature_flag_id: number;
+  id: Generated<number>;
+  name: string;
+  parameters: Json;
+  user_list_id: number | null;
+}
+
+export interface FeatureFlagUserLists {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  iid: number;
+  name: string;
+  project_id: number;
+  updated_at: Generated<Timestamp>;
+  user_xids: string;
+}
+
 export interface FreezePeriods {
   created_at: Generated<Timestamp>;
   cron_timezone: string;
@@ -2308,6 +2349,11 @@ export interface DB {
   epic_links: EpicLinks;
   epics: Epics;
   events: Events;
+  feature_flag_clients: FeatureFlagClients;
+  feature_flag_scopes: FeatureFlagScopes;
+  feature_flag_strategies: FeatureFlagStrategies;
+  feature_flag_user_lists: FeatureFlagUserLists;
+  feature_flags: FeatureFlags;
   freeze_periods: FreezePeriods;
   gpg_keys: GpgKeys;
   group_exports: GroupExports;

@@ -41,6 +41,9 @@ export async function makeThings(world: World): Promise<Things> {
       deploy_access_levels: [{ access_level: 40 }],
     })
   }
+  await make(`${path}/feature_flags_client`, {})
+  await make(`${path}/feature_flags`, { name: 'flag' })
+  const users = await make(`${path}/feature_flags_user_lists`, { name: 'list', user_xids: 'one' })
   const freeze = await make(`${path}/freeze_periods`, { freeze_start: '0 1 * * *', freeze_end: '0 2 * * *' })
   await make(`${path}/repository/tags`, { tag_name: 'v1', ref: 'main' })
   for (const place of [path, `/groups/${id(group)}`])
@@ -109,6 +112,9 @@ export async function makeThings(world: World): Promise<Things> {
     'triggers :trigger_id': id(trigger),
     'pipeline_schedules :pipeline_schedule_id': id(schedule),
     'freeze_periods :freeze_period_id': id(freeze),
+    'feature_flags :feature_flag_name': 'flag',
+    'feature_flags_user_lists :iid': users['iid'] as number,
+    'unleash :project_id': id(project),
     'protected_environments :name': 'production',
     'ref :ref': 'main',
     'runners :id': id(runner),

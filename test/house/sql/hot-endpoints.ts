@@ -20,6 +20,8 @@ export interface Things {
   readonly commit: string
   /** Id of an epic of the group. */
   readonly epic: number
+  /** Of the programs of the project that ask for feature flags. */
+  readonly flagToken: string
 }
 
 export interface HotEndpoint {
@@ -56,6 +58,16 @@ export const hotEndpoints: readonly HotEndpoint[] = [
   ),
   get('/projects/:id/variables', ({ project }) => `/projects/${id(project)}/variables`),
   get('/projects/:id/variables/:key', ({ project }) => `/projects/${id(project)}/variables/HOT`),
+  get('/projects/:id/feature_flags', ({ project }) => `/projects/${id(project)}/feature_flags`),
+  {
+    endpoint: 'GET /feature_flags/unleash/:project_id/client/features',
+    statements: 1,
+    call: ({ world, project, flagToken }, headers) =>
+      world.anonymous.get(`/feature_flags/unleash/${id(project)}/client/features?app_name=production`, {
+        ...headers,
+        'unleash-instanceid': flagToken,
+      }),
+  },
   {
     endpoint: 'POST /projects/:id/variables',
     statements: 2,
@@ -209,6 +221,7 @@ export async function makeThings(world: World): Promise<Things> {
     201,
   )
   const epic = expectStatus(await world.root.post(`/groups/${id(group)}/epics`, { title: 'Hot epic' }), 201)
+  const client = expectStatus(await world.root.post(`${path}/feature_flags_client`), 201)
   const pipeline = await makePipeline(world, project)
   const commit = await makeRequest(world, path)
   return {
@@ -219,6 +232,7 @@ export async function makeThings(world: World): Promise<Things> {
     snippet: id(snippet),
     thread: thread['id'] as string,
     epic: id(epic),
+    flagToken: client['instance_id'] as string,
     pipeline,
     image: await pushImage(world, project),
   }

@@ -4,6 +4,7 @@ import type { DomainEvent } from '../../../tasks/index.ts'
 import type { HookedEvent } from '../triggers.ts'
 import { buildAccessToken } from './access-token.ts'
 import { buildEmoji } from './emoji.ts'
+import { buildFeatureFlag } from './feature-flag.ts'
 import { buildIssue } from './issue.ts'
 import { buildMergeRequest } from './merge-request.ts'
 import { buildMilestone } from './milestone.ts'
@@ -40,6 +41,7 @@ export function builders(services: BuilderServices): (event: DomainEvent) => Pro
     job: buildJobs,
     wiki_page: buildWikiPage,
     release: buildRelease,
+    feature_flag: buildFeatureFlag,
     milestone: buildMilestone,
     emoji: buildEmoji,
     access_token: buildAccessToken,

@@ -10,6 +10,7 @@ import { customAttributeScenarios } from './custom-attributes.ts'
 import { containerRegistryScenarios } from './container-registry.ts'
 import { directTransferScenarios } from './direct-transfers.ts'
 import { deploymentScenarios, environmentScenarios, resourceGroupScenarios } from './environments.ts'
+import { featureFlagScenarios } from './feature-flags.ts'
 import { freezePeriodScenarios } from './freeze-periods.ts'
 import { groupScenarios } from './groups.ts'
 import { hostImportScenarios } from './host-imports.ts'
@@ -66,6 +67,7 @@ export const scenarios: Scenarios = {
   ...directTransferScenarios,
   ...deploymentScenarios,
   ...environmentScenarios,
+  ...featureFlagScenarios,
   ...freezePeriodScenarios,
   ...protectedEnvironmentScenarios,
   ...resourceGroupScenarios,
