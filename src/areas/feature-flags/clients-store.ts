@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { defaultFeatureLevels } from '../../access/index.ts'
-import type { Reader, Writer } from '../../kernel/db/index.ts'
+import type { Writer } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import type { FlagRow } from './entities.ts'
 import { columns } from './store.ts'
@@ -25,20 +25,20 @@ export async function replace(
       set secret = excluded.secret, token_digest = excluded.token_digest, created_at = now()`.execute(db)
 }
 
-/** The flags of a project for a program that shows its token; undefined where it is not the one, or flags are off. */
-export async function flagsFor(
-  db: Reader,
-  projectId: number,
-  digest: string,
-): Promise<readonly FlagRow[] | undefined> {
-  const { rows: found } = await sql<{ flags: FlagRow[] }>`
-    select coalesce((
-      select json_agg(x order by x.id) from (
-        select ${columns} from feature_flags f where f.project_id = c.project_id) x), '[]') as flags
+/** What is asked of with the token of a project: none where it has no token, or its flags are off. */
+export interface AskedRow {
+  readonly token_digest: string
+  readonly flags: readonly FlagRow[]
+}
+
+/** Read before the token is looked at, so that asking is one statement; `withFlags`: there are few in any project. */
+export function asked(projectId: number, { withFlags }: { readonly withFlags: boolean }): Read<AskedRow> {
+  const flags = sql`coalesce((
+    select json_agg(x order by x.id) from (
+      select ${columns} from feature_flags f where f.project_id = c.project_id) x), '[]')`
+  return rows(sql`
+    select c.token_digest, ${withFlags ? flags : sql`'[]'::json`} as flags
     from feature_flag_clients c join projects p on p.id = c.project_id
-    where c.project_id = ${projectId} and c.token_digest = ${digest}
-      and coalesce((p.feature_levels ->> 'feature_flags')::integer, ${defaultFeatureLevels.feature_flags}) > 0`.execute(
-    db,
-  )
-  return found[0]?.flags
+    where c.project_id = ${projectId}
+      and coalesce((p.feature_levels ->> 'feature_flags')::integer, ${defaultFeatureLevels.feature_flags}) > 0`)
 }

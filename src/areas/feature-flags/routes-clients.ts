@@ -14,9 +14,8 @@ import {
   type RequestFacts,
 } from '../../kernel/endpoint/index.ts'
 import { unauthorized } from '../../kernel/errors/index.ts'
-import { digestToken, newToken } from '../../kernel/lib/secrets.ts'
+import { digestToken, isSameSecret, newToken } from '../../kernel/lib/secrets.ts'
 import * as store from './clients-store.ts'
-import type { FlagRow } from './entities.ts'
 import type { FlagServices } from './index.ts'
 import { clientFeatures } from './unleash.ts'
 
@@ -48,16 +47,15 @@ export function clientEndpoints({ db, cipher, externalUrl }: FlagServices): Endp
   })
   const token = { on: project, may: 'admin_feature_flags_client', checks, answers: Client } as const
 
-  const flagsOf = async (
-    projectId: number,
+  const requireToken = (
+    [found]: readonly store.AskedRow[],
     shown: string | undefined,
     { headers }: RequestFacts,
-  ): Promise<readonly FlagRow[]> => {
+  ): store.AskedRow => {
     const given = shown ?? headers['unleash-instanceid']
-    const flags =
-      typeof given === 'string' ? await store.flagsFor(db.reader, projectId, digestToken(given)) : undefined
-    if (flags === undefined) throw unauthorized()
-    return flags
+    if (found === undefined || typeof given !== 'string') throw unauthorized()
+    if (!isSameSecret(digestToken(given), found.token_digest)) throw unauthorized()
+    return found
   }
   /** The token says everything; no other credentials are asked for, nor looked at. */
   const open = {
@@ -81,9 +79,10 @@ export function clientEndpoints({ db, cipher, externalUrl }: FlagServices): Endp
       summary: 'Get the feature flags that are switched on in an environment',
       params: Fields(params),
       answers: Features,
-      async handle({ params: { project_id: id, instance_id: shown, app_name: named }, request }) {
+      read: ({ params: { project_id: id } }) => store.asked(id, { withFlags: true }),
+      async handle({ params: { instance_id: shown, app_name: named }, rows, request }) {
         const environment = named ?? request.headers['unleash-appname']
-        const flags = await flagsOf(id, shown, request)
+        const { flags } = requireToken(rows, shown, request)
         return {
           version: 1,
           features: clientFeatures(flags, typeof environment === 'string' ? environment : ''),
@@ -99,8 +98,9 @@ export function clientEndpoints({ db, cipher, externalUrl }: FlagServices): Endp
       description: 'Taken, since programs send it; nothing is kept of it.',
       params: Fields(params),
       answers: Fields({}),
-      async handle({ params: { project_id: id, instance_id: shown }, request }) {
-        await flagsOf(id, shown, request)
+      read: ({ params: { project_id: id } }) => store.asked(id, { withFlags: false }),
+      async handle({ params: { instance_id: shown }, rows, request }) {
+        requireToken(rows, shown, request)
         return {}
       },
     })
