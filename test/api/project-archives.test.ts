@@ -219,6 +219,31 @@ describe('an archive', () => {
     expect((await world.root.get(`/projects/${made['id'] as number}/merge_requests`)).body).toEqual([])
   })
 
+  test('with files that are not what they are called, or too large, does without them', async () => {
+    const secret = 'b'.repeat(32)
+    const archive = await tarOf({
+      VERSION: '1.0',
+      [`uploads/${secret}/good.txt`]: 'good',
+      [`uploads/${secret}/.hidden/../x`]: 'bad',
+      [`uploads/${secret}/..`]: 'bad',
+      [`uploads/${'c'.repeat(32)}/large.txt`]: Buffer.alloc(1024 * 1024 + 1),
+      [`lfs-objects/${'a'.repeat(64)}`]: 'something else',
+    })
+    await during(world, { max_attachment_size: 1 }, async () => {
+      const made = await imported(archive)
+      expect(made).toMatchObject({
+        import_status: 'finished',
+        stats: { imported: { uploads: 1, lfs_objects: 0 } },
+      })
+      const failed = (made['failed_relations'] as Json[]).map(
+        ({ relation_name: name, exception_message: text }) => `${name as string} ${text as string}`,
+      )
+      expect(failed).toEqual(['uploads is too large', 'lfs_objects is not what its name says'])
+      const uploads = (await world.root.get(`/projects/${made['id'] as number}/uploads`)).body as Json[]
+      expect(uploads.map(({ filename }) => filename as string)).toEqual(['good.txt'])
+    })
+  })
+
   test.each<[what: string, archive: () => Promise<Buffer> | Buffer, error: RegExp]>([
     ['no archive', () => Buffer.from('hello'), /not an archive/],
     ['no version', () => tarOf({ 'project.json': '{}' }), /version/],

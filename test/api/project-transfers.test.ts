@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person } from '../world/client.ts'
 import { eventually, MergeProjects, type MergeProject } from '../world/merge-project.ts'
@@ -25,6 +26,7 @@ beforeAll(async () => {
   author = from.developer
   await world.user({ username: author.username })
   await fillRequests()
+  await fillFiles()
 })
 afterAll(() => stack.disposeAsync())
 
@@ -83,6 +85,40 @@ async function eventuallyMerged(iid: number) {
 
 const versionsOf = async (who: Person, request: string): Promise<Json[]> =>
   expectStatus(await who.get(`${request}/versions`), 200) as Json[]
+
+const large = 'a large file'
+const oid = createHash('sha256').update(large).digest('hex')
+
+/** An upload that texts link to in each way, and a large file. */
+async function fillFiles(): Promise<void> {
+  const form = new FormData()
+  form.set('file', new Blob(['a picture']), 'a picture.png')
+  const upload = expectStatus(await source.root.post(`${from.base}/uploads`, form), 201)
+  const [url, path] = [upload['url'] as string, upload['full_path'] as string]
+  const foreign = `/uploads/${'0'.repeat(32)}/other.png`
+  const description = [upload['markdown'] as string, `${source.url}${path}`, path, foreign].join('\n\n')
+  await source.root.post(`${from.base}/issues`, { title: 'With a picture', description })
+  await source.root.post(`${from.one(1)}/notes`, { body: `See ![it](${url})` })
+
+  const authorization = `Basic ${Buffer.from(`root:${rootToken}`).toString('base64')}`
+  const headers = { authorization, 'content-type': 'application/vnd.git-lfs+json' }
+  const objects = [{ oid, size: large.length }]
+  const batch = await fetch(`${source.url}/${from.fullPath}.git/info/lfs/objects/batch`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ operation: 'upload', objects }),
+  })
+  const told = (await batch.json()) as { objects: { actions: { upload: { href: string; header: Json } } }[] }
+  const { href, header } = told.objects[0]!.actions.upload
+  const put = await fetch(href, {
+    method: 'PUT',
+    headers: { authorization: header['Authorization'] as string },
+    body: large,
+  })
+  expect(put.status).toBe(200)
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${large.length}\n`
+  await from.commit('main', { 'large.bin': pointer })
+}
 
 /** Of the project that it has become. */
 async function byArchive(): Promise<string> {
@@ -155,7 +191,7 @@ describe.each([
       assignees: [{ username: author.username }],
       squash: true,
       sha: heads.get(1),
-      user_notes_count: 3,
+      user_notes_count: 4,
       changes_count: '1',
       prepared_at: expect.any(String),
     })
@@ -202,6 +238,30 @@ describe.each([
     expect(await read(`/repository/commits/${versions[1]!['head_commit_sha'] as string}`)).toMatchObject({
       message: expect.stringContaining('closed.txt'),
     })
+  })
+
+  test('brings uploads, with links to them wherever they are, and large files', async () => {
+    const [upload] = await list('/uploads')
+    expect(upload).toMatchObject({ filename: 'a_picture.png', size: 9, uploaded_by: { username: 'root' } })
+    const { description } = await read('/issues/1')
+    const links = [...(description as string).matchAll(/\/uploads\/([0-9a-f]{32})\//g)].map(
+      ([, secret]) => secret!,
+    )
+    const [secret] = links
+    expect(links).toEqual([secret, secret, secret, '0'.repeat(32)])
+    expect(description).toBe(
+      [
+        `![a_picture](/uploads/${secret!}/a_picture.png)`,
+        `/uploads/${secret!}/a_picture.png`,
+        `/uploads/${secret!}/a_picture.png`,
+        `/uploads/${'0'.repeat(32)}/other.png`,
+      ].join('\n\n'),
+    )
+    expect((await world.root.get(`${base}/uploads/${secret!}/a_picture.png`)).text).toBe('a picture')
+    const notes = await list('/merge_requests/1/notes')
+    expect(notes.map(({ body }) => body as string)).toContain(`See ![it](/uploads/${secret!}/a_picture.png)`)
+    const file = await world.root.get(`${base}/repository/files/large.bin/raw?ref=main&lfs=true`)
+    expect(file.text).toBe(large)
   })
 
   test('brings requests that go on: numbers, threads, merges', async () => {

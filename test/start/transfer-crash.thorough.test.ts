@@ -8,14 +8,14 @@ import { pushFiles } from '../world/push.ts'
 import { expectStatus, rootToken, startWorld, type Json } from '../world/world.ts'
 import { freePort, Program, temporaryFolder } from './process.ts'
 
-/** Just before these are sent the service is killed: in the midst of what a transfer does. */
+/** Just before these are sent the service is killed: in the midst of what a transfer does, in the order of its stages. */
 const points = [
   'insert into bulk_import_steps (entity_id, stage',
-  'insert into labels',
   'insert into "protected_branches"',
-  'insert into merge_requests',
-  'insert into notes',
+  'insert into labels',
   'insert into wikis',
+  'insert into merge_requests (iid',
+  'insert into notes',
 ]
 
 test('a transfer goes on after each crash, and nothing comes twice', async () => {

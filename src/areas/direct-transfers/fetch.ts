@@ -50,14 +50,14 @@ export async function fetchRecords(
   return file
 }
 
-/** Files of these names that were in its archive. */
+/** Files with such names that were in its archive, by their names. */
 export async function fetchTree(
   room: TransferRoom,
   step: Step,
   source: Source,
   wanted: Wanted,
-  { folder, known }: { readonly folder: string; readonly known: ReadonlySet<string> },
-): Promise<ReadonlySet<string>> {
+  { folder, known }: { readonly folder: string; readonly known: (name: string) => boolean },
+): Promise<ReadonlyMap<string, string>> {
   const fetched = await fetchFile(room, step, source, wanted, folder)
   const found = await unpack(createReadStream(fetched), folder, { known, ...bounds(room) })
   await rm(fetched)

@@ -1,19 +1,21 @@
-import path from 'node:path'
 import { isAdministrator } from '../../access/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import * as groups from '../group-archives/index.ts'
 import {
   bundles,
-  localName,
+  isFileOf,
+  linksIn,
   openFolder,
   takeBundle,
+  takeFiles,
   takeMergeRequests,
   takers,
+  type FileRelation,
   type RecordFile,
   type Taken,
   type Target,
 } from '../project-archives/index.ts'
-import { isTree, members, trees, type TreeName } from '../relation-exports/index.ts'
+import { isFiles, isTree, members, trees, type TreeName } from '../relation-exports/index.ts'
 import { fetchRecords, fetchTree } from './fetch.ts'
 import { takeMembers } from './members.ts'
 import { epicParents, fetchedFor } from './relations.ts'
@@ -40,11 +42,16 @@ export async function load(
     await loadTree(room, step, source, { tree: relation, folder: folder.path })
     return
   }
+  if (isFiles(relation)) {
+    await loadFiles(room, step, source, { relation, folder: folder.path })
+    return
+  }
   const wanted = { relation: fetchedFor(relation), number }
   const file = await fetchRecords(room, step, source, wanted, folder.path)
   signal.throwIfAborted()
   const taken: Taken = { failed: [], counts: {} }
-  const records = { file, relation, taken, further: number > 1 }
+  const relink = step.projectId === null ? undefined : linksIn(room, step.projectId)
+  const records = { file, relation, taken, further: number > 1, relink }
   if (relation === members[kind]) {
     const standing = await (kind === 'group' ? standingInGroup(room, step) : standingInProject(room, step))
     await takeMembers(room, standing, records)
@@ -108,6 +115,21 @@ async function end(tx: Tx, step: Step, { failed, counts }: Taken): Promise<void>
   await store.finish(tx, step, again ? { fetched: 0, imported: 0 } : { fetched, imported })
 }
 
+/** Uploads, or large files. */
+async function loadFiles(
+  room: TransferRoom,
+  step: Step,
+  source: Source,
+  { relation, folder }: { readonly relation: FileRelation; readonly folder: string },
+): Promise<void> {
+  const known = (name: string) => isFileOf(relation, name)
+  const found = await fetchTree(room, step, source, { relation, number: step.number }, { folder, known })
+  const taken: Taken = { failed: [], counts: {} }
+  const target = targetOf(step, await standingInProject(room, step))
+  await takeFiles(room, relation, target, found, taken)
+  await room.db.transaction((tx) => end(tx, step, taken))
+}
+
 /** What has come before, until a crash, stays as it is. */
 async function loadTree(
   room: TransferRoom,
@@ -118,12 +140,12 @@ async function loadTree(
   const { relation, number } = step
   const which = trees[tree]
   const name = bundles[which]
-  const wanted = { folder, known: new Set([name]) }
+  const wanted = { folder, known: (each: string) => each === name }
   const found = await fetchTree(room, step, source, { relation, number }, wanted)
   const standing = await standingInProject(room, step)
-  const count = found.has(name) ? 1 : 0
-  if (count > 0) {
-    const file = path.join(folder, localName(name))
+  const file = found.get(name)
+  const count = file === undefined ? 0 : 1
+  if (file !== undefined) {
     const defaultBranch = standing.subject.defaultBranch ?? 'main'
     await takeBundle(room, standing, which, { file, defaultBranch })
   }

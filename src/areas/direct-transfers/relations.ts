@@ -13,13 +13,15 @@ const stages: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   project: {
     [members.project]: 2,
     repository: 2,
-    labels: 2,
-    milestones: 2,
+    uploads: 2,
+    lfs_objects: 2,
+    labels: 3,
+    milestones: 3,
     kept_commits: 3,
-    issues: 3,
-    wiki: 3,
-    merge_requests: 4,
-    protected_branches: 5,
+    issues: 4,
+    wiki: 4,
+    merge_requests: 5,
+    protected_branches: 6,
   },
 }
 

@@ -6,6 +6,7 @@ import type { Logger } from '../../kernel/log/index.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
+import type { LargeContent } from '../git-lfs/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { WikiHosting } from '../wikis/index.ts'
 
@@ -22,6 +23,7 @@ export interface TransferServices {
   readonly door: RefDoor<ProjectSubject>
   readonly wikis: WikiHosting
   readonly externalUrl: () => string
+  readonly largeContent: LargeContent
   readonly dataDirectory: string
 }
 

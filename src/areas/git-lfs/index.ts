@@ -11,6 +11,7 @@ export { lfsGuard } from './guard.ts'
 export { heldByOthers } from './lock-store.ts'
 export type { UnlockEvent } from './locks.ts'
 export { storedBytes as largeFileBytes } from './store.ts'
+export { keepLargeFile, readLargeFile } from './transfer.ts'
 export { sealGrant, tokenLife, type LfsGrant } from './tokens.ts'
 
 export interface LfsServices extends AdmissionServices {

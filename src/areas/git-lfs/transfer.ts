@@ -1,8 +1,10 @@
 import { rm } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { receive } from '../../blobs/index.ts'
 import { GitRefusal } from '../git-http/index.ts'
 import type { LfsRequest } from './call.ts'
+import type { LargeContent, LfsServices } from './index.ts'
 import { digestOfOid } from './pointer.ts'
 import * as store from './store.ts'
 
@@ -41,13 +43,23 @@ export async function takeObject(
   { services, project, request, reply }: LfsRequest,
   object: store.StoredObject,
 ): Promise<FastifyReply> {
-  const { db, largeContent } = services
   const mismatch = (): GitRefusal => new GitRefusal(400, 'SHA256 or size mismatch')
   const declared = request.headers['content-length']
   if (declared !== undefined && Number(declared) !== object.size) throw mismatch()
-  const received = await receive(largeContent.incoming, request.raw, {
+  await keepLargeFile(services, project.id, object, { content: request.raw, refusal: mismatch })
+  return reply.code(200).send()
+}
+
+/** Lets a project have an object; `refusal`: for content that is another one. */
+export async function keepLargeFile(
+  { db, largeContent }: Pick<LfsServices, 'db' | 'largeContent'>,
+  projectId: number,
+  object: store.StoredObject,
+  { content, refusal }: { readonly content: Readable; readonly refusal: () => Error },
+): Promise<void> {
+  const received = await receive(largeContent.incoming, content, {
     limit: object.size,
-    refusal: mismatch,
+    refusal,
     expected: { digest: object.oid, size: object.size },
   })
   try {
@@ -55,6 +67,9 @@ export async function takeObject(
   } finally {
     await rm(received.file, { force: true })
   }
-  await store.keep(db, largeContent.content, project.id, object)
-  return reply.code(200).send()
+  await store.keep(db, largeContent.content, projectId, object)
+}
+
+export function readLargeFile({ content }: LargeContent, oid: string): Promise<Readable> {
+  return content.read(digestOfOid(oid))
 }

@@ -1,17 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { isAdministrator, visibilityName, type Actor } from '../../access/index.ts'
 import { ApiError } from '../../kernel/errors/index.ts'
 import { createGroup } from '../groups/index.ts'
-import {
-  ArchiveFault,
-  batches,
-  localName,
-  openFolder,
-  unpack,
-  type Taken,
-} from '../project-archives/index.ts'
+import { ArchiveFault, batches, openFolder, unpack, type Taken } from '../project-archives/index.ts'
 import { checkGroup } from './check.ts'
 import { fileOf, formatVersion, knownFiles, type GroupRecord } from './format.ts'
 import { standIn, type GroupArchiveRoom } from './services.ts'
@@ -61,11 +53,11 @@ async function take(
   const { max_decompressed_archive_size: size, decompress_archive_file_timeout: seconds } = settings.values
   await using folder = await openFolder(room.workplace)
   const found = await unpack(archive, folder.path, {
-    known: knownFiles,
+    known: (name) => knownFiles.has(name),
     size: size === 0 ? undefined : size * mebibyte,
     time: seconds === 0 ? undefined : seconds * 1000,
   })
-  const place = (name: string) => path.join(folder.path, localName(name))
+  const place = (name: string) => found.get(name)!
   const version = found.has('VERSION') ? await readFile(place('VERSION'), 'utf8') : ''
   if (version.trim() !== formatVersion) throw new ArchiveFault('The archive has a version that is not known.')
   const actor = await standIn(db, userId, groupId)

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { bundleIn } from './bundles.ts'
+import { fileRelations, filesOf } from './files.ts'
 import { bundleNames, bundles, formatVersion, relations } from './format.ts'
 import { linesOf, openFolder, packIn } from './pack.ts'
 import { readProject, readRelation } from './read-project.ts'
@@ -33,6 +34,13 @@ export async function exportProject(room: ArchiveRoom, projectId: number): Promi
     for (const which of bundleNames) {
       const bundle = await bundleIn(room, standing.subject, which)
       if (bundle !== undefined) await packing.add(bundles[which], bundle)
+    }
+    for (const relation of fileRelations) {
+      for (let after: number | undefined = 0; after !== undefined;) {
+        const { files, next } = await filesOf(room, relation, projectId, after)
+        for (const { name, size, open } of files) packing.addStored(name, size, open)
+        after = next
+      }
     }
     const limit = settings.values.max_export_size
     const stored = await blobs.put(

@@ -1,5 +1,6 @@
 import type { Oid } from '../../git/index.ts'
 import type { Position } from '../notes/index.ts'
+import { fileRelations, isFileOf } from './files.ts'
 
 /*
  * An archive is a gzipped tar with these files:
@@ -9,6 +10,7 @@ import type { Position } from '../notes/index.ts'
  *   project.bundle     branches and tags, as `git bundle` writes them
  *   kept.bundle        commits that belong to merge requests and are on no branch
  *   wiki.bundle        branches of the wiki
+ *   uploads/<secret>/<name>, lfs-objects/<id>  files that texts show, and large files beside the code
  */
 
 export const formatVersion = '1.0'
@@ -22,12 +24,14 @@ export type BundleName = keyof typeof bundles
 export const bundleNames = ['project', 'kept', 'wiki'] as const satisfies readonly BundleName[]
 
 /** All that an archive may hold. Anything else in it is passed over, and nothing is ever named by what stands in it. */
-export const knownFiles: ReadonlySet<string> = new Set([
+const knownFiles: ReadonlySet<string> = new Set([
   'VERSION',
   'project.json',
   ...relations.map((name) => `tree/${name}.ndjson`),
   ...Object.values(bundles),
 ])
+export const isKnown = (name: string): boolean =>
+  knownFiles.has(name) || fileRelations.some((relation) => isFileOf(relation, name))
 
 export interface ProjectRecord {
   readonly name: string

@@ -1,17 +1,18 @@
 import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { isAdministrator, visibilityName, type Actor } from '../../access/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import { takeBundle } from './bundles.ts'
 import { checkProject } from './check-records.ts'
 import { fetchArchive } from './fetch-archive.ts'
-import { bundleNames, bundles, formatVersion, knownFiles, type RelationName } from './format.ts'
-import { localName, openFolder } from './pack.ts'
+import { fileRelations, takeFiles } from './files.ts'
+import { bundleNames, bundles, formatVersion, isKnown, type RelationName } from './format.ts'
+import { openFolder } from './pack.ts'
 import type { Taken } from './read-records.ts'
 import type { ArchiveRoom } from './services.ts'
 import { standIn } from './stand-in.ts'
 import * as store from './store.ts'
+import { linksIn } from './links.ts'
 import { takeMergeRequests } from './take-merge-requests.ts'
 import { takers } from './takers.ts'
 import { ArchiveFault, unpack } from './unpack.ts'
@@ -74,11 +75,11 @@ async function fill(
     room.settings.values
   await using folder = await openFolder(room.workplace)
   const found = await unpack(archive, folder.path, {
-    known: knownFiles,
+    known: isKnown,
     size: size === 0 ? undefined : size * mebibyte,
     time: seconds === 0 ? undefined : seconds * 1000,
   })
-  const place = (name: string) => path.join(folder.path, localName(name))
+  const place = (name: string) => found.get(name)!
   const version = found.has('VERSION') ? await readFile(place('VERSION'), 'utf8') : ''
   if (version.trim() !== formatVersion) throw new ArchiveFault('The archive has a version that is not known.')
   const stand = async () => {
@@ -89,14 +90,16 @@ async function fill(
   const { actor } = await stand()
   const target = { projectId, importerId: actor.user!.id, asOthers: isAdministrator(actor) }
 
+  const relink = linksIn(room, projectId)
   const fileOf = (relation: RelationName) => {
     const name = `tree/${relation}.ndjson`
-    return found.has(name) ? { file: place(name), relation, taken } : undefined
+    return found.has(name) ? { file: place(name), relation, taken, relink } : undefined
   }
   const take = async (tx: Tx, relation: keyof typeof takers): Promise<void> => {
     const records = fileOf(relation)
     if (records !== undefined) await takers[relation](tx, target, records)
   }
+  for (const relation of fileRelations) await takeFiles(room, relation, target, found, taken)
   const record = found.has('project.json')
     ? parseProject(await readFile(place('project.json'), 'utf8'))
     : undefined

@@ -16,36 +16,35 @@ export async function openFolder(workplace: string): Promise<AsyncDisposable & {
   }
 }
 
-/** What the files are called while they lie in a folder of ours. */
-export function localName(name: string): string {
-  return name.replace('/', '-')
-}
-
 export interface Packing {
   /** A file of this name, which is not kept in memory. */
   add(name: string, content: Readable | string): Promise<void>
+  /** A file that lies elsewhere, and is read there once its turn comes. */
+  addStored(name: string, size: number, open: () => Readable | Promise<Readable>): void
   /** The whole archive. */
   stream(): Readable
 }
 
 /** Gathers files in a folder, since a tar has to know the length of each before it begins. */
 export function packIn(folder: string): Packing {
-  const names: string[] = []
-  const place = (name: string) => path.join(folder, localName(name))
+  const files: { name: string; size: number; open: () => Readable | Promise<Readable> }[] = []
   return {
     async add(name, content) {
-      if (typeof content === 'string') await writeFile(place(name), content)
-      else await pipeline(content, createWriteStream(place(name)))
-      names.push(name)
+      const place = path.join(folder, `file-${files.length}`)
+      if (typeof content === 'string') await writeFile(place, content)
+      else await pipeline(content, createWriteStream(place))
+      files.push({ name, size: (await stat(place)).size, open: () => createReadStream(place) })
+    },
+    addStored(name, size, open) {
+      files.push({ name, size, open })
     },
     stream() {
       const tar = openTar()
       const gzip = createGzip()
       const filling = async (): Promise<void> => {
-        for (const name of names) {
-          const { size } = await stat(place(name))
-          const entry = tar.entry({ name, size, mode: 0o600 })
-          await pipeline(createReadStream(place(name)), entry)
+        for (const { name, size, open } of files) {
+          // By turns: content that is stored pours itself only into streams of Node, which an entry is not.
+          await pipeline(Readable.from(await open()), tar.entry({ name, size, mode: 0o600 }))
         }
         tar.finalize()
       }

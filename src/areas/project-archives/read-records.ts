@@ -24,29 +24,44 @@ export async function* batches<Record>(
   relation: string,
   checked: (value: unknown) => Record,
   { failed, counts }: Taken,
+  relink: (lines: readonly string[]) => Promise<readonly string[]> = async (lines) => lines,
 ): AsyncGenerator<Record[]> {
   const count = (counts[relation] = { fetched: 0, imported: 0 })
-  let records: Record[] = []
-  for await (const line of linesIn(file)) {
-    if (line === '') continue
-    count.fetched += 1
-    try {
-      if (line === undefined) throw new RecordFault('is too long')
-      records.push(checked(JSON.parse(line)))
-    } catch (error) {
-      if (!(error instanceof RecordFault || error instanceof SyntaxError)) throw error
-      failed.push({
-        relation_name: relation,
-        line: count.fetched,
-        exception_message: error.message.slice(0, 200),
-      })
-    }
-    if (records.length === batch) {
-      yield records
-      records = []
-    }
+  const fail = (message: string): void => {
+    failed.push({
+      relation_name: relation,
+      line: count.fetched,
+      exception_message: message.slice(0, 200),
+    })
   }
-  if (records.length > 0) yield records
+  for await (const lines of batchesOf(linesIn(file))) {
+    const linked = await relink(lines.map((line) => line ?? ''))
+    const records: Record[] = []
+    for (const line of linked) {
+      count.fetched += 1
+      try {
+        if (line === '') throw new RecordFault('is too long')
+        records.push(checked(JSON.parse(line)))
+      } catch (error) {
+        if (!(error instanceof RecordFault || error instanceof SyntaxError)) throw error
+        fail(error.message)
+      }
+    }
+    if (records.length > 0) yield records
+  }
+}
+
+/** Empty lines are none. */
+async function* batchesOf(lines: AsyncIterable<string | undefined>): AsyncGenerator<(string | undefined)[]> {
+  let some: (string | undefined)[] = []
+  for await (const line of lines) {
+    if (line === '') continue
+    some.push(line)
+    if (some.length < batch) continue
+    yield some
+    some = []
+  }
+  if (some.length > 0) yield some
 }
 
 /** The lines of a file; undefined for one that is too long, of which no more is kept than that. */

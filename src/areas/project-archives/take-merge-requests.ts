@@ -28,7 +28,7 @@ export async function takeMergeRequests(
   room: RequestRoom,
   { actor, subject }: Standing,
   target: Target,
-  { file, relation, taken }: RecordFile,
+  { file, relation, taken, relink }: RecordFile,
   signal?: AbortSignal,
 ): Promise<void> {
   const repository = room.places.of(subject)
@@ -36,7 +36,8 @@ export async function takeMergeRequests(
     line: taken.counts[relation]!.fetched,
     request: checkMergeRequest(value),
   })
-  for await (const records of batches(file, relation, numbered, taken)) {
+  const linked = relink && ((lines: readonly string[]) => relink(room.db.writer, lines))
+  for await (const records of batches(file, relation, numbered, taken, linked)) {
     const there = await findThere(room, target, records)
     const ready: ReadyRequest[] = []
     for (const { line, request } of records) {

@@ -1,6 +1,7 @@
 import type { Tx } from '../../kernel/db/index.ts'
 import * as check from './check-records.ts'
 import type { RelationName } from './format.ts'
+import type { Relink } from './links.ts'
 import { batches, type Taken } from './read-records.ts'
 import type { Target } from './target.ts'
 import * as write from './write-project.ts'
@@ -12,6 +13,8 @@ export interface RecordFile {
   readonly taken: Taken
   /** Others of the relation have been taken before, out of another file. */
   readonly further?: boolean
+  /** Points links in them to uploads that have come. */
+  readonly relink?: Relink | undefined
 }
 
 export type Taker<Target> = (tx: Tx, target: Target, records: RecordFile) => Promise<void>
@@ -22,9 +25,10 @@ export function taking<Record, Target>(
   writeAll: (tx: Tx, target: Target, records: readonly Record[]) => Promise<void>,
   before?: (tx: Tx, target: Target) => Promise<void>,
 ): Taker<Target> {
-  return async (tx, target, { file, relation, taken, further = false }) => {
+  return async (tx, target, { file, relation, taken, further = false, relink }) => {
     let begun = further
-    for await (const records of batches(file, relation, checked, taken)) {
+    const linked = relink && ((lines: readonly string[]) => relink(tx, lines))
+    for await (const records of batches(file, relation, checked, taken, linked)) {
       if (!begun) await before?.(tx, target)
       begun = true
       await writeAll(tx, target, records)

@@ -4,32 +4,34 @@ import { Transform, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { extract as readTar } from 'tar-stream'
-import { localName } from './pack.ts'
 
 /** The archive is not one, or is too large: told to who imports it. */
 export class ArchiveFault extends Error {}
 
 export interface UnpackOptions {
-  /** Names of all files that such an archive may hold. */
-  readonly known: ReadonlySet<string>
+  /** Whether such an archive may hold a file of this name. */
+  readonly known: (name: string) => boolean
   /** Bytes of all that it unpacks to; undefined: any number. */
   readonly size: number | undefined
   /** Milliseconds; undefined: as long as it takes. */
   readonly time: number | undefined
 }
 
+/** Files of an archive that are taken out of it. */
+const mostFiles = 200_000
+
 const tooLarge = 'Decompressed archive size validation failed.'
 
 /**
- * Writes the files of an archive that we know into a folder, under names of ours, and tells which there were. What
- * else is in it (other names, links, devices) is passed over, and counts.
+ * Writes the files of an archive that we know into a folder, under names of ours, and tells where each is. What else is
+ * in it (other names, links, devices) is passed over, and counts.
  */
 export async function unpack(
   archive: Readable,
   folder: string,
   options: UnpackOptions,
-): Promise<ReadonlySet<string>> {
-  const found = new Set<string>()
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
   const tar = readTar()
   const stop = options.time === undefined ? undefined : AbortSignal.timeout(options.time)
   const flowing = pipeline(
@@ -45,12 +47,11 @@ export async function unpack(
     for await (const entry of tar) {
       const { name, type } = entry.header
       const plain = name.replace(/^\.\//, '')
-      if (type === 'file' && options.known.has(plain) && !found.has(plain)) {
-        await pipeline(
-          entry,
-          createWriteStream(path.join(folder, localName(plain)), { flags: 'wx', mode: 0o600 }),
-        )
-        found.add(plain)
+      if (type === 'file' && options.known(plain) && !found.has(plain)) {
+        if (found.size === mostFiles) throw new ArchiveFault(tooLarge)
+        const place = path.join(folder, `file-${found.size}`)
+        await pipeline(entry, createWriteStream(place, { flags: 'wx', mode: 0o600 }))
+        found.set(plain, place)
       } else {
         entry.resume()
       }
@@ -62,6 +63,7 @@ export async function unpack(
       () => error,
       (why: unknown) => why,
     )
+    if (error instanceof ArchiveFault) throw error
     if (cause instanceof ArchiveFault) throw cause
     if (stop?.aborted === true) throw new ArchiveFault(tooLarge)
     throw new ArchiveFault('The file is not an archive, or is not whole.')

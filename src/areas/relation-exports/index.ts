@@ -10,6 +10,7 @@ import { writeBatch } from './write.ts'
 
 export {
   fileName,
+  isFiles,
   isTree,
   members,
   projectFormat,

@@ -4,6 +4,8 @@ import {
   idsBehind as projectIdsBehind,
   relations as projectRecords,
   type BundleName,
+  fileRelations,
+  type FileRelation,
 } from '../project-archives/index.ts'
 
 export type Kind = 'project' | 'group'
@@ -30,16 +32,18 @@ export type TreeName = keyof typeof trees
 
 /** All relations, in the order in which they are written. */
 export const relations: Readonly<Record<Kind, readonly string[]>> = {
-  project: [self, members.project, ...records.project, ...Object.keys(trees)],
+  project: [self, members.project, ...records.project, ...Object.keys(trees), ...fileRelations],
   group: [self, members.group, ...records.group],
 }
 
+export const isFiles = (relation: string): relation is FileRelation =>
+  fileRelations.includes(relation as FileRelation)
 export const isTree = (relation: string): relation is TreeName => Object.hasOwn(trees, relation)
 export const isRecords = (kind: Kind, relation: string): boolean => records[kind].includes(relation)
 
 /** What its file is called, wherever it is downloaded to. */
 export const fileName = (relation: string): string =>
-  `${relation}.${isTree(relation) ? 'tar.gz' : 'ndjson.gz'}`
+  `${relation}.${isTree(relation) || isFiles(relation) ? 'tar.gz' : 'ndjson.gz'}`
 
 /** Records of a file. */
 export const batchSize = 1000

@@ -2,6 +2,7 @@ import type { Blobs } from '../../blobs/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
+import type { LargeContent } from '../git-lfs/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import type { WikiHosting } from '../wikis/index.ts'
 
@@ -12,6 +13,7 @@ export interface RelationExportServices {
   readonly log: Logger
   readonly places: RepositoryPlaces
   readonly wikis: WikiHosting
+  readonly largeContent: LargeContent
   readonly dataDirectory: string
 }
 

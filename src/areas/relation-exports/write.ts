@@ -8,6 +8,7 @@ import { linesOf, openFolder, packIn, readProject } from '../project-archives/in
 import {
   batchSize,
   idsBehind,
+  isFiles,
   isRecords,
   isTree,
   members,
@@ -52,6 +53,7 @@ async function write(room: RelationExportRoom, batch: Batch, signal: AbortSignal
   const { db } = room
   const { kind, relation, placeId } = batch
   if (isTree(relation)) return writeTree(room, batch, relation, signal)
+  if (isFiles(relation)) return writeFiles(room, batch, relation, signal)
   if ((await standIn(room, batch)) === undefined) throw new Error(notAllowed)
   if (relation === self) return writeRecords(room, selfOf(room, batch), signal)
   if (relation === members[kind]) {
@@ -121,6 +123,30 @@ async function writeRecords(
   lines.on('error', (error) => gzip.destroy(error))
   const file = await blobs.put(lines.pipe(gzip))
   return { objects, file }
+}
+
+/** Files that are stored beside the project; with batches some at a time. */
+async function writeFiles(
+  room: RelationExportRoom,
+  batch: Batch,
+  relation: projects.FileRelation,
+  signal: AbortSignal,
+): Promise<Written> {
+  const { db, blobs } = room
+  const { after, batched, placeId } = batch
+  if ((await standIn(room, batch)) === undefined) throw new Error(notAllowed)
+  await using folder = await openFolder(room.workplace)
+  const packing = packIn(folder.path)
+  let objects = 0
+  for (let place: number | undefined = after; place !== undefined;) {
+    const { files, next } = await projects.filesOf(room, relation, placeId, place)
+    for (const { name, size, open } of files) packing.addStored(name, size, open)
+    objects += files.length
+    signal.throwIfAborted()
+    if (batched && next !== undefined) await store.addNext(db.writer, batch, next)
+    place = batched ? undefined : next
+  }
+  return { objects, file: await blobs.put(packing.stream()) }
 }
 
 /** What there is of it in a bundle; without anything the archive is empty. */

@@ -7,6 +7,9 @@ import type { Schedule, Task } from '../../tasks/index.ts'
 import { groupPlace, projectPlace } from './places.ts'
 import { uploadEndpoints } from './routes.ts'
 
+export { isFileName } from './names.ts'
+export { add as addUpload } from './store.ts'
+
 export interface UploadServices {
   readonly db: Database
   readonly settings: Settings
@@ -19,13 +22,16 @@ const removal = 'uploads:remove-content'
 const tidying = 'uploads:remove-leftovers'
 const day = 24 * 60 * 60 * 1000
 
+/** Where the content of uploads is kept. */
+export const uploadContent = (dataDirectory: string): Blobs => new Blobs(path.join(dataDirectory, 'uploads'))
+
 /** Files that texts of a project or group show or link to. */
 export function uploads(services: UploadServices): {
   endpoints: Endpoint[]
   tasks: Task[]
   schedules: Schedule[]
 } {
-  const blobs = new Blobs(path.join(services.dataDirectory, 'uploads'))
+  const blobs = uploadContent(services.dataDirectory)
   const room = { ...services, blobs }
   return {
     endpoints: [...uploadEndpoints(room, projectPlace), ...uploadEndpoints(room, groupPlace)],

@@ -32,6 +32,9 @@ export function fileName(sent: string): string {
   return stem + extension
 }
 
+/** Whether a file that was uploaded can have this name. */
+export const isFileName = (name: string): boolean => fileName(name) === name
+
 /** Undefined: not to be shown. */
 export function contentTypeOf(filename: string): string | undefined {
   return types[/\.([^.]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '']
