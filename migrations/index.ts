@@ -125,6 +125,7 @@ import * as sizesOfProjects from './0236-sizes-of-projects.ts'
 import * as pausesOfDefaultBranches from './0231-pauses-of-default-branches.ts'
 import * as feedTokens from './0237-feed-tokens.ts'
 import * as jobSessions from './0290-job-sessions.ts'
+import * as telemetryPositions from './0315-telemetry-positions.ts'
 import * as freezePeriods from './0325-freeze-periods.ts'
 import * as chatApp from './0310-chat-app.ts'
 import * as protectedEnvironments from './0326-protected-environments.ts'
@@ -257,6 +258,7 @@ export const migrations: MigrationList = {
   '0142-upkeep-of-wikis': upkeepOfWikis,
   '0143-project-statistics': projectStatistics,
   '0290-job-sessions': jobSessions,
+  '0315-telemetry-positions': telemetryPositions,
   '0325-freeze-periods': freezePeriods,
   '0310-chat-app': chatApp,
   '0326-protected-environments': protectedEnvironments,

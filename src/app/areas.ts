@@ -71,6 +71,7 @@ import { testReports } from '../areas/test-reports/index.ts'
 import { oci } from '../areas/oci/index.ts'
 import { packages } from '../areas/packages/index.ts'
 import { oauth } from '../areas/oauth/index.ts'
+import { telemetry } from '../areas/telemetry/index.ts'
 import { templates } from '../areas/templates/index.ts'
 import { terminals } from '../areas/terminals/index.ts'
 import { terraform } from '../areas/terraform/index.ts'
@@ -158,6 +159,7 @@ export function areas(services: Services): Area[] {
   return [
     metadata(services),
     applicationSettings(services),
+    telemetry(services),
     features(services),
     license(services),
     abuseReports(services),

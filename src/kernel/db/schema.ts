@@ -2020,6 +2020,11 @@ export interface Suggestions {
   to_content: string;
 }
 
+export interface TelemetryPositions {
+  last_id: number;
+  source: string;
+}
+
 export interface Terms {
   created_at: Generated<Timestamp>;
   digest: string;
@@ -2464,6 +2469,7 @@ export interface DB {
   subscriptions: Subscriptions;
   suggestion_attempts: SuggestionAttempts;
   suggestions: Suggestions;
+  telemetry_positions: TelemetryPositions;
   terms: Terms;
   terms_agreements: TermsAgreements;
   terraform_state_versions: TerraformStateVersions;

@@ -55,39 +55,44 @@ export const integrationSettings = {
   chat_app_verification_token: secret('Checks slash commands only (old method).', {
     vendor: 'slack_app_verification_token',
   }),
-  telemetry_enabled: flag(false, 'Sends tracking events to the collector.', {
-    strict: true,
-    vendor: 'snowplow_enabled',
-    needs: 'event collector',
-  }),
-  telemetry_collector_hostname: textOrNull(null, 'Host that receives tracking events.', {
-    vendor: 'snowplow_collector_hostname',
-    needs: 'event collector',
-  }),
-  telemetry_database_collector_hostname: textOrNull(null, 'Host that receives database tracking events.', {
-    longest: 255,
-    vendor: 'snowplow_database_collector_hostname',
-    needs: 'event collector',
-  }),
-  telemetry_cookie_domain: textOrNull(null, 'Cookie domain of the tracker.', {
-    vendor: 'snowplow_cookie_domain',
-    needs: 'event collector',
-  }),
-  telemetry_app_id: textOrNull(null, 'Site name sent with tracking events.', {
+  telemetry_enabled: flag(
+    false,
+    'Tells a collector of events what happens here, every minute: what kind of thing was made, changed or done, and when. People and projects go by names that tell only which are the same; what the collector does not take is lost.',
+    { strict: true, vendor: 'snowplow_enabled' },
+  ),
+  telemetry_collector_hostname: textOrNull(
+    null,
+    'Host, and port, of that collector. It is told by HTTPS, in the tracker protocol of Snowplow.',
+    { vendor: 'snowplow_collector_hostname' },
+  ),
+  telemetry_database_collector_hostname: textOrNull(
+    null,
+    'Host, and port, of another collector, which is told that projects, groups and users were made.',
+    { longest: 255, vendor: 'snowplow_database_collector_hostname' },
+  ),
+  telemetry_cookie_domain: textOrNull(
+    null,
+    "Domain of the tracker's cookie. The pages here set none; clients that do read it.",
+    { vendor: 'snowplow_cookie_domain', needs: 'tracker in the pages of a user interface' },
+  ),
+  telemetry_app_id: textOrNull(null, 'Name of this instance that the collector is told (`aid`).', {
     vendor: 'snowplow_app_id',
-    needs: 'event collector',
   }),
-  codenav_enabled: flag(false, 'Turns on code-intelligence links.', {
-    strict: true,
-    vendor: 'sourcegraph_enabled',
-    needs: 'code navigation server',
-  }),
-  codenav_public_only: flag(true, 'Keeps code intelligence off private and internal projects.', {
+  codenav_enabled: flag(
+    false,
+    'Whether user interfaces show links to code navigation. Clients read it; the pages here show no code.',
+    {
+      strict: true,
+      vendor: 'sourcegraph_enabled',
+      needs: 'code navigation server',
+    },
+  ),
+  codenav_public_only: flag(true, 'Keeps those links off private and internal projects. Clients read it.', {
     strict: true,
     vendor: 'sourcegraph_public_only',
     needs: 'code navigation server',
   }),
-  codenav_url: textOrNull(null, 'Address of the code navigation server.', {
+  codenav_url: textOrNull(null, 'Address of the code navigation server. Clients open it.', {
     vendor: 'sourcegraph_url',
     needs: 'code navigation server',
   }),
@@ -108,11 +113,17 @@ export const integrationSettings = {
   eks_account_id: textOrNull(null, 'Cloud account.', { needs: 'cloud provider' }),
   eks_access_key_id: textOrNull(null, 'Cloud access key (16-128 characters).', { needs: 'cloud provider' }),
   eks_secret_access_key: secret('Cloud secret; never returned.', { needs: 'cloud provider' }),
-  gitpod_enabled: flag(false, 'Cloud development environment links.', {
-    strict: true,
+  gitpod_enabled: flag(
+    false,
+    'Whether user interfaces show links to cloud development environments. Clients read it.',
+    {
+      strict: true,
+      needs: 'development environment host',
+    },
+  ),
+  gitpod_url: textOrNull(null, 'Address of the host of these environments. Clients open it.', {
     needs: 'development environment host',
   }),
-  gitpod_url: textOrNull(null, 'Address of that host.', { needs: 'development environment host' }),
   grafana_enabled: flag(false, 'Link to the metrics dashboard.', { strict: true, recorded: true }),
   grafana_url: text('/-/grafana', 'Address of the metrics dashboard.', { recorded: true }),
   prometheus_metrics_enabled: flag(true, 'Exposes the metrics endpoint.', { strict: true }),
