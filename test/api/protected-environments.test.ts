@@ -352,6 +352,54 @@ describe('rules of a group', () => {
   })
 })
 
+describe('who may deploy', () => {
+  test('is explained, with the entries that decide', async () => {
+    const ci = await deployed()
+    const groupId = idOf(ci.project['namespace'] as Json)
+    const [maintainer, developer, stranger] = await Promise.all([
+      world.member({ group: { id: groupId } }, 'maintainer'),
+      world.member(ci, 'developer'),
+      world.user(),
+    ])
+    const explained = async (person: Person, by: Person = maintainer): Promise<Json> =>
+      expectStatus(await by.get(`${rulesOf(ci)}/production/explain?user_id=${person.id}`), 200)
+    const unprotected = { environment: 'production', tier: 'production', rules: [] }
+    expect(await explained(developer)).toEqual({ ...unprotected, user_id: developer.id, allowed: true })
+    expect(await explained(stranger)).toEqual({ ...unprotected, user_id: stranger.id, allowed: false })
+
+    await protect(ci, {
+      deploy_access_levels: [{ access_level: 40 }, { user_id: developer.id }],
+      approval_rules: [{ access_level: 40 }],
+    })
+    const list = `/groups/${groupId}/protected_environments`
+    expectStatus(await world.root.post(list, { name: 'production', ...maintainers }), 201)
+    expect(await explained(developer)).toMatchObject({
+      allowed: false,
+      rules: [
+        {
+          source_type: 'project',
+          source_full_path: ci.project['path_with_namespace'],
+          allowed: true,
+          deploy_access_levels: [
+            { access_level: 40, admits: false },
+            { user_id: developer.id, admits: true },
+          ],
+          approval_rules: [{ access_level: 40, required_approvals: 1, admits: false }],
+        },
+        { source_type: 'group', allowed: false, deploy_access_levels: [{ admits: false }] },
+      ],
+    })
+    expect(await explained(maintainer)).toMatchObject({
+      allowed: true,
+      rules: [{ allowed: true, approval_rules: [{ admits: true }] }, { allowed: true }],
+    })
+    expect(await explained(world.root)).toMatchObject({ allowed: true })
+    expect(await explained(stranger)).toMatchObject({ allowed: false })
+    const nobody = await maintainer.get(`${rulesOf(ci)}/production/explain?user_id=1000000`)
+    expect(nobody.status).toBe(404)
+  })
+})
+
 describe('approvals', () => {
   const approvalOf = (ci: CiProject, deployment: Json): string =>
     `/projects/${ci.id}/deployments/${idOf(deployment)}/approval`

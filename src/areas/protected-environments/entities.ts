@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Fields, Id, Int, ListOf, Nullable, Text } from '../../kernel/endpoint/index.ts'
 
-const entry = {
+export const entryFields = {
   id: Id(),
   user_id: Nullable(Id()),
   group_id: Nullable(Id()),
@@ -12,9 +12,9 @@ const entry = {
 
 export const ProtectedEnvironment = Fields({
   name: Text({ description: 'Of the environment; for rules of groups the tier' }),
-  deploy_access_levels: ListOf(Fields(entry)),
+  deploy_access_levels: ListOf(Fields(entryFields)),
   required_approval_count: Int({ description: 'Where no approval rules say whose' }),
-  approval_rules: ListOf(Fields({ ...entry, required_approvals: Int() })),
+  approval_rules: ListOf(Fields({ ...entryFields, required_approvals: Int() })),
 })
 
 export type Action = 'deploy' | 'approve'
@@ -52,19 +52,23 @@ export function levelDescription({ name, access_level }: Pick<EntryRow, 'name' |
   return name ?? levels[access_level ?? usualLevel] ?? ''
 }
 
-export function protectedEnvironment(row: ProtectionRow): Record<string, unknown> {
+/** The entries of a rule as the API tells them, by what they are for. */
+export function shownEntries(entries: readonly EntryRow[]): Record<string, unknown> {
   const of = (action: Action) =>
-    row.entries
+    entries
       .filter((one) => one.action === action)
       .map((one) => ({ ...one, access_level_description: levelDescription(one) }))
   return {
-    ...row,
     deploy_access_levels: of('deploy').map((one) => ({
       ...one,
       access_level: one.access_level ?? usualLevel,
     })),
     approval_rules: of('approve'),
   }
+}
+
+export function protectedEnvironment(row: ProtectionRow): Record<string, unknown> {
+  return { ...row, ...shownEntries(row.entries) }
 }
 
 /** An approval rule with what was said by it of one deployment. */

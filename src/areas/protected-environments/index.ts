@@ -1,6 +1,7 @@
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import { explanationEndpoint } from './explain.ts'
 import { protectionEndpoints } from './routes.ts'
 
 export { approvalRulesJson, levelDescription, type ApprovalRuleRow } from './entities.ts'
@@ -23,6 +24,10 @@ export interface ProtectionServices {
 /** Protected environments: who may deploy where, and who has to approve it. */
 export function protectedEnvironments(services: ProtectionServices): { endpoints: Endpoint[] } {
   return {
-    endpoints: [...protectionEndpoints('project', services), ...protectionEndpoints('group', services)],
+    endpoints: [
+      ...protectionEndpoints('project', services),
+      ...protectionEndpoints('group', services),
+      explanationEndpoint(services),
+    ],
   }
 }

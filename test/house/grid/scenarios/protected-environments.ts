@@ -55,6 +55,7 @@ const ofGroup = '/groups/:id/protected_environments'
 export const protectedEnvironmentScenarios: Scenarios = {
   [`GET ${ofProject}`]: { '': plain },
   [`GET ${ofProject}/:name`]: { '': inProject },
+  [`GET ${ofProject}/:name/explain`]: { '': () => ({ path: { name: 'production' }, query: 'user_id=1' }) },
   [`POST ${ofProject}`]: { '': (stage) => ({ body: { name: stage.unique('environment'), ...entries } }) },
   [`PUT ${ofProject}/:name`]: { '': changed },
   [`DELETE ${ofProject}/:name`]: { '': { prepare: inProject, forEach: true } },
