@@ -132,6 +132,7 @@ import * as protectedEnvironments from './0326-protected-environments.ts'
 import * as mailEvents from './0311-mail-events.ts'
 import * as hostImports from './0305-host-imports.ts'
 import * as featureFlags from './0327-feature-flags.ts'
+import * as trackerApp from './0312-tracker-app.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -265,4 +266,5 @@ export const migrations: MigrationList = {
   '0311-mail-events': mailEvents,
   '0305-host-imports': hostImports,
   '0327-feature-flags': featureFlags,
+  '0312-tracker-app': trackerApp,
 }

@@ -77,6 +77,7 @@ import { terminals } from '../areas/terminals/index.ts'
 import { terraform } from '../areas/terraform/index.ts'
 import { tokens } from '../areas/tokens/index.ts'
 import { feeds } from '../areas/feeds/index.ts'
+import { trackerApp } from '../areas/tracker-app/index.ts'
 import { topics } from '../areas/topics/index.ts'
 import { triggers } from '../areas/triggers/index.ts'
 import { users } from '../areas/users/index.ts'
@@ -147,6 +148,7 @@ export function areas(services: Services): Area[] {
   }
   const lfs = gitLfs(gitServices)
   const feedArea = feeds(services)
+  const webhookArea = webhooks({ ...services, refProtection, sayInChat: sayingInChats(services) })
   const chatArea = chatApp({ ...services, creator: pipelineArea.creator, traces: jobArea.traces })
   const terminalArea = terminals({ ...services, refProtection })
   const repositoryServices = {
@@ -233,7 +235,8 @@ export function areas(services: Services): Area[] {
     gitSsh(gitServices),
     markdownArea,
     wikiArea,
-    webhooks({ ...services, refProtection, sayInChat: sayingInChats(services) }),
+    webhookArea,
+    trackerApp({ ...services, payloads: webhookArea.payloads }),
     chatArea,
     pipelineArea,
     requests,

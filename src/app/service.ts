@@ -154,6 +154,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     largeContent: await openLargeContent(config, stack),
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
     outbound,
+    trackerKeysUrl: config.trackerKeysUrl,
     chatPlatform: new ChatPlatform(config.chatAppUrl, { outbound, log }),
     captcha,
     signInCaptcha: new SignInCaptcha({ settings, captcha, counts }),

@@ -61,6 +61,8 @@ export interface Services {
   readonly largeContent: LargeContent
   /** Requests to addresses that users chose. */
   readonly outbound: Outbound
+  /** Where the cloud of issue trackers keeps its keys; undefined: the usual place. */
+  readonly trackerKeysUrl: URL | undefined
   /** Where the chat app lives. */
   readonly chatPlatform: ChatPlatform
   /** Whether captchas were solved. */

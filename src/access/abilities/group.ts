@@ -80,6 +80,7 @@ export type GroupAbility =
   | 'admin_push_rule'
   | 'admin_web_hook'
   | 'admin_integrations'
+  | 'link_tracker'
   | 'read_deploy_token'
   | 'admin_deploy_token'
   | 'admin_access_token'
@@ -164,6 +165,7 @@ export const groupAbilities: Rules<GroupSubject, GroupAbility> = {
   admin_push_rule: { allow: owner },
   admin_web_hook: { allow: owner },
   admin_integrations: { allow: owner },
+  link_tracker: { allow: [member(Role.maintainer)] },
   read_deploy_token: { allow: [member(Role.maintainer)] },
   admin_deploy_token: { allow: owner },
   admin_access_token: { allow: owner },

@@ -3,11 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
+import { fieldsOf, jsonIn, readSmallBody } from '../../kernel/lib/small-body.ts'
 import { nameRequest, type Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import { invitationOfMail, markUndeliverable } from '../invitations/index.ts'
-import { fieldsOf, isGenuine, isOfNow, signatureIn, window } from './signatures.ts'
+import { isGenuine, isOfNow, signatureIn, window } from './signatures.ts'
 
 export interface MailEventServices {
   readonly db: Database
@@ -59,7 +60,8 @@ export function mailEvents(services: MailEventServices): {
 async function take(services: MailEventServices, body: IncomingMessage): Promise<number> {
   const { db, cipher, settings, log } = services
   if (!settings.values.mailgun_events_enabled) return 406
-  const sent = await readJson(body)
+  const text = (await readSmallBody(body, largest))?.toString('utf8') ?? ''
+  const sent = jsonIn(text)
   const signature = signatureIn(sent)
   if (signature === undefined || !isGenuine(signature, settings.values.mailgun_signing_key)) return 404
   if (!isOfNow(signature)) return 406
@@ -81,21 +83,4 @@ async function take(services: MailEventServices, body: IncomingMessage): Promise
       'a mail failed',
     )
   return fresh ? 200 : 406
-}
-
-/** Undefined for what is too large, or no JSON. */
-async function readJson(body: IncomingMessage): Promise<unknown> {
-  if (Number(body.headers['content-length'] ?? 0) > largest) return undefined
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const part of body as AsyncIterable<Buffer>) {
-    size += part.length
-    if (size > largest) return undefined
-    parts.push(part)
-  }
-  try {
-    return JSON.parse(Buffer.concat(parts).toString('utf8')) as unknown
-  } catch {
-    return undefined
-  }
 }

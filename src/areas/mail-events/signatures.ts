@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { isSameSecret } from '../../kernel/lib/secrets.ts'
+import { fieldsOf } from '../../kernel/lib/small-body.ts'
 
 /** By which the provider shows that it was he who sent something, and when. */
 export interface Signature {
@@ -19,11 +20,6 @@ export function signatureIn(sent: unknown): Signature | undefined {
   if (typeof at !== 'string' || !/^\d{1,12}$/.test(at)) return undefined
   if (typeof token !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(token)) return undefined
   return typeof signature === 'string' ? { timestamp: at, token, signature } : undefined
-}
-
-/** What is no object has no fields. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
 export function isGenuine({ timestamp, token, signature }: Signature, key: string | null): boolean {

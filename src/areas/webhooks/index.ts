@@ -10,7 +10,7 @@ import { announceExpiringTokens } from './expiring-tokens.ts'
 import { openHook } from './hook.ts'
 import { integrationEndpoints } from './integrations/routes.ts'
 import { builders } from './payloads/builders.ts'
-import type { PayloadServices } from './payloads/parts.ts'
+import type { Built, PayloadServices } from './payloads/parts.ts'
 import { groupPlace, instancePlace, projectPlace } from './places.ts'
 import { callingEndpoints } from './routes-calling.ts'
 import { hookEndpoints } from './routes.ts'
@@ -36,11 +36,15 @@ type WebhookServices = Omit<DeliveryServices, 'systemOutbound'> &
 const pruneTask = 'webhooks:prune'
 const expiryTask = 'webhooks:expiring-tokens'
 
+/** What webhooks are called with when something happens, for who tells others of it in other words. */
+export type HookPayloads = (event: DomainEvent) => Promise<readonly Built[]>
+
 /** Calls to other services when something happens in a project, below a group, or anywhere. */
 export function webhooks(given: WebhookServices): {
   endpoints: Endpoint[]
   tasks: Task[]
   schedules: Schedule[]
+  payloads: HookPayloads
 } {
   const { settings, events, db, cipher } = given
   const systemOutbound = new Outbound(() => ({
@@ -90,6 +94,7 @@ export function webhooks(given: WebhookServices): {
       },
       { name: expiryTask, run: () => announceExpiringTokens(given) },
     ] as Task[],
+    payloads: build,
     schedules: [
       { task: pruneTask, pattern: '41 3 * * *' },
       { task: expiryTask, pattern: '7 1 * * *' },

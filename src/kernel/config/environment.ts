@@ -205,6 +205,10 @@ export const variables = {
     hostList,
     'Where the public hosts that projects are imported from are reached, where that is through a proxy, as `github=https://one.example.com,bitbucket=https://two.example.com`; see docs/importing.md.',
   ),
+  TRACKER_KEYS_URL: optional(
+    httpUrl,
+    'Address below which the cloud of issue trackers keeps the keys it signs installations of the app with. Unset: `https://connect-install-keys.atlassian.com`.',
+  ),
   PLAN: oneOf(plans, 'ultimate', 'Which features are on.'),
   ROLES: {
     ...optional(roleList, 'What this program does, separated by commas: `web`, `tasks`, `runner`.'),
@@ -276,6 +280,7 @@ export interface Config {
   readonly chatAppUrl: URL | undefined
   /** By host, of those that are not reached where everybody reaches them. */
   readonly importHosts: Readonly<Partial<Record<'github' | 'bitbucket', string>>>
+  readonly trackerKeysUrl: URL | undefined
   readonly ldapConfig: string | undefined
   readonly oidcConfig: string | undefined
   readonly mail: {
@@ -339,6 +344,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     importHosts: read('IMPORT_HOSTS') ?? {},
     captchaUrl: read('CAPTCHA_URL'),
     chatAppUrl: read('CHAT_APP_URL'),
+    trackerKeysUrl: read('TRACKER_KEYS_URL'),
     ldapConfig: read('LDAP_CONFIG'),
     oidcConfig: read('OIDC_CONFIG'),
     mail: { smtp: read('SMTP_URL'), from: read('MAIL_FROM') },

@@ -2098,6 +2098,29 @@ export interface Topics {
   updated_at: Generated<Timestamp>;
 }
 
+export interface TrackerInstallations {
+  base_url: string;
+  client_key: string;
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  instance_url: string | null;
+  shared_secret: string;
+  updated_at: Generated<Timestamp>;
+}
+
+export interface TrackerPublicKeys {
+  expires_at: Timestamp;
+  id: string;
+  pem: string;
+}
+
+export interface TrackerSubscriptions {
+  created_at: Generated<Timestamp>;
+  id: Generated<number>;
+  installation_id: number;
+  namespace_id: number;
+}
+
 export interface Uploads {
   created_at: Generated<Timestamp>;
   digest: string;
@@ -2477,6 +2500,9 @@ export interface DB {
   timelogs: Timelogs;
   todos: Todos;
   topics: Topics;
+  tracker_installations: TrackerInstallations;
+  tracker_public_keys: TrackerPublicKeys;
+  tracker_subscriptions: TrackerSubscriptions;
   uploads: Uploads;
   user_addresses: UserAddresses;
   user_emails: UserEmails;

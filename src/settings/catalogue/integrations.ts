@@ -22,18 +22,17 @@ export const integrationSettings = {
   tracker_connect_application_key: textOrNull(
     null,
     'OAuth application the issue-tracker app signs in with.',
-    { longest: 255, vendor: 'jira_connect_application_key', needs: 'issue-tracker cloud app' },
+    { longest: 255, vendor: 'jira_connect_application_key' },
   ),
   tracker_connect_public_key_storage_enabled: flag(
     false,
     'Lets this instance store public keys for the issue-tracker app.',
-    { strict: true, vendor: 'jira_connect_public_key_storage_enabled', needs: 'issue-tracker cloud app' },
+    { strict: true, vendor: 'jira_connect_public_key_storage_enabled' },
   ),
   tracker_connect_proxy_url: textOrNull(null, 'Another instance used as proxy for the issue-tracker app.', {
     longest: 255,
     format: httpUrl,
     vendor: 'jira_connect_proxy_url',
-    needs: 'issue-tracker cloud app',
   }),
   tracker_connect_additional_audience_url: textOrNull(
     null,
@@ -42,7 +41,6 @@ export const integrationSettings = {
       longest: 255,
       format: httpUrl,
       vendor: 'jira_connect_additional_audience_url',
-      needs: 'issue-tracker cloud app',
     },
   ),
   chat_app_enabled: flag(false, 'Turns the chat app on.', {

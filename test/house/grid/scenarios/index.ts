@@ -48,6 +48,7 @@ import { sessionScenarios } from './sessions.ts'
 import { tokenScenarios } from './tokens.ts'
 import { triggerScenarios } from './triggers.ts'
 import { terraformScenarios } from './terraform.ts'
+import { trackerAppScenarios } from './tracker-app.ts'
 import { topicScenarios } from './topics.ts'
 import { todoScenarios } from './todos.ts'
 import { templateScenarios } from './templates.ts'
@@ -61,6 +62,7 @@ import { wikiScenarios } from './wikis.ts'
 
 export const scenarios: Scenarios = {
   ...chatAppScenarios,
+  ...trackerAppScenarios,
   ...ciLintScenarios,
   ...containerRegistryScenarios,
   ...customAttributeScenarios,
