@@ -27,6 +27,7 @@ beforeAll(async () => {
   await world.user({ username: author.username })
   await fillRequests()
   await fillFiles()
+  await fillRest()
 })
 afterAll(() => stack.disposeAsync())
 
@@ -118,6 +119,22 @@ async function fillFiles(): Promise<void> {
   expect(put.status).toBe(200)
   const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${large.length}\n`
   await from.commit('main', { 'large.bin': pointer })
+}
+
+async function fillRest(): Promise<void> {
+  const { root } = source
+  const release = {
+    ...{ tag_name: 'v1', ref: 'main', name: 'One', description: 'The first', milestones: ['First'] },
+    assets: { links: [{ name: 'Site', url: 'https://example.com/', link_type: 'package' }] },
+  }
+  expectStatus(await root.post(`${from.base}/releases`, release), 201)
+  const badge = {
+    link_url: 'https://example.com/%{project_id}',
+    image_url: 'https://example.com/x.svg',
+    name: 'B',
+  }
+  expectStatus(await root.post(`${from.base}/badges`, badge), 201)
+  expectStatus(await root.post(`${from.base}/protected_tags`, { name: 'v*', create_access_level: 40 }), 201)
 }
 
 /** Of the project that it has become. */
@@ -262,6 +279,22 @@ describe.each([
     expect(notes.map(({ body }) => body as string)).toContain(`See ![it](/uploads/${secret!}/a_picture.png)`)
     const file = await world.root.get(`${base}/repository/files/large.bin/raw?ref=main&lfs=true`)
     expect(file.text).toBe(large)
+  })
+
+  test('brings releases, badges, and rules for tags', async () => {
+    expect(await list('/releases')).toMatchObject([
+      {
+        ...{ tag_name: 'v1', name: 'One', description: 'The first', author: { username: 'root' } },
+        commit: { id: expect.stringMatching(/^[0-9a-f]{40}$/) },
+        milestones: [{ title: 'First' }],
+        assets: { links: [{ name: 'Site', url: 'https://example.com/', link_type: 'package' }] },
+      },
+    ])
+    const badges = (await list('/badges')).filter(({ kind }) => kind === 'project')
+    expect(badges).toMatchObject([{ name: 'B', link_url: 'https://example.com/%{project_id}' }])
+    expect(await list('/protected_tags')).toMatchObject([
+      { name: 'v*', create_access_levels: [{ access_level: 40 }] },
+    ])
   })
 
   test('brings requests that go on: numbers, threads, merges', async () => {

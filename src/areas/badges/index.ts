@@ -34,6 +34,8 @@ const RenderedBadge = Fields(shownUrls)
 
 const checks: readonly Check[] = ['params', 'credentials', 'subject', 'may', 'record']
 
+export { checkUrls as checkBadgeUrls } from './rendered.ts'
+
 export interface BadgeServices {
   readonly db: Database
   readonly places: RepositoryPlaces

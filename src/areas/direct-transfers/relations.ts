@@ -18,9 +18,12 @@ const stages: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
     labels: 3,
     milestones: 3,
     kept_commits: 3,
+    badges: 3,
     issues: 4,
+    releases: 4,
     wiki: 4,
     merge_requests: 5,
+    protected_tags: 6,
     protected_branches: 6,
   },
 }

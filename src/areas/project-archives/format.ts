@@ -15,7 +15,16 @@ import { fileRelations, isFileOf } from './files.ts'
 
 export const formatVersion = '1.0'
 
-export const relations = ['labels', 'milestones', 'issues', 'merge_requests', 'protected_branches'] as const
+export const relations = [
+  'labels',
+  'milestones',
+  'issues',
+  'merge_requests',
+  'releases',
+  'badges',
+  'protected_branches',
+  'protected_tags',
+] as const
 export type RelationName = (typeof relations)[number]
 
 export const bundles = { project: 'project.bundle', kept: 'kept.bundle', wiki: 'wiki.bundle' } as const
@@ -163,10 +172,42 @@ export interface ProtectedBranchRecord {
   }[]
 }
 
+export interface ProtectedTagRecord {
+  readonly name: string
+  readonly levels: readonly number[]
+}
+
+export interface ReleaseRecord {
+  readonly tag: string
+  readonly name: string | null
+  readonly description: string | null
+  readonly sha: Oid
+  readonly author: string | null
+  readonly created_at: string
+  readonly released_at: string
+  /** Numbers, of the project itself. */
+  readonly milestones: readonly number[]
+  readonly links: readonly {
+    readonly name: string
+    readonly url: string
+    readonly filepath: string | null
+    readonly link_type: string
+  }[]
+}
+
+export interface BadgeRecord {
+  readonly name: string | null
+  readonly link_url: string
+  readonly image_url: string
+}
+
 export interface Records {
   readonly labels: LabelRecord
   readonly milestones: MilestoneRecord
   readonly issues: IssueRecord
   readonly merge_requests: MergeRequestRecord
+  readonly releases: ReleaseRecord
+  readonly badges: BadgeRecord
   readonly protected_branches: ProtectedBranchRecord
+  readonly protected_tags: ProtectedTagRecord
 }

@@ -120,7 +120,10 @@ async function fill(
   }
   const requests = fileOf('merge_requests')
   if (requests !== undefined) await takeMergeRequests(room, await stand(), target, requests)
-  await db.transaction((tx) => take(tx, 'protected_branches'))
+  await db.transaction(async (tx) => {
+    for (const relation of ['releases', 'badges', 'protected_branches', 'protected_tags'] as const)
+      await take(tx, relation)
+  })
 }
 
 function parseProject(text: string) {

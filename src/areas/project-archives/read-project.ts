@@ -102,6 +102,32 @@ function sourceOf(relation: RelationName, projectId: number): Source {
             where v.merge_request_id = r.id), '[]'),
           'discussions', ${discussionsOf('MergeRequest', sql`r.id`)})`,
       }
+    case 'releases':
+      return {
+        from: sql`from releases r where r.project_id = ${projectId}`,
+        id: sql`r.id`,
+        record: sql`json_build_object('tag', r.tag, 'name', r.name, 'description', r.description, 'sha', r.sha,
+          'author', ${username(sql`r.author_id`)}, 'created_at', r.created_at, 'released_at', r.released_at,
+          'milestones', coalesce((select json_agg(m.iid order by m.iid) from release_milestones x
+            join milestones m on m.id = x.milestone_id and m.project_id = r.project_id
+            where x.release_id = r.id), '[]'),
+          'links', coalesce((select json_agg(json_build_object('name', l.name, 'url', l.url, 'filepath', l.filepath,
+            'link_type', l.link_type) order by l.id) from release_links l where l.release_id = r.id), '[]'))`,
+      }
+    case 'badges':
+      return {
+        from: sql`from badges b where b.project_id = ${projectId}`,
+        id: sql`b.id`,
+        record: sql`json_build_object('name', b.name, 'link_url', b.link_url, 'image_url', b.image_url)`,
+      }
+    case 'protected_tags':
+      return {
+        from: sql`from protected_tags t where t.project_id = ${projectId}`,
+        id: sql`t.id`,
+        record: sql`json_build_object('name', t.name, 'levels', coalesce((
+          select json_agg(l.access_level order by l.id) from protected_tag_create_levels l
+          where l.protected_tag_id = t.id and l.access_level is not null), '[]'))`,
+      }
     case 'protected_branches':
       return {
         from: sql`from protected_branches b where b.project_id = ${projectId}`,

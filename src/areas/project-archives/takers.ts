@@ -1,10 +1,12 @@
 import type { Tx } from '../../kernel/db/index.ts'
 import * as check from './check-records.ts'
+import { checkBadge, checkProtectedTag, checkRelease } from './check-releases.ts'
 import type { RelationName } from './format.ts'
 import type { Relink } from './links.ts'
 import { batches, type Taken } from './read-records.ts'
 import type { Target } from './target.ts'
 import * as write from './write-project.ts'
+import { writeBadges, writeProtectedTags, writeReleases } from './write-releases.ts'
 
 /** Records of a relation that lie in a file, and where it is told what became of them. */
 export interface RecordFile {
@@ -42,6 +44,9 @@ export const takers: Readonly<{ [Name in Exclude<RelationName, 'merge_requests'>
   labels: taking(check.checkLabel, write.writeLabels),
   milestones: taking(check.checkMilestone, write.writeMilestones),
   issues: taking(check.checkIssue, write.writeIssues),
+  releases: taking(checkRelease, writeReleases),
+  badges: taking(checkBadge, writeBadges),
+  protected_tags: taking(checkProtectedTag, writeProtectedTags),
   protected_branches: taking(
     check.checkProtectedBranch,
     write.writeProtectedBranches,

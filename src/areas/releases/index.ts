@@ -10,6 +10,7 @@ import { leadingEndpoints } from './routes-latest.ts'
 
 export { releaseLink, sourcesOf } from './entities.ts'
 export type { ReleaseEvent } from './news.ts'
+export { checkLink as checkReleaseLink } from './rules.ts'
 
 export interface ReleaseServices {
   readonly db: Database
