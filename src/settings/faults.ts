@@ -1,5 +1,7 @@
 import { invalid, invalidParameters } from '../kernel/errors/index.ts'
 
+export const blank = "can't be blank"
+
 /**
  * What is wrong with a change. What breaks the form of a parameter is told alone, as `{"error": ...}`; only values of
  * the right form are held against the rules, `{"message": {...}}` (completions of part 3, section 4).
@@ -14,6 +16,8 @@ export class Faults {
 
   rule(attribute: string, text: string): void {
     const texts = (this.#rules[attribute] ??= [])
+    // What was refused is not missing as well.
+    if (texts.length > 0 && text === blank) return
     if (!texts.includes(text)) texts.push(text)
   }
 

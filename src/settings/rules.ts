@@ -1,7 +1,7 @@
 import { parseDuration } from '../kernel/lib/duration.ts'
 import type { SettingName, SettingValues } from './catalogue/index.ts'
 import { certificateFault } from './client-certificate.ts'
-import type { Faults } from './faults.ts'
+import { blank, type Faults } from './faults.ts'
 import { integrationNames } from './integration-names.ts'
 import { domainName } from './formats.ts'
 
@@ -25,7 +25,7 @@ function needed(by: SettingName, ...names: readonly SettingName[]): Rule {
     on: [by, ...names],
     check(values, add) {
       if (values[by] !== true) return
-      for (const name of names) if (values[name] === null || values[name] === '') add(name, "can't be blank")
+      for (const name of names) if (values[name] === null || values[name] === '') add(name, blank)
     },
   }
 }
@@ -50,6 +50,8 @@ const rules: readonly Rule[] = [
   needed('diagramrender_enabled', 'diagramrender_url'),
   needed('codenav_enabled', 'codenav_url'),
   needed('telemetry_enabled', 'telemetry_collector_hostname'),
+  needed('gitpod_enabled', 'gitpod_url'),
+  needed('eks_integration_enabled', 'eks_account_id'),
   needed(
     'chat_app_enabled',
     'chat_app_id',
@@ -101,7 +103,7 @@ const rules: readonly Rule[] = [
   {
     on: keyRestrictions,
     check(values, add) {
-      if (keyRestrictions.every((name) => values[name] === -1)) add('allowed_key_types', "can't be blank")
+      if (keyRestrictions.every((name) => values[name] === -1)) add('allowed_key_types', blank)
     },
   },
   {
@@ -150,7 +152,7 @@ const rules: readonly Rule[] = [
     on: ['default_artifacts_expire_in'],
     check(values, add) {
       if (values.default_artifacts_expire_in === '') {
-        add('default_artifacts_expire_in', "can't be blank")
+        add('default_artifacts_expire_in', blank)
       }
     },
   },
@@ -160,7 +162,7 @@ const rules: readonly Rule[] = [
       if (values.default_preferred_language === '') {
         add('default_preferred_language', 'is not included in the list')
       }
-      if (values.geo_node_allowed_ips === '') add('geo_node_allowed_ips', "can't be blank")
+      if (values.geo_node_allowed_ips === '') add('geo_node_allowed_ips', blank)
     },
   },
   {
@@ -182,7 +184,7 @@ const rules: readonly Rule[] = [
     check(values, add) {
       const token = values.static_objects_external_storage_auth_token
       if (values.static_objects_external_storage_url !== null && token === null) {
-        add('static_objects_external_storage_auth_token', "can't be blank")
+        add('static_objects_external_storage_auth_token', blank)
       }
     },
   },

@@ -127,6 +127,24 @@ describe('rules between settings', () => {
     [{ codenav_enabled: true }, { error: 'codenav_url is missing' }],
     [{ sourcegraph_enabled: true }, { error: 'codenav_url is missing' }],
     [{ codenav_enabled: true, codenav_url: null }, { message: { codenav_url: ["can't be blank"] } }],
+    [{ gitpod_enabled: true, gitpod_url: '' }, { message: { gitpod_url: ["can't be blank"] } }],
+    [
+      { gitpod_enabled: true, gitpod_url: 'javascript:alert(1)' },
+      { message: { gitpod_url: ['is blocked: Only allowed schemes are http, https'] } },
+    ],
+    [
+      { asset_proxy_enabled: true, asset_proxy_url: 'x', asset_proxy_secret_key: 'y' },
+      { message: { asset_proxy_url: ['is not a valid URL'] } },
+    ],
+    [
+      {
+        eks_integration_enabled: true,
+        eks_account_id: '',
+        eks_access_key_id: null,
+        eks_secret_access_key: null,
+      },
+      { message: { eks_account_id: ["can't be blank"] } },
+    ],
     [
       { chat_app_enabled: true, chat_app_id: 'x', chat_app_secret: 'y' },
       { error: 'chat_app_signing_secret is missing, chat_app_verification_token is missing' },

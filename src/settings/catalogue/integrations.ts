@@ -120,6 +120,7 @@ export const integrationSettings = {
     },
   ),
   gitpod_url: textOrNull(null, 'Address of the host of these environments. Clients open it.', {
+    format: httpUrl,
     needs: 'development environment host',
   }),
   grafana_enabled: flag(false, 'Link to the metrics dashboard.', { strict: true, recorded: true }),
