@@ -168,16 +168,20 @@ describe('rules of a project', () => {
   test('are there on paid plans only', async () => {
     const ci = await deployed()
     const developer = await world.member(ci, 'developer')
-    await protect(ci)
+    await protect(ci, { ...maintainers, required_approval_count: 1 })
     const free = await world.sibling({ PLAN: 'free' })
     expect((await world.root.get(`${free.address}/api/v4${rulesOf(ci)}`)).status).toBe(403)
     const { job } = await run(ci, developer)
-    expect(job['status']).toBe('failed')
+    expect(job['status']).toBe('manual')
+    expect(await deploymentOf(ci, job)).toMatchObject({ status: 'blocked' })
     const started = expectStatus(
       await developer.post(`${free.address}/api/v4/projects/${ci.id}/pipeline`, { ref: 'free' }),
       201,
     )
-    expect(await jobOf(ci, started)).toMatchObject({ status: 'pending' })
+    const unhindered = await jobOf(ci, started)
+    expect(unhindered).toMatchObject({ status: 'pending' })
+    expect(await deploymentOf(ci, unhindered)).toMatchObject({ status: 'created' })
+    expectStatus(await developer.post(`${free.address}/api/v4/projects/${ci.id}/jobs/${idOf(job)}/play`), 200)
   })
 })
 

@@ -128,7 +128,12 @@ export async function remove(db: Writer, id: number): Promise<void> {
   await sql`delete from deployments d where d.id = ${id}`.execute(db)
 }
 
-/** What a deployment is while its job is in some status. */
+/** Whether deployments may have to be approved at all. */
+interface Asking {
+  readonly approvals: boolean
+}
+
+/** What a deployment is while its job is in some status. `pending`: approvals that it waits for. */
 function statusOf(job: RawBuilder<unknown>, pending: RawBuilder<unknown>): RawBuilder<string> {
   return sql`case
     when ${job} in ('running', 'canceling') then 'running'
@@ -138,7 +143,12 @@ function statusOf(job: RawBuilder<unknown>, pending: RawBuilder<unknown>): RawBu
 }
 
 /** A deployment for each latest job of the pipeline that deploys and has none yet. */
-export async function addMissing(tx: Tx, projectId: number, pipelineId: number): Promise<void> {
+export async function addMissing(
+  tx: Tx,
+  { projectId, pipelineId }: { readonly projectId: number; readonly pipelineId: number },
+  { approvals }: Asking,
+): Promise<void> {
+  const pending = approvals ? sql`pending_approvals(fresh.environment_id, null)` : sql`0`
   await sql`
     with fresh as (
       select j.id, j.user_id, j.ref, j.tag, j.status, p.sha, e.id as environment_id,
@@ -158,7 +168,7 @@ export async function addMissing(tx: Tx, projectId: number, pipelineId: number):
     insert into deployments (project_id, iid, environment_id, job_id, by_job, user_id, status, ref, tag, sha, on_stop,
       finished_at)
     select ${projectId}, counter.last_iid - wanted.number + fresh.place, fresh.environment_id, fresh.id, true,
-      fresh.user_id, ${statusOf(sql`fresh.status`, sql`pending_approvals(fresh.environment_id, null)`)}, fresh.ref, fresh.tag, fresh.sha, fresh.on_stop,
+      fresh.user_id, ${statusOf(sql`fresh.status`, pending)}, fresh.ref, fresh.tag, fresh.sha, fresh.on_stop,
       case when fresh.status in ${ended} then now() end
     from fresh, wanted, counter`.execute(tx)
 }
@@ -167,10 +177,16 @@ export async function addMissing(tx: Tx, projectId: number, pipelineId: number):
  * Brings the deployments of a pipeline to what their jobs are. Answers the jobs, of those and of `changed`, after whose
  * success the environment is another one.
  */
-export async function follow(tx: Tx, pipelineId: number, changed: readonly number[]): Promise<number[]> {
+export async function follow(
+  tx: Tx,
+  pipelineId: number,
+  changed: readonly number[],
+  { approvals }: Asking,
+): Promise<number[]> {
+  const pending = approvals ? sql`pending_approvals(o.environment_id, o.id)` : sql`0`
   const { rows: found } = await sql<{ id: number }>`
     with wanted as (
-      select j.id, ${statusOf(sql`j.status`, sql`pending_approvals(o.environment_id, o.id)`)} as status
+      select j.id, ${statusOf(sql`j.status`, pending)} as status
       from ci_jobs j join deployments o on o.job_id = j.id where j.pipeline_id = ${pipelineId}
     ), moved as (
       update deployments d set status = w.status, updated_at = now(),

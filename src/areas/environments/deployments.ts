@@ -40,11 +40,12 @@ export const deployments = (plan: Plan): Deployments => ({
       projectId,
       [...wanted.values()].filter(({ name }) => nameFault(name) === undefined),
     )
-    await store.addMissing(tx, projectId, pipelineId)
+    await store.addMissing(tx, { projectId, pipelineId }, { approvals: protects(plan) })
   },
-  again: (tx, { projectId, pipelineId }) => store.addMissing(tx, projectId, pipelineId),
+  again: (tx, of) => store.addMissing(tx, of, { approvals: protects(plan) }),
   async follow(tx: Tx, pipelineId, changed) {
-    for (const job of await store.follow(tx, pipelineId, changed)) await enqueue(tx, settle, { job })
+    const followed = await store.follow(tx, pipelineId, changed, { approvals: protects(plan) })
+    for (const job of followed) await enqueue(tx, settle, { job })
   },
 })
 
