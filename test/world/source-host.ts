@@ -90,9 +90,11 @@ export class SourceHost implements AsyncDisposable {
       reply.writeHead(401, { 'content-type': 'application/json', 'www-authenticate': 'Basic' }).end('{}')
       return
     }
-    const [, repository] = /^(\/.+\.git)\/(?:info\/refs|git-upload-pack)$/.exec(url.pathname) ?? []
+    const [, repository] = /^(\/.+\.git(?:\/wiki)?)\/(?:info\/refs|git-upload-pack)$/.exec(url.pathname) ?? []
     if (repository !== undefined && this.answers[url.pathname] === undefined) {
-      await this.#git(path.join(this.folder, repository), request, reply)
+      // Some hosts have wikis below the addresses of their repositories.
+      const place = repository.replace(/\.git\/wiki$/, '.wiki.git')
+      await this.#git(path.join(this.folder, place), request, reply)
       return
     }
     const answer = this.answers[url.pathname]

@@ -2,6 +2,8 @@ import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import { enqueue, LeasedWork, type Schedule, type Task } from '../../tasks/index.ts'
 import { removeLeftFolders } from '../project-archives/index.ts'
 import { wakeTask } from './begin.ts'
+import { bitbucketEndpoints } from './bitbucket/routes.ts'
+import { bitbucketServerEndpoints } from './bitbucket-server/routes.ts'
 import { githubEndpoints } from './github/routes.ts'
 import { settingsOf } from './hosts.ts'
 import { runStep } from './run.ts'
@@ -40,7 +42,7 @@ export function hostImports(services: HostImportServices): {
     run: (step, signal) => runStep(room, step, signal),
   })
   return {
-    endpoints: githubEndpoints(room),
+    endpoints: [...githubEndpoints(room), ...bitbucketServerEndpoints(room), ...bitbucketEndpoints(room)],
     tasks: [
       { name: wakeTask, run: () => work.wake() },
       { name: tidying, run: () => removeLeftFolders(room.workplace, day) },

@@ -11,6 +11,8 @@ export interface Account {
   /** By which it is told from all others. */
   readonly login: string
   readonly name: string
+  /** Where answers of the host tell it with every account. */
+  readonly email?: string | null
 }
 
 /** What shows whose an account is. */
@@ -85,7 +87,7 @@ export async function findPeople(
   const found: Known[] = []
   for (const account of wanted.values()) {
     const proof = await prove(account)
-    found.push({ ...account, ...(await whose(room, step, actor, proof)) })
+    found.push({ login: account.login, name: account.name, ...(await whose(room, step, actor, proof)) })
   }
   await db.transaction((tx) => remember(tx, step.importId, found))
   return new People(actor.user!.id, [...cached.rows, ...found])

@@ -195,8 +195,8 @@ interface Stats {
 const mostFailed = 100
 
 async function note(tx: Tx, { importId, projectId, relation }: Step, report: Report): Promise<void> {
-  // One at a time: the last one of two has to see that it is.
-  await sql`select from host_imports where id = ${importId} for update`.execute(tx)
+  // One at a time: the last one of two has to see that it is. Rows that name the import may be written meanwhile.
+  await sql`select from host_imports where id = ${importId} for no key update`.execute(tx)
   const { fetched = 0, imported = 0, failures = [] } = report
   if (projectId === null || (fetched === 0 && imported === 0 && failures.length === 0)) return
   const { rows } = await sql<{ stats: Partial<Stats>; failed: Failure[] }>`

@@ -1,3 +1,5 @@
+import { bitbucketServerTakers } from './bitbucket-server/relations.ts'
+import { bitbucketTakers } from './bitbucket/relations.ts'
 import { HostFault } from './faults.ts'
 import { githubTakers } from './github/relations.ts'
 import type { HostKind } from './hosts.ts'
@@ -9,8 +11,8 @@ export type Taker = (room: HostImportRoom, step: Step, signal: AbortSignal) => P
 
 const takers: Readonly<Record<HostKind, Readonly<Record<string, Taker>>>> = {
   github: githubTakers,
-  bitbucket: {},
-  bitbucket_server: {},
+  bitbucket: bitbucketTakers,
+  bitbucket_server: bitbucketServerTakers,
 }
 
 export function takerOf({ kind, relation }: Step): Taker {

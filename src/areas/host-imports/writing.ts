@@ -11,7 +11,7 @@ export interface HostNote extends BroughtNote {
   readonly number: number
   readonly of?: 'Issue' | 'MergeRequest'
   /** The note that it answers. */
-  readonly replyTo?: string | null
+  readonly replyTo?: string | null | undefined
 }
 
 type Anchor = Awaited<ReturnType<typeof anchorOfBrought>>

@@ -24,19 +24,16 @@ export const importSettings = {
     min: 1,
     strict: true,
     vendor: 'concurrent_github_import_jobs_limit',
-    needs: 'source host of importer A',
   }),
   concurrent_importer_b_import_jobs_limit: int(100, 'Most importer B (cloud) jobs run at once.', {
     min: 1,
     strict: true,
     vendor: 'concurrent_bitbucket_import_jobs_limit',
-    needs: 'source host of importer B',
   }),
   concurrent_importer_b_server_import_jobs_limit: int(100, 'Most importer B (server) jobs run at once.', {
     min: 1,
     strict: true,
     vendor: 'concurrent_bitbucket_server_import_jobs_limit',
-    needs: 'source host of importer B (server)',
   }),
   max_export_size: int(
     0,
@@ -85,6 +82,5 @@ export const importSettings = {
   allow_contribution_mapping_to_admins: flag(
     false,
     'Lets imported contributions be mapped to administrators.',
-    { recorded: true },
   ),
 }

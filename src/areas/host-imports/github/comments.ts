@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { nextNumber } from '../numbers.ts'
 import type { NewStep } from '../step-store.ts'
 import * as store from '../step-store.ts'
 import { quoted } from '../texts.ts'
@@ -123,32 +123,16 @@ async function pageOfEach(
 ): Promise<{ readonly entries: readonly unknown[]; readonly further: NewStep[] }> {
   const { client, step } = work
   const [at, rest = ''] = step.cursor.split(' ', 2)
-  const number = at === '' ? await numberAfter(work, kind, 0) : Number(at)
+  const number = at === '' ? await nextNumber(work, kind, 0) : Number(at)
   if (number === undefined) return { entries: [], further: [] }
   const first = `/repos/${step.fullName}${list(number)}?per_page=${pageSizeOf(work)}`
   const { entries, headers } = await client.list(rest === '' ? first : client.within(rest))
   const next = client.nextOf(headers)
-  const following = next === '' ? await numberAfter(work, kind, number) : number
+  const following = next === '' ? await nextNumber(work, kind, number) : number
   const { stage, relation } = step
   const further =
     following === undefined
       ? []
       : [{ stage, relation, number: step.number + 1, cursor: `${following} ${next}`.trimEnd() }]
   return { entries, further }
-}
-
-/** The number of the next one that has been brought. */
-async function numberAfter(
-  { room, project }: Work,
-  kind: Kind | 'any',
-  after: number,
-): Promise<number | undefined> {
-  const { rows } = await sql<{ iid: number | null }>`
-    select least(
-      (select min(m.iid) from merge_requests m where m.project_id = ${project.id} and m.iid > ${after}),
-      (select min(i.iid) from issues i
-        where ${kind === 'any'} and i.project_id = ${project.id} and i.iid > ${after})) as iid`.execute(
-    room.db.writer,
-  )
-  return rows[0]?.iid ?? undefined
 }

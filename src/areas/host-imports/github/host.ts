@@ -1,8 +1,9 @@
 import { recordReader, RecordFault } from '../../project-archives/index.ts'
 import { HostClient } from '../client.ts'
 import { HostFault } from '../faults.ts'
-import type { Credentials, PublicHosts } from '../hosts.ts'
-import { credentialsContext, type HostImportRoom } from '../services.ts'
+import { credentialsOf } from '../credentials.ts'
+import type { PublicHosts } from '../hosts.ts'
+import type { HostImportRoom } from '../services.ts'
 import type { Step } from '../step-store.ts'
 import type { GitPlace } from '../code.ts'
 import type { SourceProject } from '../begin.ts'
@@ -35,14 +36,13 @@ export function clientOf(
   return new HostClient(outbound, { base: addressesOf(importHosts, address).api, headers }, signal)
 }
 
-export function tokenOf({ cipher }: Pick<HostImportRoom, 'cipher'>, { credentials }: Step): string {
-  return (JSON.parse(cipher.open(credentials, credentialsContext)) as Credentials).secret
-}
-
 /** Where the repository, or its wiki, is cloned from: never what an answer says, which may be anywhere. */
 export function gitPlaceOf(room: HostImportRoom, step: Step, suffix: '' | '.wiki'): GitPlace {
   const { web } = addressesOf(room.importHosts, step.address)
-  return { url: `${web}/${step.fullName}${suffix}.git`, credentials: { secret: tokenOf(room, step) } }
+  return {
+    url: `${web}/${step.fullName}${suffix}.git`,
+    credentials: { secret: credentialsOf(room, step).secret },
+  }
 }
 
 const fullNameForm = /^(?!\.{1,2}\/)[\w.-]{1,100}\/(?!\.{1,2}$)[\w.-]{1,100}$/

@@ -8,6 +8,7 @@ import {
 } from '../../project-archives/index.ts'
 import type { Account } from '../people.ts'
 import { longestName, longestText, prose, shaOf, timeOrNull, type Raw } from '../shapes.ts'
+import type { Side } from '../requests.ts'
 import { labelTitle, titleOf } from '../texts.ts'
 
 const { objectOf, listOf, text, whole, time } = recordReader
@@ -96,13 +97,6 @@ export interface PullRequest extends Issue {
   readonly draft: boolean
   readonly head: Side
   readonly base: Side
-}
-
-interface Side {
-  readonly sha: string
-  readonly branch: string
-  /** Of the repository that the branch is in; null where that is gone. */
-  readonly repository: string | null
 }
 
 function sideOf(value: unknown): Side {

@@ -5,8 +5,9 @@ import type { HostImportRoom } from '../services.ts'
 import type { NewStep, Step } from '../step-store.ts'
 import type { Taker } from '../takers.ts'
 import { isMissing } from '../client.ts'
+import { credentialsOf } from '../credentials.ts'
 import { standingOf, type Work } from '../work.ts'
-import { clientOf, tokenOf } from './host.ts'
+import { clientOf } from './host.ts'
 
 const { objectOf } = recordReader
 
@@ -14,7 +15,7 @@ const { objectOf } = recordReader
 export function taking(take: (work: Work) => Promise<void>): Taker {
   return async (room: HostImportRoom, step: Step, signal: AbortSignal) => {
     const { actor, subject: project } = await standingOf(room, step)
-    const client = clientOf(room, step.address, tokenOf(room, step), signal)
+    const client = clientOf(room, step.address, credentialsOf(room, step).secret, signal)
     await take({ room, step, signal, client, actor, project })
   }
 }
