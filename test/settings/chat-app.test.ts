@@ -253,7 +253,9 @@ describe('slash commands of a project', () => {
   test('a page asks only for what a chat gave, and of who is signed in', async () => {
     const page = pageIn(await textOf('issue new x', { user_id: 'U9', user_name: '<b>eve</b>' }))
     expect((await new Browser(world).get(page)).location).toContain('/users/sign_in?return_to=')
-    expect((await browser.get(page)).text).toContain('&lt;b&gt;eve&lt;/b&gt;')
+    const { text } = await browser.get(page)
+    expect(text).toContain('&lt;b&gt;eve&lt;/b&gt;')
+    expect(text).toContain(`<strong>${project.path_with_namespace}</strong>`)
     for (const token of ['', 'x', page.split('token=')[1]!.slice(1)])
       expect((await browser.get(`/-/profile/chat_names/new?token=${token}`)).status).toBe(404)
     const forged = await browser.post('/-/profile/chat_names', { authenticity_token: 'x' })

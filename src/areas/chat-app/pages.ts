@@ -71,7 +71,8 @@ export function mountChatNames(server: FastifyInstance, services: PageServices):
     const { token } = request.query
     const invitation = openInvitation(cipher, token)
     if (invitation === undefined) return problemPage(reply, 404, '../../..', tooLate)
-    const { chatName, chatId, teamDomain, teamId } = invitation
+    const { chatName, chatId, teamDomain, teamId, projectId } = invitation
+    const of = projectId === null ? undefined : await store.pathOf(db.reader, projectId)
     return sendFormPage(reply, 200, {
       title: 'Chat',
       root: '../../..',
@@ -79,6 +80,12 @@ export function mountChatNames(server: FastifyInstance, services: PageServices):
           <strong>${chatName ?? chatId}</strong> in the chat <strong>${teamDomain ?? teamId}</strong> asks to
           run commands as you, <strong>${visitor.user.username}</strong>.
         </p>
+        ${
+          of !== undefined &&
+          html`<p>
+            These are the commands of <strong>${of}</strong>: whoever maintains it says who gives them.
+          </p>`
+        }
         <p>Go on only if that is you, and you have just given a command there.</p>
         <form method="post" action="../chat_names">
           ${csrfField(visitor)}

@@ -56,6 +56,13 @@ export async function namesOf(db: Reader, userId: number): Promise<ChatNameRow[]
   return rows
 }
 
+/** What a project is called, where it still is there. */
+export async function pathOf(db: Reader, projectId: number): Promise<string | undefined> {
+  const { rows } = await sql<{ full_path: string }>`
+    select p.full_path from projects p where p.id = ${projectId}`.execute(db)
+  return rows[0]?.full_path
+}
+
 export async function unlink(tx: Tx, userId: number, id: number): Promise<void> {
   await sql`delete from chat_names c where c.id = ${id} and c.user_id = ${userId}`.execute(tx)
 }
