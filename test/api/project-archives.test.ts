@@ -210,12 +210,13 @@ describe('an archive', () => {
           request({ versions: [{ head: '--all', start: oid, created_at: at }] }),
           request({ versions: [{ head: oid, start: oid, created_at: at }], source_branch: '../x' }),
           request({ iid: -1 }),
+          request({ history: { times: [{ seconds: -5, spent_at: at, created_at: at }] } }),
         ].join('\n'),
       }),
     )
     expect(made).toMatchObject({ import_status: 'finished', stats: { imported: { merge_requests: 0 } } })
     const failed = made['failed_relations'] as Json[]
-    expect(failed.map(({ line }) => line as number).toSorted()).toEqual([1, 2, 3, 4, 5])
+    expect(failed.map(({ line }) => line as number).toSorted()).toEqual([1, 2, 3, 4, 5, 6])
     expect((await world.root.get(`/projects/${made['id'] as number}/merge_requests`)).body).toEqual([])
   })
 

@@ -123,6 +123,12 @@ async function fillFiles(): Promise<void> {
 
 async function fillRest(): Promise<void> {
   const { root } = source
+  for (const [on, of] of [
+    [author, from.one(1)],
+    [root, `${from.base}/issues/1`],
+  ] as const) {
+    expectStatus(await on.post(`${of}/add_spent_time`, { duration: '1h', summary: 'Reading' }), 201)
+  }
   const release = {
     ...{ tag_name: 'v1', ref: 'main', name: 'One', description: 'The first', milestones: ['First'] },
     assets: { links: [{ name: 'Site', url: 'https://example.com/', link_type: 'package' }] },
@@ -279,6 +285,23 @@ describe.each([
     expect(notes.map(({ body }) => body as string)).toContain(`See ![it](/uploads/${secret!}/a_picture.png)`)
     const file = await world.root.get(`${base}/repository/files/large.bin/raw?ref=main&lfs=true`)
     expect(file.text).toBe(large)
+  })
+
+  test('brings what happened to issues and requests, and the time that was spent', async () => {
+    for (const path of ['/merge_requests/1', '/issues/1'])
+      expect(await read(`${path}/time_stats`)).toMatchObject({ total_time_spent: 3600 })
+    const states = await list('/merge_requests/3/resource_state_events')
+    expect(states).toMatchObject([{ state: 'closed', user: { username: author.username } }])
+    const before = expectStatus(await source.root.get(`${from.one(3)}/resource_state_events`), 200) as Json[]
+    expect(states.map(({ created_at: at }) => at as string)).toEqual(
+      before.map(({ created_at: at }) => at as string),
+    )
+    expect(await list('/merge_requests/1/resource_milestone_events')).toMatchObject([
+      { action: 'add', milestone: { title: 'First' } },
+    ])
+    expect(await list('/merge_requests/1/resource_label_events')).toMatchObject([
+      { action: 'add', label: { name: 'bug' } },
+    ])
   })
 
   test('brings releases, badges, and rules for tags', async () => {

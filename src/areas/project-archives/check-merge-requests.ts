@@ -1,5 +1,6 @@
 import { branchRef } from '../../git/index.ts'
 import { checkDiscussion, type KnownCommit } from './check-discussions.ts'
+import { checkHistory } from './check-history.ts'
 import type { DiscussionRecord, MergeRequestRecord } from './format.ts'
 import { longestTitle, reader, RecordFault } from './record-reader.ts'
 
@@ -90,6 +91,7 @@ export function checkMergeRequest(value: unknown): CheckedRequest {
         created_at: time(version, 'created_at'),
       }
     }),
+    history: checkHistory(raw['history']),
     said: raw['discussions'],
   }
 }

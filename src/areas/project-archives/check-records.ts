@@ -6,6 +6,7 @@ import type {
   ProtectedBranchRecord,
 } from './format.ts'
 import { checkDiscussion } from './check-discussions.ts'
+import { checkHistory } from './check-history.ts'
 import { longestTitle, reader, RecordFault } from './record-reader.ts'
 
 const { objectOf, listOf, text, textOrNull, oneOf, whole, wholeOrNull, time, day } = reader
@@ -66,6 +67,7 @@ export function checkIssue(value: unknown): IssueRecord {
     milestone: wholeOrNull(raw, 'milestone', 1),
     labels: listOf(raw['labels'], 'labels', name),
     assignees: listOf(raw['assignees'], 'assignees', name),
+    history: checkHistory(raw['history']),
     discussions: listOf(raw['discussions'], 'discussions', (entry) => checkDiscussion(entry, undefined)),
   }
 }

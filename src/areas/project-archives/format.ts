@@ -94,6 +94,28 @@ export interface DiscussionRecord {
   readonly notes: readonly NoteRecord[]
 }
 
+interface Happened {
+  readonly user: string | null
+  readonly created_at: string
+}
+
+/** What happened to an issue or merge request, and the time that was spent on it. */
+export interface HistoryRecord {
+  readonly states: readonly (Happened & { readonly state: string })[]
+  /** `milestone`: its number; `state`: what the thing was then. */
+  readonly milestones: readonly (Happened & {
+    readonly action: string
+    readonly state: string
+    readonly milestone: number | null
+  })[]
+  readonly labels: readonly (Happened & { readonly action: string; readonly label: string | null })[]
+  readonly times: readonly (Happened & {
+    readonly seconds: number
+    readonly summary: string | null
+    readonly spent_at: string
+  })[]
+}
+
 export interface IssueRecord {
   readonly iid: number
   readonly title: string
@@ -114,6 +136,7 @@ export interface IssueRecord {
   readonly labels: readonly string[]
   readonly assignees: readonly string[]
   readonly discussions: readonly DiscussionRecord[]
+  readonly history: HistoryRecord
 }
 
 /** A push to the source of a merge request. */
@@ -160,6 +183,7 @@ export interface MergeRequestRecord {
   /** Oldest first. */
   readonly versions: readonly VersionRecord[]
   readonly discussions: readonly DiscussionRecord[]
+  readonly history: HistoryRecord
 }
 
 export interface ProtectedBranchRecord {

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Reader } from '../../kernel/db/index.ts'
+import { historyOf } from './read-history.ts'
 import type { ProjectRecord, Records, RelationName } from './format.ts'
 
 /** Records that are read at one time. */
@@ -69,6 +70,7 @@ function sourceOf(relation: RelationName, projectId: number): Source {
             where n.noteable_type = 'Issue' and n.noteable_id = i.id), '[]'),
           'assignees', coalesce((select json_agg(u.username order by u.username) from issue_assignees a
             join users u on u.id = a.user_id where a.issue_id = i.id), '[]'),
+          'history', ${historyOf('Issue', { id: sql`i.id`, projectId })},
           'discussions', ${discussionsOf('Issue', sql`i.id`)})`,
       }
     case 'merge_requests':
@@ -100,6 +102,7 @@ function sourceOf(relation: RelationName, projectId: number): Source {
           'versions', coalesce((select json_agg(json_build_object('head', v.head_sha, 'start', v.start_sha,
             'created_at', v.created_at) order by v.id) from merge_request_versions v
             where v.merge_request_id = r.id), '[]'),
+          'history', ${historyOf('MergeRequest', { id: sql`r.id`, projectId })},
           'discussions', ${discussionsOf('MergeRequest', sql`r.id`)})`,
       }
     case 'releases':

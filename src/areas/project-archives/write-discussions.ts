@@ -4,23 +4,17 @@ import type { Tx } from '../../kernel/db/index.ts'
 import type { DiscussionRecord } from './format.ts'
 import { signed, userNamed, type Target } from './target.ts'
 
-/** What was said about one thing, by its id here. */
-interface Discussed {
-  readonly id: number
-  readonly discussions: readonly DiscussionRecord[]
-}
-
-/** Of those records that were made here, under these ids. */
-export function discussionsOf(
+/** Those records that were made here, with their ids. */
+export function madeOf<Record extends { readonly iid: number }>(
   made: readonly { readonly id: number; readonly iid: number }[],
-  records: readonly { readonly iid: number; readonly discussions: readonly DiscussionRecord[] }[],
-): Discussed[] {
+  records: readonly Record[],
+): (Record & { readonly id: number })[] {
   const ids = new Map(made.map(({ id, iid }) => [iid, id]))
-  return records.flatMap(({ iid, discussions }) => {
-    const id = ids.get(iid)
+  return records.flatMap((record) => {
+    const id = ids.get(record.iid)
     // Of two records with one number only the first was taken.
-    ids.delete(iid)
-    return id === undefined ? [] : [{ id, discussions }]
+    ids.delete(record.iid)
+    return id === undefined ? [] : [{ ...record, id }]
   })
 }
 
@@ -29,7 +23,7 @@ export async function writeDiscussions(
   tx: Tx,
   target: Target,
   kind: 'Issue' | 'MergeRequest',
-  discussed: readonly Discussed[],
+  discussed: readonly { readonly id: number; readonly discussions: readonly DiscussionRecord[] }[],
 ): Promise<void> {
   const { projectId, asOthers } = target
   const rows = discussed.flatMap(({ id, discussions }) =>

@@ -2,9 +2,11 @@ import { sql } from 'kysely'
 import type { Actor, ProjectSubject } from '../../access/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import { noteClosing, type NewVersion } from '../merge-requests/index.ts'
+import { spentIn } from './check-history.ts'
 import type { MergeRequestRecord } from './format.ts'
 import { signed, userNamed, type Target } from './target.ts'
-import { discussionsOf, writeDiscussions } from './write-discussions.ts'
+import { madeOf, writeDiscussions } from './write-discussions.ts'
+import { writeHistory } from './write-history.ts'
 import { raise } from './write-project.ts'
 
 export type ReadyVersion = NewVersion & { readonly created_at: string }
@@ -24,8 +26,9 @@ export async function writeMergeRequests(
 ): Promise<void> {
   if (records.length === 0) return
   const { projectId, importerId, asOthers } = target
-  const rows = records.map(({ discussions: _, versions, latest, ...request }) => ({
+  const rows = records.map(({ discussions: _, history, versions, latest, ...request }) => ({
     ...request,
+    time_spent: spentIn(history),
     description: asOthers ? request.description : signed(request.description, request.author),
     ...{ head: latest.head, base: latest.base ?? null, start: latest.start },
     ...{ committers: latest.committerIds, unsigned: latest.unsigned },
@@ -41,7 +44,7 @@ export async function writeMergeRequests(
       select g.* from jsonb_to_recordset(${JSON.stringify(rows)}) g (iid bigint, title text, description text,
         state text, source_branch text, target_branch text, own_source boolean, squash boolean,
         remove_source_branch boolean, allow_collaboration boolean, discussion_locked boolean, merge_commit_sha text,
-        squash_commit_sha text, merged_sha text, time_estimate integer, created_at timestamptz,
+        squash_commit_sha text, merged_sha text, time_estimate integer, time_spent integer, created_at timestamptz,
         updated_at timestamptz, merged_at timestamptz, closed_at timestamptz, author text, merged_by text,
         closed_by text, milestone bigint, labels jsonb, assignees jsonb, reviewers jsonb, approvals jsonb,
         versions jsonb, head text, base text, start text, committers jsonb, unsigned boolean)
@@ -49,7 +52,7 @@ export async function writeMergeRequests(
       insert into merge_requests (iid, project_id, source_project_id, source_branch, target_branch, title, description,
         author_id, milestone_id, state, audience, head_sha, base_sha, start_sha, source_gone, squash,
         remove_source_branch, allow_collaboration, discussion_locked, merge_commit_sha, squash_commit_sha, merged_sha,
-        merge_user_id, closed_by_id, time_estimate, created_at, updated_at, prepared_at, merged_at, closed_at,
+        merge_user_id, closed_by_id, time_estimate, time_spent, created_at, updated_at, prepared_at, merged_at, closed_at,
         committer_ids, unsigned_commits)
       select g.iid, p.id, case when g.own_source then p.id end, g.source_branch, g.target_branch, g.title,
         g.description, ${userNamed(target, sql`g.author`)},
@@ -58,7 +61,7 @@ export async function writeMergeRequests(
         g.remove_source_branch, g.allow_collaboration, g.discussion_locked, g.merge_commit_sha, g.squash_commit_sha,
         g.merged_sha, case when g.merged_by is not null then ${userNamed(target, sql`g.merged_by`)} end,
         case when g.closed_by is not null then ${userNamed(target, sql`g.closed_by`)} end,
-        g.time_estimate, g.created_at, g.updated_at, g.created_at, g.merged_at, g.closed_at,
+        g.time_estimate, g.time_spent, g.created_at, g.updated_at, g.created_at, g.merged_at, g.closed_at,
         array(select c::bigint from jsonb_array_elements_text(g.committers) c), g.unsigned
       from given g join projects p on p.id = ${projectId} order by g.iid
       on conflict do nothing returning id, iid, state, description
@@ -98,7 +101,14 @@ export async function writeMergeRequests(
     update merge_requests r set version_id = (
       select max(v.id) from merge_request_versions v where v.merge_request_id = r.id)
     where r.id = any (${made.rows.map(({ id }) => id)}::bigint[])`.execute(tx)
-  await writeDiscussions(tx, target, 'MergeRequest', discussionsOf(made.rows, records))
+  const things = madeOf(made.rows, records)
+  await writeHistory(
+    tx,
+    target,
+    'MergeRequest',
+    things.map(({ id, history }) => ({ id, history })),
+  )
+  await writeDiscussions(tx, target, 'MergeRequest', things)
   for (const { id, state, description } of made.rows) {
     if (state === 'opened') await noteClosing(tx, actor, project, id, description)
   }

@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import { chosenIid, type Tx } from '../../kernel/db/index.ts'
 import type { IssueRecord, LabelRecord, MilestoneRecord, ProtectedBranchRecord } from './format.ts'
 import { signed, userNamed, type Target } from './target.ts'
-import { discussionsOf, writeDiscussions } from './write-discussions.ts'
+import { spentIn } from './check-history.ts'
+import { madeOf, writeDiscussions } from './write-discussions.ts'
+import { writeHistory } from './write-history.ts'
 
 export async function writeLabels(
   tx: Tx,
@@ -42,24 +44,25 @@ export async function writeMilestones(
 
 export async function writeIssues(tx: Tx, target: Target, records: readonly IssueRecord[]): Promise<void> {
   const { projectId, importerId, asOthers } = target
-  const rows = records.map(({ discussions: _, ...issue }) => ({
+  const rows = records.map(({ discussions: _, history, ...issue }) => ({
     ...issue,
+    time_spent: spentIn(history),
     description: asOthers ? issue.description : signed(issue.description, issue.author),
   }))
   const made = await sql<{ id: number; iid: number }>`
     with given as (
       select distinct on (g.iid) g.* from jsonb_to_recordset(${JSON.stringify(rows)}) g (iid bigint, title text,
         description text, state text, issue_type text, confidential boolean, due_date date, weight integer,
-        time_estimate integer, created_at timestamptz, updated_at timestamptz, closed_at timestamptz, author text,
-        milestone bigint, labels jsonb, assignees jsonb)
+        time_estimate integer, time_spent integer, created_at timestamptz, updated_at timestamptz,
+        closed_at timestamptz, author text, milestone bigint, labels jsonb, assignees jsonb)
       order by g.iid
     ), made as (
       insert into issues (iid, project_id, author_id, milestone_id, title, description, state, issue_type, confidential,
-        due_date, weight, time_estimate, created_at, updated_at, closed_at, relative_position)
+        due_date, weight, time_estimate, total_time_spent, created_at, updated_at, closed_at, relative_position)
       select g.iid, ${projectId}::bigint, ${userNamed(target, sql`g.author`)},
         (select m.id from milestones m where m.project_id = ${projectId} and m.iid = g.milestone),
         g.title, g.description, g.state, g.issue_type, g.confidential, g.due_date, g.weight, g.time_estimate,
-        g.created_at, g.updated_at, g.closed_at, g.iid * 1000
+        g.time_spent, g.created_at, g.updated_at, g.closed_at, g.iid * 1000
       from given g order by g.iid
       on conflict (project_id, iid) do nothing returning id, iid
     ), labelled as (
@@ -75,7 +78,14 @@ export async function writeIssues(tx: Tx, target: Target, records: readonly Issu
       where ${asOthers} or u.id = ${importerId}
     )
     select m.id, m.iid from made m`.execute(tx)
-  await writeDiscussions(tx, target, 'Issue', discussionsOf(made.rows, records))
+  const things = madeOf(made.rows, records)
+  await writeHistory(
+    tx,
+    target,
+    'Issue',
+    things.map(({ id, history }) => ({ id, history })),
+  )
+  await writeDiscussions(tx, target, 'Issue', things)
   await sql`
     update issues i set user_notes_count = x.user_notes from noteables x
     where x.kind = 'Issue' and x.target_id = i.id and i.project_id = ${projectId}
