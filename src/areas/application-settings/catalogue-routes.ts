@@ -1,4 +1,5 @@
 import { endpoint, instance } from '../../access/index.ts'
+import { paidPlans } from '../../kernel/config/index.ts'
 import {
   Fields,
   Flag,
@@ -18,7 +19,7 @@ const DescribedSetting = Fields({
   about: Text({ description: 'What one sees when it is changed' }),
   schema: Json({ description: 'Its type and bounds, as JSON Schema' }),
   default: Json({ description: 'Null where it is a secret' }),
-  plan: Nullable(OneOf(['premium', 'ultimate'], {})),
+  plan: Nullable(OneOf(paidPlans, {})),
   included: Flag({ description: 'Whether it counts with the plan of this instance' }),
   secret: Flag({ description: 'Whether it is written only' }),
   recorded: Flag({ description: 'Whether it is for clients to read, with no effect here' }),

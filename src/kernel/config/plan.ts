@@ -1,5 +1,6 @@
+export const paidPlans = ['premium', 'ultimate'] as const
 /** The plans, each with all that the ones before it have. */
-export const plans = ['free', 'premium', 'ultimate'] as const
+export const plans = ['free', ...paidPlans] as const
 export type Plan = (typeof plans)[number]
 
 /** Whether what needs `needed` is there under `plan`: the one comparison of plans. */
