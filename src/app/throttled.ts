@@ -2,9 +2,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller, PageVisitors, Throttles } from '../access/index.ts'
 import { send } from '../kernel/endpoint/index.ts'
 
-/** What has a gate of its own, or is not throttled: the API, git, health, and the registry with its tokens. */
+/** What has a gate of its own, or is not throttled: the API, health, and the registry with its tokens. */
 const elsewhere =
-  /^\/(?:api\/|-\/(?:health|liveness|readiness|metrics)\b|health_check\b|v2\b|jwt\b)|\.git\/|\.wiki\.git\//
+  /^\/(?:api\/|(?:-\/(?:health|liveness|readiness|metrics)|health_check(?:\.\w+)?|v2|jwt)(?:\/|$))/
+/** Git has its own, too. What lies below `/-/` of a project is none, whatever it is called. */
+const ofGit = /^(?!.*\/-\/).*\.git\//
 
 /** What is no endpoint, and counts as one. */
 const ofApi = /^\/oauth\//
@@ -22,7 +24,7 @@ export function mountThrottles(server: FastifyInstance, throttles: Throttles, vi
     const family = ofApi.test(path) ? 'api' : 'web'
     if (refusal !== undefined) {
       void send(reply, refusal)
-    } else if (elsewhere.test(path) || !throttles.counts(family)) {
+    } else if (elsewhere.test(path) || ofGit.test(path) || !throttles.counts(family)) {
       done()
     } else {
       callerOf(request).then((caller) => {

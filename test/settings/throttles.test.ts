@@ -40,6 +40,9 @@ describe('throttles', () => {
     ['authenticated_api', () => '/api/v4/user', () => ({ 'private-token': user.token })],
     ['unauthenticated_web', () => '/', address],
     ['authenticated_web', () => '/users/sign_in', () => ({ cookie })],
+    // What only looks like git, or like the registry.
+    ['unauthenticated_web', () => `/${project.path_with_namespace}/-/raw/main/x.git/y`, address],
+    ['unauthenticated_web', () => '/v2-tools/app/-/raw/main/README.md', address],
     ['unauthenticated_files_api', files, address],
     ['authenticated_files_api', files, () => ({ 'private-token': user.token })],
     ['unauthenticated_packages_api', packages, address],

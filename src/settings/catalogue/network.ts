@@ -59,11 +59,11 @@ export const networkSettings = {
   geo_node_allowed_ips: text(
     '0.0.0.0/0, ::/0',
     'Comma-separated addresses and ranges from which replica nodes may call.',
-    { longest: 255, format: addresses, plan: 'premium', needs: 'replica nodes' },
+    { longest: 255, format: addresses, plan: 'premium', needs: 'replica node' },
   ),
   geo_status_timeout: int(10, "Seconds to wait for a replica node's status.", {
     plan: 'premium',
-    needs: 'replica nodes',
+    needs: 'replica node',
   }),
   dns_rebinding_protection_enabled: flag(
     true,
