@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { during, set } from '../settings/effects.ts'
 import { openCloudHost, openServerHost } from '../world/bucket-host.ts'
@@ -282,12 +283,17 @@ describe('imports at once', () => {
       },
     })
     const before = { ...host.answers }
-    /** How many come as far as the code at once, of two that are asked for. */
+    /** Of two that are asked for: how many come as far as the code at once, and what is being done then. */
     const two = async (most: number) => {
       const door = gate(host, path)
       const made = [await asks[kind]({}), await asks[kind]({})].map((reply) => expectStatus(reply, 201))
       await eventually(async () => door.waiting >= most)
+      // The node has looked for more once this is done.
+      const { writer } = world.service.services.db
+      await sql`select graphile_worker.add_job('host-imports:wake')`.execute(writer)
       await world.settled()
+      const { rows } = await sql<{ started: number }>`
+        select count(*)::int as started from host_import_steps s where s.state = 'started'`.execute(writer)
       const { waiting } = door
       door.open()
       for (const one of made) {
@@ -295,12 +301,12 @@ describe('imports at once', () => {
           async () => (await read(`/projects/${one['id'] as number}/import`))['import_status'] === 'failed',
         )
       }
-      return waiting
+      return { waiting, ...rows[0]! }
     }
     await during(world, { [name]: 1 }, async () => {
-      expect(await two(1)).toBe(1)
+      expect(await two(1)).toEqual({ waiting: 1, started: 1 })
     })
-    expect(await two(2)).toBe(2)
+    expect(await two(2)).toMatchObject({ waiting: 2 })
     host.answers = before
   })
 })
