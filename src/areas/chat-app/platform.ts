@@ -1,3 +1,4 @@
+import { fieldsOf, jsonIn } from '../../kernel/lib/small-body.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
 
@@ -71,21 +72,12 @@ function readAnswer(got: Awaited<ReturnType<Outbound['postText']>>): Said {
   if ('blocked' in got) return { ok: false, error: `URL is blocked: ${got.blocked}` }
   if ('failed' in got) return { ok: false, error: 'The platform could not be reached' }
   if (got.status !== 200) return { ok: false, error: `The platform answered ${got.status}` }
-  const value = parsed(got.text)
-  if (value?.['ok'] === true) return { ok: true, value }
-  const error = value?.['error']
+  const value = fieldsOf(jsonIn(got.text))
+  if (value['ok'] === true) return { ok: true, value }
+  const error = value['error']
   return {
     ok: false,
     error:
       typeof error === 'string' ? error.slice(0, longestError) : 'The answer of the platform makes no sense',
-  }
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value = JSON.parse(text) as unknown
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
   }
 }

@@ -1,6 +1,7 @@
 import { endpoint, instance } from '../../access/index.ts'
 import { Answer, Fields, Json, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { badRequest, notFound, tooLarge, unauthorized } from '../../kernel/errors/index.ts'
+import { jsonIn } from '../../kernel/lib/small-body.ts'
 import { slashCommands } from '../webhooks/index.ts'
 import { isSigned } from './signatures.ts'
 import { answerApp, answerProject, type SlashServices } from './slash.ts'
@@ -126,11 +127,7 @@ async function wholeOf(body: AsyncIterable<unknown>): Promise<Buffer> {
 }
 
 function jsonOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value = JSON.parse(text) as unknown
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  } catch {
-    // Told below.
-  }
+  const value = jsonIn(text)
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   throw badRequest('the body is not as the platform sends it')
 }
