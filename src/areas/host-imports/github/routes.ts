@@ -74,7 +74,7 @@ export function githubEndpoints(room: HostImportRoom): Endpoint[] {
               }),
             ),
             single_endpoint_issue_events_import: Optional(Flag({ deprecated: true })),
-            attachments_import: Optional(Flag({ description: 'Take what texts show and link to along' })),
+            attachments_import: Optional(Flag({ description: 'Known, without effect: attachments stay there' })),
             collaborators_import: Optional(Flag({ description: 'Make members of those who are known here' })),
           }),
         ),
