@@ -74,7 +74,9 @@ export function githubEndpoints(room: HostImportRoom): Endpoint[] {
               }),
             ),
             single_endpoint_issue_events_import: Optional(Flag({ deprecated: true })),
-            attachments_import: Optional(Flag({ description: 'Known, without effect: attachments stay there' })),
+            attachments_import: Optional(
+              Flag({ description: 'Known, without effect: attachments stay there' }),
+            ),
             collaborators_import: Optional(Flag({ description: 'Make members of those who are known here' })),
           }),
         ),
