@@ -1,7 +1,7 @@
 import { endpoint, instance } from '../../access/index.ts'
 import { Answer, Fields, Json, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { badRequest, notFound, tooLarge, unauthorized } from '../../kernel/errors/index.ts'
-import { jsonIn } from '../../kernel/lib/small-body.ts'
+import { jsonIn, readSmall } from '../../kernel/lib/small-body.ts'
 import { slashCommands } from '../webhooks/index.ts'
 import { isSigned } from './signatures.ts'
 import { answerApp, answerProject, type SlashServices } from './slash.ts'
@@ -84,8 +84,8 @@ export function chatEndpoints(services: SlashServices): Endpoint[] {
         status: 200,
         refuses: { 401: 'It is not signed, or not just now', 404: 'The chat app is off' },
         async handle({ request }) {
-          if (Number(request.headers['content-length'] ?? 0) > largest) throw tooLarge()
-          const body = await wholeOf(request.body)
+          const body = await readSmall(request.body, largest)
+          if (body === undefined) throw tooLarge()
           const secret = services.settings.values.chat_app_signing_secret
           if (!isSigned(request.headers, body, secret)) throw unauthorized()
           return new Answer(
@@ -114,17 +114,6 @@ const answers = {
     return { options: [] }
   },
 } as const
-
-async function wholeOf(body: AsyncIterable<unknown>): Promise<Buffer> {
-  const parts: Buffer[] = []
-  let size = 0
-  for await (const part of body) {
-    size += (part as Buffer).length
-    if (size > largest) throw tooLarge()
-    parts.push(part as Buffer)
-  }
-  return Buffer.concat(parts)
-}
 
 function jsonOf(text: string): Readonly<Record<string, unknown>> {
   const value = jsonIn(text)

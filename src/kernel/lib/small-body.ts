@@ -4,9 +4,14 @@ import type { IncomingMessage } from 'node:http'
 export async function readSmallBody(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
   // What says that it is too large is not read at all.
   if (Number(request.headers['content-length'] ?? 0) > most) return undefined
+  return readSmall(request, most)
+}
+
+/** What comes, whole. Undefined for more than `most` bytes. */
+export async function readSmall(body: AsyncIterable<unknown>, most: number): Promise<Buffer | undefined> {
   const parts: Buffer[] = []
   let size = 0
-  for await (const part of request as AsyncIterable<Buffer>) {
+  for await (const part of body as AsyncIterable<Buffer>) {
     size += part.length
     if (size > most) return undefined
     parts.push(part)

@@ -18,7 +18,7 @@ import {
   type Place,
 } from '../lookup.ts'
 import { publish } from '../publish.ts'
-import { readSmall } from '../small-body.ts'
+import { readWord } from '../small-body.ts'
 import { mavenFile, publishedFile, type Checksum, type MavenFile } from './rules.ts'
 
 const path = '/projects/:id/packages/maven/:file_path'
@@ -87,7 +87,7 @@ export function mavenEndpoints({ db, blobs, settings, sendFile }: Registry): End
         if (checksum !== undefined) {
           const found = await fileAt(db.reader, ofProjectId(project.id), searchFor(file))
           if (found === undefined) throw recordNotFound()
-          const [told] = (await readSmall(request.body)).trim().split(/\s/)
+          const [told] = (await readWord(request.body)).trim().split(/\s/)
           if (told?.toLowerCase() !== (await digestOf(found, checksum, blobs))) throw conflict()
           return { message: '201 Created' }
         }

@@ -5,7 +5,7 @@ import { badRequest, notFound, recordNotFound } from '../../../kernel/errors/ind
 import { credentials, reading, type Registry } from '../formats.ts'
 import { elsewhere } from '../forwarding.ts'
 import { setTag } from '../publish.ts'
-import { readSmall } from '../small-body.ts'
+import { readWord } from '../small-body.ts'
 import { checkTag } from './rules.ts'
 import * as store from './store.ts'
 
@@ -39,7 +39,7 @@ export function npmTagEndpoints({ db, settings }: Registry): Endpoint[] {
       refuses: { 400: 'The tag or the version is no good', 404: 'There is no such version' },
       async handle({ project, params, request }) {
         checkTag(params.tag)
-        const version = parseJsonValue(await readSmall(request.body))
+        const version = parseJsonValue(await readWord(request.body))
         if (typeof version !== 'string') throw badRequest('version is invalid')
         await db.transaction(async (tx) => {
           const id = await store.holdVersion(tx, project.id, params.package_name, version)
