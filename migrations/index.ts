@@ -133,6 +133,7 @@ import * as mailEvents from './0311-mail-events.ts'
 import * as hostImports from './0305-host-imports.ts'
 import * as featureFlags from './0327-feature-flags.ts'
 import * as trackerApp from './0312-tracker-app.ts'
+import * as searchIndex from './0300-search-index.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -267,4 +268,5 @@ export const migrations: MigrationList = {
   '0305-host-imports': hostImports,
   '0327-feature-flags': featureFlags,
   '0312-tracker-app': trackerApp,
+  '0300-search-index': searchIndex,
 }

@@ -7,6 +7,7 @@ import { anonymous, type Actor, type TokenFacts, type User } from './actor.ts'
 import { isJobLogin, tokenCredentials, type Credentials } from './credentials.ts'
 import { deployTokenOf, findDeployToken, type DeployToken } from './deploy-token.ts'
 import { isAdmitted } from './policy-server.ts'
+import { actorRow } from './visible.ts'
 import type { AnyKind, AnySubject, Lookup } from './subjects.ts'
 
 /** A token that was presented; without an id it is one that a user granted an application. */
@@ -395,6 +396,23 @@ export async function readAgain<Row>(
     left join lateral (select ${marksOf(kind)} = ${before.marks} as current offset 0) marked on true`
   const [found] = await db.rows(statement, extent)
   return found?.current === true ? loaded<Row>(found.loaded) : undefined
+}
+
+/** Rows for a caller who has passed the gate, about what he has passed it for: what the declaration could not read yet. */
+export async function readOf<Row>(
+  db: Statements,
+  kind: AnyKind,
+  { actor, subjectId }: { readonly actor: Actor; readonly subjectId: number | undefined },
+  read: Read<Row>,
+): Promise<Loaded<Row>> {
+  const lookup = {
+    id: subjectId === undefined ? undefined : String(subjectId),
+    secretDigest: undefined,
+  }
+  const [found] = await db.rows(sql<{ loaded: unknown }>`
+    select ${read.sql} as loaded
+    ${sources(kind, sql`select actor.* from ${actorRow(actor)}`, lookup, membershipSource(kind))}`)
+  return loaded<Row>(found?.loaded)
 }
 
 function actorFromRow(row: Record<string, unknown>): Actor {

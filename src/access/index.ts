@@ -36,6 +36,7 @@ export {
   enterById,
   enterByLogin,
   enterToRead,
+  readOf,
   findUser,
   type Entrance,
   type Login,
@@ -96,7 +97,7 @@ export {
 export { discussionVisible, openDiscussion, readsInternalNotes } from './notes.ts'
 export { activityVisible } from './activities.ts'
 export { admittingRole, todoReadable } from './todos.ts'
-export { placeVisible, readsInternalNotesOf, readsNoteable, type Readable } from './readers.ts'
+export { placeVisible, readsInternalNotesOf, readsNoteable, readsWiki, type Readable } from './readers.ts'
 export { audienceOf, type Attendant, type Listener } from './audience.ts'
 export { visiblePlaces } from './places.ts'
 export {

@@ -95,6 +95,7 @@ import { todos } from '../areas/todos/index.ts'
 import { notifications } from '../areas/notifications/index.ts'
 import { uploads } from '../areas/uploads/index.ts'
 import { search } from '../areas/search/index.ts'
+import { searchIndex } from '../areas/search-index/index.ts'
 import { signUp } from '../areas/sign-up/index.ts'
 import { singleSignOn } from '../areas/single-sign-on/index.ts'
 import { snippets } from '../areas/snippets/index.ts'
@@ -150,6 +151,7 @@ export function areas(services: Services): Area[] {
   const feedArea = feeds(services)
   const webhookArea = webhooks({ ...services, refProtection, sayInChat: sayingInChats(services) })
   const chatArea = chatApp({ ...services, creator: pipelineArea.creator, traces: jobArea.traces })
+  const indexArea = searchIndex(services)
   const terminalArea = terminals({ ...services, refProtection })
   const repositoryServices = {
     ...services,
@@ -263,7 +265,8 @@ export function areas(services: Services): Area[] {
     epics(services),
     resourceEvents(services),
     notes({ ...services, commands: quickActions(services) }),
-    search({ ...services, wikiPages: wikiArea.search }),
+    indexArea,
+    search({ ...services, wikiPages: wikiArea.search, index: indexArea.search }),
     notifications(services),
     activities(services),
     todos({

@@ -74,6 +74,7 @@ export class Settings implements AsyncDisposable {
   #gates: readonly StoredGates[] = []
   #limits: PlanLimits = planLimits
   #appearance: Appearance = usualAppearance
+  readonly #listeners: (() => void)[] = []
 
   constructor(services: SettingsServices) {
     this.#services = services
@@ -116,6 +117,12 @@ export class Settings implements AsyncDisposable {
     this.#flags = flagsOf(this.#gates)
     this.#limits = limitsOf(stored)
     this.#appearance = appearanceOf(stored)
+    for (const told of this.#listeners) told()
+  }
+
+  /** `told`: called each time they have been read again, here or after a change on another node. */
+  onLoad(told: () => void): void {
+    this.#listeners.push(told)
   }
 
   /** All settings as this stored state says: what an answer shows does not come from the snapshot. */

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { withLabels, withoutLabels } from '../labels/index.ts'
-import { matching, reactedTo } from '../noteables/index.ts'
+import { isFound, matching, reactedTo } from '../noteables/index.ts'
 import { searchedFields, type CommonFilter, type IssueFilter } from './params.ts'
 
 type Condition = RawBuilder<unknown>
@@ -15,6 +15,7 @@ export function conditionsOf(filter: IssueFilter, known: Condition | undefined):
   all.push(...withLabels('Issue', sql`i.id`, filter.labels ?? [], known))
   add(filter.state === 'all' ? undefined : filter.state, (state) => sql`i.state = ${state}`)
   add(filter.scope, scoped)
+  add(filter.found, (found) => isFound(sql`i.id`, found))
   add(filter.planned_for, (id) => sql`i.milestone_id = ${id}`)
   const columns = searchedFields(filter).map((field) => sql.ref(`i.${field}`))
   add(filter.search?.trim() || undefined, (text) => matching(columns, text))

@@ -14,6 +14,7 @@ import {
 } from '../../kernel/endpoint/index.ts'
 import { invalidParameters } from '../../kernel/errors/index.ts'
 import { labelled } from '../labels/index.ts'
+import { rankOf } from '../noteables/index.ts'
 import type { IssueRow } from './entities.ts'
 import { conditionsOf } from './filters.ts'
 import { joinedKey, keyOf, partsOf, type KnownThere, type OrderedPart } from './orders.ts'
@@ -93,7 +94,7 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
   const whole = (
     { from, where: which }: Origin,
     when: RawBuilder<unknown>,
-    key = keyOf(input.order_by),
+    key = input.found === undefined ? keyOf(input.order_by) : rankOf(sql`i.id`, input.found),
   ) => sql`
     (select i.id, ${key} as key ${from} where ${which} and ${after(key)} and ${when} ${ordered([key], sql`i.id`)}
       limit ${page.limit + 1} ${offset})`

@@ -11,6 +11,7 @@ import {
   type ParamRules,
 } from '../../kernel/endpoint/index.ts'
 import { invalidParameters } from '../../kernel/errors/index.ts'
+import type { Found } from '../noteables/index.ts'
 import { healthStatuses, issueTypes } from './entities.ts'
 
 export const orders = [
@@ -134,6 +135,8 @@ export interface IssueFilter extends CommonFilter {
   readonly non_archived?: boolean | undefined
   /** Of one milestone, by its id. */
   readonly planned_for?: number | undefined
+  /** What another index has found; its order is that of the list. */
+  readonly found?: Found | undefined
 }
 
 /** The fields that are searched in. */

@@ -4,7 +4,7 @@ import { nextIid, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { recordNotFound } from '../../kernel/errors/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { milestoneColumns, milestoneSource, type MilestoneRow } from './entities.ts'
-import type { Owner, PlaceKind } from '../noteables/index.ts'
+import { isFound, rankOf, type Found, type Owner, type PlaceKind } from '../noteables/index.ts'
 import { within } from './places.ts'
 import { titleTaken, type MilestoneValues } from './rules.ts'
 
@@ -63,19 +63,25 @@ export function list(kind: PlaceKind, filter: MilestoneFilter, input: PageInput)
 /** Those that a search finds, everywhere or in the subject and below it, as far as their places are open to the caller. */
 export function searched(
   where: PlaceKind | 'instance',
-  text: string,
+  what: string | Found,
   sort: 'asc' | 'desc',
   input: PageInput,
 ): Read<MilestoneRow> {
   const place = where === 'instance' ? sql`true` : within(where, { below: true })
-  const matches = sql`(m.title ilike ${pattern(text)} or m.description ilike ${pattern(text)})`
+  const matches =
+    typeof what === 'string'
+      ? sql`(m.title ilike ${pattern(what)} or m.description ilike ${pattern(what)})`
+      : isFound(sql`m.id`, what)
   const visible = sql`(${placeVisible.project(sql`m.project_id`)} or ${placeVisible.group(sql`m.namespace_id`)})`
   const direction = sql.raw(sort)
   return page(
     {
       columns: milestoneColumns,
       from: sql`from ${milestoneSource} where ${place} and ${matches} and ${visible}`,
-      order: sql`m.created_at ${direction}, m.id ${direction}`,
+      order:
+        typeof what === 'string'
+          ? sql`m.created_at ${direction}, m.id ${direction}`
+          : rankOf(sql`m.id`, what),
     },
     input,
   )

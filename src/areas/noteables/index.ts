@@ -1,6 +1,6 @@
 export { mentionsIn, spokenLines, type Mentions } from './mentions.ts'
 export { reactedTo } from './reactions.ts'
-export { matching } from './search.ts'
+export { isFound, matching, rankOf, type Found } from './search.ts'
 export { parseDuration, writeDuration } from './duration.ts'
 export type { Noteable, NoteableType } from './noteable.ts'
 export { recordMilestone, recordState, recordWeight, type StateChange } from './record.ts'

@@ -8,6 +8,17 @@ export function searchTerms(text: string): string[] {
   return terms.filter((term) => term !== '' && term !== '"').slice(0, mostTerms)
 }
 
+/** Ids of what another index has found, what fits best first. */
+export type Found = readonly number[]
+
+/** Whether an id is among them. */
+export const isFound = (id: RawBuilder<unknown>, found: Found): RawBuilder<unknown> =>
+  sql`${id} = any (${[...found]}::bigint[])`
+
+/** Where it stands among them, for orders. */
+export const rankOf = (id: RawBuilder<unknown>, found: Found): RawBuilder<unknown> =>
+  sql`array_position(${[...found]}::bigint[], ${id})`
+
 const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
 export function likePattern(term: string): string {

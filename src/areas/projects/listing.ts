@@ -50,6 +50,8 @@ export interface ProjectFilter extends AttributeFilter {
   readonly marked_for_deletion_on?: Date | undefined
   readonly order_by: ProjectOrder
   readonly sort: 'asc' | 'desc'
+  /** Ids of what another index has found; their order is that of the list. */
+  readonly found?: readonly number[]
 }
 
 /** By what was measured last, for administrators. */
@@ -151,12 +153,17 @@ export function projectsWhere(
 }
 
 /** Those that a search finds: everywhere, or in the group that is the subject and below it; the newest first. */
-export function searched(where: 'instance' | 'group', search: string, input: PageInput): Read<ProjectRow> {
+export function searched(
+  where: 'instance' | 'group',
+  what: string | readonly number[],
+  input: PageInput,
+): Read<ProjectRow> {
+  const found = typeof what === 'string' ? { search: what } : { found: what }
   const params = {
-    search,
+    ...found,
     search_namespaces: true,
     order_by: 'id',
-    sort: 'desc',
+    sort: typeof what === 'string' ? 'desc' : 'asc',
     pagination: 'legacy',
   } as const
   return where === 'instance'
@@ -171,7 +178,8 @@ function checkPairing({ updated_after, updated_before, order_by }: ProjectFilter
   }
 }
 
-function orderKey({ order_by, search }: ProjectFilter): RawBuilder<unknown> {
+function orderKey({ order_by, search, found }: ProjectFilter): RawBuilder<unknown> {
+  if (found !== undefined) return sql`array_position(${[...found]}::bigint[], p.id)`
   switch (order_by) {
     case 'name':
       return sql`lower(p.name)`
@@ -216,6 +224,7 @@ function conditions(params: ProjectFilter): Condition[] {
   add(params.search === '' ? undefined : params.search, (text) =>
     matching(text, params.search_namespaces === true),
   )
+  add(params.found, (found) => sql`p.id = any (${[...found]}::bigint[])`)
   if (params.with_issues_enabled === true) all.push(enabled('issues'))
   if (params.with_merge_requests_enabled === true) all.push(enabled('merge_requests'))
   add(params.with_programming_language === '' ? undefined : params.with_programming_language, writtenIn)

@@ -7,6 +7,7 @@ import {
   searchMergeRequests,
   type MergeRequestRow,
 } from '../merge-requests/index.ts'
+import type { Found } from '../noteables/index.ts'
 import { milestone, searchMilestones, type MilestoneRow } from '../milestones/index.ts'
 import { contextOf, projectEntity, searchProjects, type ProjectRow } from '../projects/index.ts'
 import { searchSnippets, snippet, snippetView, type SnippetRow } from '../snippets/index.ts'
@@ -20,6 +21,8 @@ export type Where = 'instance' | 'group' | 'project'
 /** What is looked for. */
 export interface Wanted {
   readonly search: string
+  /** Ids of what the index has found for it, the best first; then the words do not count. */
+  readonly found?: Found
   readonly state: 'opened' | 'closed' | 'merged' | 'all'
   readonly confidential?: boolean | undefined
   readonly sort: 'asc' | 'desc'
@@ -50,21 +53,22 @@ function scope<Row>(
 /** What the database is asked for. */
 export const scopes = {
   projects: scope<ProjectRow>(
-    (where, { search }, page) => searchProjects(where === 'group' ? where : 'instance', search, page),
+    (where, { search, found }, page) =>
+      searchProjects(where === 'group' ? where : 'instance', found ?? search, page),
     (services, actor) => {
       const context = contextOf(services, actor)
       return (row) => projectEntity(row, 'basic', context)
     },
   ),
   issues: scope<IssueRow>(
-    (where, { search, state, confidential, sort }, page) =>
+    (where, { search, found, state, confidential, sort }, page) =>
       listIssues(
         where,
         {
-          search,
+          ...(found === undefined ? { search } : { found }),
           state: state === 'merged' ? 'closed' : state,
           confidential,
-          sort,
+          sort: found === undefined ? sort : 'asc',
           order_by: 'created_at',
           with_labels_details: false,
           pagination: 'legacy',
@@ -77,14 +81,19 @@ export const scopes = {
     },
   ),
   merge_requests: scope<MergeRequestRow>(
-    (where, { search, state, sort }, page) => searchMergeRequests(where, { search, state, sort }, page),
+    (where, { search, found, state, sort }, page) =>
+      searchMergeRequests(
+        where,
+        found === undefined ? { search, state, sort } : { found, state, sort: 'asc' },
+        page,
+      ),
     (services) => {
       const view = mergeRequestView(services)
       return (row) => listedMergeRequest(row, view)
     },
   ),
   milestones: scope<MilestoneRow>(
-    (where, { search, sort }, page) => searchMilestones(where, search, sort, page),
+    (where, { search, found, sort }, page) => searchMilestones(where, found ?? search, sort, page),
     (services) => {
       const externalUrl = services.externalUrl()
       return (row) => milestone(row, externalUrl)
@@ -98,14 +107,14 @@ export const scopes = {
     },
   ),
   users: scope<{ readonly user: BasicUserRow }>(
-    (where, { search }, page) => store.people(where, search, page),
+    (where, { search, found }, page) => store.people(where, found ?? search, page),
     (services) => {
       const externalUrl = services.externalUrl()
       return ({ user }) => basicUser(user, externalUrl)
     },
   ),
   notes: scope<LoneNoteRow>(
-    (_, { search, sort }, page) => store.notes(search, sort, page),
+    (where, { search, found, sort }, page) => store.notes(where, found ?? search, sort, page),
     (services) => {
       const externalUrl = services.externalUrl()
       return (row) => loneNote(row, externalUrl)

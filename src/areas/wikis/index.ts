@@ -16,6 +16,7 @@ import type { WikiRoom, WikiServices } from './services.ts'
 export { placeOf as placeOfWiki, type WikiPushEvent } from './door.ts'
 export { FoundBlob } from './entities.ts'
 export type { WikiPageEvent } from './events.ts'
+export { pageName as wikiPageName } from './pages/files.ts'
 export type { WikiHosting } from './hosting.ts'
 
 /** Whose wiki is searched for what, and which page of the answer is wanted. */

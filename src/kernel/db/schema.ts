@@ -1843,6 +1843,50 @@ export interface SamlProviders {
   namespace_id: number;
 }
 
+export interface SearchChanges {
+  id: Generated<number>;
+  kind: string;
+  record_id: number;
+}
+
+export interface SearchFillings {
+  after_id: Generated<number>;
+  done: Generated<boolean>;
+  kind: string;
+}
+
+export interface SearchLanes {
+  attempts: Generated<number>;
+  due_at: Generated<Timestamp>;
+  id: number;
+  leased_until: Timestamp | null;
+}
+
+export interface SearchRepositories {
+  attempts: Generated<number>;
+  commit: string | null;
+  due_at: Generated<Timestamp | null>;
+  generation: number | null;
+  id: Generated<number>;
+  kind: string;
+  leased_until: Timestamp | null;
+  record_id: number;
+  wanted: Generated<number>;
+}
+
+export interface SearchState {
+  begun_at: Generated<Timestamp>;
+  due: Generated<boolean>;
+  generation: Generated<number>;
+  id: number;
+  marker: number | null;
+  name: string;
+  ready: Generated<boolean>;
+  recording: Generated<boolean>;
+  serving: number | null;
+  since: string | null;
+}
+
 export interface SecurityPolicies {
   actions: Json;
   description: string | null;
@@ -2473,6 +2517,11 @@ export interface DB {
   routes: Routes;
   saml_identities: SamlIdentities;
   saml_providers: SamlProviders;
+  search_changes: SearchChanges;
+  search_fillings: SearchFillings;
+  search_lanes: SearchLanes;
+  search_repositories: SearchRepositories;
+  search_state: SearchState;
   security_policies: SecurityPolicies;
   security_policy_files: SecurityPolicyFiles;
   security_policy_links: SecurityPolicyLinks;

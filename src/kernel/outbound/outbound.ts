@@ -23,6 +23,8 @@ export interface PostOptions extends GetOptions {
   readonly identity?: ClientIdentity
   /** Whether it is sent on where the other side sends it; left out: yes. Without, that answer is the answer. */
   readonly follows?: boolean
+  /** Left out: `POST`. */
+  readonly method?: 'POST' | 'PUT' | 'DELETE'
 }
 
 /** A certificate of our own with its key, both in PEM. */
@@ -33,7 +35,7 @@ export interface ClientIdentity {
 }
 
 interface Sent {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly verified?: boolean
@@ -107,10 +109,11 @@ export class Outbound {
   postText(
     url: string,
     body: string,
-    { headers, verified = true, identity, follows = true, ...options }: PostOptions,
+    { headers, verified = true, identity, follows = true, method = 'POST', ...options }: PostOptions,
   ): Promise<Got> {
     const named = { 'content-type': 'application/json', ...headers }
-    return this.#text(url, { method: 'POST', body, verified, identity, follows, headers: named }, options)
+    const sent = { method, body, verified, identity, follows, headers: named, ...passedOn(options) }
+    return this.#text(url, sent, options)
   }
 
   /** As `postText`, of the fields of a form. */

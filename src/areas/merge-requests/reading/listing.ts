@@ -12,6 +12,7 @@ import {
   type Read,
 } from '../../../kernel/endpoint/index.ts'
 import { invalidParameters } from '../../../kernel/errors/index.ts'
+import { isFound, rankOf, type Found } from '../../noteables/index.ts'
 import { mergeRequestColumns, type MergeRequestRow } from '../rows.ts'
 import { conditionsOf, type Condition } from './filters.ts'
 import type { MergeRequestFilter } from './filter-params.ts'
@@ -23,6 +24,8 @@ interface Wanted extends MergeRequestFilter {
   readonly pagination: string
   /** Keyset pages: where the next one begins. */
   readonly cursor?: string | undefined
+  /** What another index has found; its order is that of the list. */
+  readonly found?: Found
 }
 
 /** The merge requests into the project that is the subject. */
@@ -61,7 +64,8 @@ export function picked(condition: Condition, input: PageInput): Read<ListedRow> 
 export function searched(
   where: 'instance' | 'group' | 'project',
   wanted: {
-    readonly search: string
+    readonly search?: string
+    readonly found?: Found
     readonly state: MergeRequestFilter['state']
     readonly sort: 'asc' | 'desc'
   },
@@ -97,6 +101,7 @@ function read(
   const conditions = conditionsOf(params)
   const scoped = concerning(params.scope)
   if (scoped !== undefined) conditions.push(scoped)
+  if (params.found !== undefined) conditions.push(isFound(sql`m.id`, params.found))
   const keyset = wantsKeyset(params, keysetOrders.has(params.order_by))
   if (keyset && params.cursor !== undefined) conditions.push(behind(params.cursor, params))
   const source: MergedSource = {
@@ -158,7 +163,8 @@ const milestoneDue = sql`(
   select extract(epoch from plan.due_date)::float8 from milestones plan where plan.id = m.milestone_id)`
 
 /** What has no value comes last, whichever way the others go. */
-function orderKey({ order_by, sort }: Wanted): RawBuilder<unknown> {
+function orderKey({ order_by, sort, found }: Wanted): RawBuilder<unknown> {
+  if (found !== undefined) return rankOf(sql`m.id`, found)
   const last = (key: RawBuilder<unknown>): RawBuilder<unknown> =>
     sql`coalesce(${key}, ${sort === 'desc' ? '-infinity' : 'infinity'}::float8)`
   switch (order_by) {
