@@ -192,11 +192,9 @@ function bulk({ documents }: Index, body: string): Json {
 }
 
 function search({ documents, excludes }: Index, { query, size, sort, _source: wanted }: Json): Json {
-  const hits = [...documents.values()].flatMap(({ source }) => {
+  const hits = [...documents.values()].flatMap(({ source }): { source: Json; keys: Json }[] => {
     const found = source && score(query as Json, source)
-    return source === undefined || found === undefined
-      ? []
-      : [{ source, keys: { ...source, _score: found } as Json }]
+    return source === undefined || found === undefined ? [] : [{ source, keys: { ...source, _score: found } }]
   })
   const orders = (sort as Json[]).map((one) => Object.entries(one)[0]!)
   hits.sort((a, b) => {

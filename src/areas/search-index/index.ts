@@ -40,6 +40,7 @@ export function searchIndex(services: IndexServices): {
 
   const lanes = new LeasedWork<store.Lane>({
     log,
+    atOnce: 4,
     claim: async (seconds) =>
       works()
         ? store.claimLane(db, seconds, settings.values.elasticsearch_worker_number_of_shards)
@@ -53,6 +54,7 @@ export function searchIndex(services: IndexServices): {
   })
   const code = new LeasedWork<repositories.Job>({
     log,
+    atOnce: 8,
     claim: async (seconds) =>
       works()
         ? repositories.claim(db, seconds, settings.values.elasticsearch_max_code_indexing_concurrency)

@@ -33,6 +33,8 @@ export class Keeper {
    */
   async generation({ begins }: { readonly begins: boolean }): Promise<Generation | undefined> {
     const { db, cluster, settings } = this.#services
+    // Who looks lets changes be recorded.
+    if (!settings.values.elasticsearch_indexing) return undefined
     if (begins) await store.looking(db.writer)
     const state = await store.look(db.writer)
     const another = async (): Promise<Generation | undefined> => {
