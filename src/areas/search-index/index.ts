@@ -64,8 +64,8 @@ export function searchIndex(services: IndexServices): {
     run: (job, signal) => runRepository(room, job, signal),
   })
   const wake = (): void => {
-    lanes.wake()
-    code.wake()
+    void lanes.wake()
+    void code.wake()
   }
   let before = settings.values
   /** A setting that is another may be what was waited for. */
