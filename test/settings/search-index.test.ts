@@ -1,7 +1,9 @@
+import { createHash, createHmac } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { rowsOf } from '../world/bodies.ts'
-import { SearchCluster } from '../world/search-cluster.ts'
+import { SearchCluster, type ClusterRequest } from '../world/search-cluster.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 import { during, set } from './effects.ts'
 
@@ -214,15 +216,164 @@ describe('of an index that is kept and searched', () => {
       return bulks().map(({ body }) => Buffer.byteLength(body))
     }
     const largest = 1024 * 1024
-    await during(
-      world,
-      { elasticsearch_max_bulk_size_mb: 1, elasticsearch_worker_number_of_shards: 1 },
-      async () => {
-        const sizes = await sent()
-        expect(sizes.length).toBeGreaterThan(2)
-        expect(sizes.filter((size) => size > largest)).toEqual([])
-      },
-    )
+    await during(world, { elasticsearch_max_bulk_size_mb: 1 }, async () => {
+      const sizes = await sent()
+      expect(sizes.length).toBeGreaterThan(2)
+      expect(sizes.filter((size) => size > largest)).toEqual([])
+    })
     expect((await sent()).some((size) => size > largest)).toBe(true)
   })
+
+  /** How many requests with this in their paths the cluster has at once at most, while it is slow with them. */
+  async function atOnce(part: RegExp, act: () => Promise<unknown>): Promise<number> {
+    let now = 0
+    let most = 0
+    cluster.before = async ({ path }) => {
+      if (!part.test(path)) return undefined
+      most = Math.max(most, (now += 1))
+      await sleep(200)
+      now -= 1
+      return undefined
+    }
+    await act()
+    await caughtUp()
+    cluster.before = () => undefined
+    return most
+  }
+
+  test('elasticsearch_max_bulk_concurrency: bulk requests are sent at once, so many', async () => {
+    const many = () => atOnce(/_bulk/, () => milestones(30, 'y'.repeat(90_000)))
+    await during(world, { elasticsearch_max_bulk_size_mb: 1 }, async () => {
+      await caughtUp()
+      await during(world, { elasticsearch_max_bulk_concurrency: 1 }, async () => {
+        expect(await many()).toBe(1)
+      })
+      expect(await many()).toBeGreaterThan(1)
+    })
+  })
+
+  test('elasticsearch_worker_number_of_shards: so many take changes side by side', async () => {
+    const requests = async (): Promise<number> => {
+      await caughtUp()
+      const bulks = since()
+      await milestones(30, 'side by side')
+      await caughtUp()
+      return bulks().filter(({ body }) => body.includes('side by side')).length
+    }
+    await during(world, { elasticsearch_worker_number_of_shards: 1 }, async () => {
+      // Who has begun by then goes on as one of two.
+      await expect.poll(requests, wait).toBe(1)
+    })
+    await expect.poll(requests, wait).toBe(2)
+  })
+
+  test('elasticsearch_max_code_indexing_concurrency: so many repositories are indexed at once', async () => {
+    const projects = async (): Promise<void> => {
+      await during(world, { elasticsearch_pause_indexing: true }, async () => {
+        for (let made = 0; made < 3; made += 1) await world.project({ initialize_with_readme: true })
+      })
+    }
+    await during(world, { elasticsearch_max_code_indexing_concurrency: 1 }, async () => {
+      expect(await atOnce(/-code-\d+\/_bulk/, projects)).toBe(1)
+    })
+    expect(await atOnce(/-code-\d+\/_bulk/, projects)).toBeGreaterThan(1)
+  })
+
+  test('elasticsearch_aws, elasticsearch_aws_region, elasticsearch_aws_access_key, elasticsearch_aws_secret_access_key: requests are signed', async () => {
+    const searches = () => cluster.requests(/_search/).length
+    const signature = async (): Promise<string | undefined> => {
+      const before = searches()
+      await found('fox|hen')
+      const { headers } = cluster.requests(/_search/)[before]!
+      return headers.authorization
+    }
+    const values = {
+      elasticsearch_aws: true,
+      elasticsearch_aws_region: 'eu-west-7',
+      elasticsearch_aws_access_key: 'AKIAEXAMPLE',
+      elasticsearch_aws_secret_access_key: 'of-the-hosted-cluster',
+    }
+    await during(world, values, async () => {
+      expect(await signature()).toMatch(
+        /^AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE\/\d{8}\/eu-west-7\/es\/aws4_request, SignedHeaders=/,
+      )
+      const request = cluster.requests(/_search/).at(-1)!
+      expect(request.headers.authorization).toContain(
+        `Signature=${awsSignature(request, 'of-the-hosted-cluster')}`,
+      )
+    })
+    expect(await signature()).toBeUndefined()
+  })
+
+  test('elasticsearch_retry_on_failure: a search that fails is tried again', async () => {
+    let failures = 0
+    cluster.before = ({ path }) =>
+      path.includes('_search') && (failures += 1) < 3 ? { status: 503, text: '{}' } : undefined
+    await during(world, { elasticsearch_retry_on_failure: 2 }, async () => {
+      expect(await found('goose|hen')).toEqual(['a fox and a goose'])
+    })
+    failures = 0
+    expect(await found('goose|hen')).toEqual([])
+    cluster.before = () => undefined
+  })
+
+  test('elasticsearch_client_request_timeout: a search that takes longer is a basic one', async () => {
+    cluster.before = async ({ path }) => {
+      if (path.includes('_search')) await sleep(1500)
+      return undefined
+    }
+    await during(world, { elasticsearch_client_request_timeout: 1 }, async () => {
+      expect(await found('goose|hen')).toEqual([])
+    })
+    expect(await found('goose|hen')).toEqual(['a fox and a goose'])
+    cluster.before = () => undefined
+  })
+
+  test('elasticsearch_indexed_file_size_limit_kb: of larger files the name alone is indexed', async () => {
+    const write = async (file: string): Promise<void> => {
+      const content = `heliotrope ${'z'.repeat(2000)}`
+      const body = { branch: 'main', commit_message: 'write', content }
+      expectStatus(await world.root.post(`/projects/${project.id}/repository/files/${file}`, body), 201)
+      await caughtUp()
+    }
+    const files = async (words: string) =>
+      rowsOf(await world.root.get(`/search?scope=blobs&search=${words}`)).map((row) => row['path'])
+    await during(world, { elasticsearch_indexed_file_size_limit_kb: 1 }, async () => {
+      await write('large.txt')
+      await expect.poll(() => files('large'), wait).toEqual(['large.txt'])
+      expect(await files('heliotrope')).toEqual([])
+    })
+    await write('other.txt')
+    await expect.poll(() => files('heliotrope'), wait).toContain('other.txt')
+  })
 })
+
+/** Version 4 of the hosted cluster's signatures, as its maker writes it down. */
+function awsSignature({ method, path, headers, body }: ClusterRequest, secret: string): string {
+  const [, day, region, names] =
+    /Credential=[^/]+\/(\d{8})\/([^/]+)\/.*SignedHeaders=([^,]+)/.exec(headers.authorization!) ?? []
+  const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
+  const mac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
+  const [place = '', query = ''] = path.split('?')
+  const escaped = (text: string): string => encodeURIComponent(text).replaceAll('*', '%2A')
+  const canonical = [
+    method,
+    // Twice: what is sent is escaped already.
+    place
+      .split('/')
+      .map((part) => escaped(escaped(part)))
+      .join('/'),
+    [...new URLSearchParams(query)]
+      .map(([name, value]) => `${escaped(name)}=${escaped(value)}`)
+      .sort()
+      .join('&'),
+    ...names!.split(';').map((name) => `${name}:${String(headers[name])}`),
+    '',
+    names,
+    hash(body),
+  ].join('\n')
+  const scope = `${day}/${region}/es/aws4_request`
+  const key = [day!, region!, 'es', 'aws4_request'].reduce<string | Buffer>(mac, `AWS4${secret}`)
+  const text = ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, hash(canonical)].join('\n')
+  return mac(key, text).toString('hex')
+}
