@@ -134,6 +134,7 @@ import * as hostImports from './0305-host-imports.ts'
 import * as featureFlags from './0327-feature-flags.ts'
 import * as trackerApp from './0312-tracker-app.ts'
 import * as searchIndex from './0300-search-index.ts'
+import * as verdictsOnSpam from './0330-verdicts-on-spam.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -269,4 +270,5 @@ export const migrations: MigrationList = {
   '0327-feature-flags': featureFlags,
   '0312-tracker-app': trackerApp,
   '0300-search-index': searchIndex,
+  '0330-verdicts-on-spam': verdictsOnSpam,
 }

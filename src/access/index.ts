@@ -83,6 +83,7 @@ export {
   group,
   groupArchived,
   instance,
+  isMember,
   job,
   project,
   projectColumns,

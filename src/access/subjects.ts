@@ -6,6 +6,7 @@ import type { InstanceAbility } from './abilities/instance.ts'
 import type { JobAbility, RunnerAbility } from './abilities/machine.ts'
 import type { ProjectAbility } from './abilities/project.ts'
 import { defaultFeatureLevels, type Feature } from './features.ts'
+import { Role } from './levels.ts'
 import type { Permission } from './permissions.ts'
 
 export interface InstanceSubject {
@@ -268,6 +269,11 @@ export const instance: AccessKind<'instance', InstanceSubject, InstanceAbility> 
   visible: sql`true`,
   subject: () => ({ kind: 'instance' }),
   missing: () => notFound(),
+}
+
+/** Whether the caller has a role there, inherited or direct, that is more than being known. */
+export function isMember({ role }: ProjectSubject | GroupSubject): boolean {
+  return role >= Role.guest
 }
 
 export const runner: AccessKind<'runner', RunnerSubject, RunnerAbility> = {

@@ -10,9 +10,9 @@ function withSchemes(...schemes: readonly string[]): Format {
   return (text) => {
     const url = URL.parse(text)
     if (url === null) return 'is blocked: URI is invalid'
-    return schemes.includes(url.protocol.slice(0, -1))
-      ? undefined
-      : `is blocked: Only allowed schemes are ${schemes.join(', ')}`
+    if (!schemes.includes(url.protocol.slice(0, -1)))
+      return `is blocked: Only allowed schemes are ${schemes.join(', ')}`
+    return url.hostname === '' ? 'is blocked: URI is invalid' : undefined
   }
 }
 

@@ -23,7 +23,7 @@ export async function checkSpam(
   spam: SpamGuard,
   { actor, project, request }: Writing,
   given: Texts,
-  before?: Pick<IssueRow, 'title' | 'description' | 'confidential'>,
+  before?: Pick<IssueRow, 'title' | 'description' | 'confidential' | 'created_at' | 'updated_at'>,
 ): Promise<void> {
   const title = given.title ?? before?.title ?? null
   const description = (given.description === undefined ? before?.description : given.description) ?? null
@@ -32,5 +32,14 @@ export async function checkSpam(
   const isNew = before === undefined || before.confidential
   if (!isNew && title === before.title && description === before.description) return
   const refusal = (reason: string) => unprocessable({ base: [reason] })
-  await spam.check({ kind: 'issue', title, text: description ?? '', actor, request, refusal })
+  await spam.check({
+    kind: 'issue',
+    title,
+    text: description ?? '',
+    actor,
+    place: project,
+    before,
+    request,
+    refusal,
+  })
 }

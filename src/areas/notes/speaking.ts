@@ -12,6 +12,8 @@ export interface Speech {
   readonly request: Pick<RequestFacts, 'headers' | 'ip'>
   readonly opened: Open<unknown>
   readonly body: string
+  /** The note that it changes. */
+  readonly before?: { readonly created_at: string; readonly updated_at: string }
   /** Only members read it. */
   readonly internal?: boolean
   readonly head?: string | undefined
@@ -57,10 +59,11 @@ export async function speak<Entity>(
 
 async function checkSpam(
   { db, spam }: NotesRoom,
-  { actor, request, opened, internal }: Speech,
+  { actor, request, opened, internal, before }: Speech,
   text: string,
 ): Promise<void> {
   if (!spam.isOn || internal === true || !(await isPublic(db.reader, opened))) return
   const refusal = (reason: string) => noteFault({ base: [reason] })
-  await spam.check({ kind: 'comment', title: null, text, actor, request, refusal })
+  const { place } = opened
+  await spam.check({ kind: 'comment', title: null, text, actor, place, before, request, refusal })
 }

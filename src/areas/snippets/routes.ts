@@ -4,6 +4,8 @@ import {
   Visibility,
   visibilityNames,
   type Actor,
+  type InstanceSubject,
+  type ProjectSubject,
   type VisibilityName,
 } from '../../access/index.ts'
 import { findBlob, parseFilePath, parseRev, resolve } from '../../git/index.ts'
@@ -25,7 +27,7 @@ import {
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
 import { contentDisposition, rawAnswer } from '../repository/index.ts'
-import { needsCaptchaAnswer } from '../spam/index.ts'
+import { needsCaptchaAnswer, type Said } from '../spam/index.ts'
 import { snippet, Snippet, UserAgent, type SnippetRow } from './entities.ts'
 import { branchOf } from './files.ts'
 import type { SnippetRoom } from './index.ts'
@@ -173,7 +175,13 @@ export function snippetEndpoints<Kind extends SubjectKind>(
         }
         const subject = place.subject(call)
         if (isShownToAll(subject, visibility))
-          await spam.check(spamOf(call, params.title, [params.description, ...contents(sent)]))
+          await spam.check(
+            spamOf(call, subject, {
+              title: params.title,
+              parts: [params.description, ...contents(sent)],
+              files: actions.map(({ path }) => path),
+            }),
+          )
         const written = await files.create(fresh, actor, actions)
         await store.create(db.writer, {
           id: fresh.id,
@@ -234,7 +242,12 @@ export function snippetEndpoints<Kind extends SubjectKind>(
         const { title, description } = params
         if (isShownToAll(subject, visibility ?? row.visibility))
           await spam.check(
-            spamOf(call, title ?? row.title, [description ?? row.description, ...contents(sent)]),
+            spamOf(call, subject, {
+              title: title ?? row.title,
+              parts: [description ?? row.description, ...contents(sent)],
+              files: actions.map(({ path }) => path),
+              before: row,
+            }),
           )
         if (actions.length > 0) await files.change(row, actor, actions)
         await store.change(db.writer, row.id, { title, description, visibility })
@@ -290,9 +303,21 @@ function contents(files: readonly { readonly content?: string | undefined }[]): 
 /** What a snippet says, for who looks for spam in it. */
 function spamOf(
   { actor, request }: { readonly actor: Actor; readonly request: RequestFacts },
-  title: string,
-  parts: readonly (string | null | undefined)[],
-): Parameters<SnippetRoom['spam']['check']>[0] {
-  const text = parts.filter((part) => part).join('\n\n')
-  return { kind: 'snippet', title, text, actor, request, refusal: (reason) => invalid({ base: [reason] }) }
+  subject: ProjectSubject | InstanceSubject,
+  {
+    parts,
+    ...said
+  }: Pick<Said, 'title' | 'files' | 'before'> & {
+    readonly parts: readonly (string | null | undefined)[]
+  },
+): Said {
+  return {
+    ...said,
+    kind: 'snippet',
+    text: parts.filter((part) => part).join('\n\n'),
+    actor,
+    place: subject.kind === 'project' ? subject : undefined,
+    request,
+    refusal: (reason) => invalid({ base: [reason] }),
+  }
 }

@@ -3,4 +3,4 @@ export { Captcha, captchaAnswer } from './captcha.ts'
 export const needsCaptchaAnswer = { 409: 'It was taken for spam, and a captcha is to be solved' }
 
 export { SignInCaptcha } from './sign-in-captcha.ts'
-export { SpamGuard } from './guard.ts'
+export { SpamGuard, type Said } from './guard.ts'

@@ -2005,6 +2005,7 @@ export interface SpamLogs {
   description: string;
   id: Generated<number>;
   kind: string;
+  solvable: boolean;
   source_ip: string;
   title: string | null;
   user_agent: string | null;

@@ -232,6 +232,18 @@ export class Outbound {
     return { socket }
   }
 
+  /**
+   * For a client that makes its own connections to such a place: it uses these addresses, or the host's own name where
+   * they are undefined.
+   */
+  async addressesFor(
+    place: HostAndPort,
+  ): Promise<{ readonly addresses: readonly string[] | undefined } | { readonly blocked: string }> {
+    const checked = await this.#checkHost(place)
+    if ('blocked' in checked) return checked
+    return { addresses: this.#rules().pinned ? checked.addresses.map(({ address }) => address) : undefined }
+  }
+
   /** As `refusal`, of what is no web address. */
   async refusalOfHost(place: HostAndPort): Promise<string | undefined> {
     const checked = await this.#checkHost(place)

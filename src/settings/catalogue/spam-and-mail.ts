@@ -14,17 +14,16 @@ export const mailSettings = {
   spamfilter_api_key: secret('Key sent to the hosted spam filter.', { vendor: 'akismet_api_key' }),
   spam_check_endpoint_enabled: flag(
     false,
-    'Send new issues and snippets to the configured spam-check server and act on its verdict.',
-    { strict: true, needs: 'gRPC spam-check server' },
+    'Ask the configured spam-check server about new issues, snippets and comments before saving them, and act on its verdict.',
+    { strict: true },
   ),
   spam_check_endpoint_url: textOrNull(
     null,
-    'Address of the spam-check server; scheme tls makes the connection encrypted.',
-    { format: grpcUrl, needs: 'gRPC spam-check server' },
+    'Address of the spam-check server, as grpc://host:port; scheme tls makes the connection encrypted. Without a port it is 443.',
+    { format: grpcUrl },
   ),
   spam_check_api_key: secret('Sent as authorization metadata to the spam-check server.', {
     longest: 2000,
-    needs: 'gRPC spam-check server',
   }),
   commit_email_hostname: textOrNull(
     null,

@@ -261,7 +261,7 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
           rules.checkBody(params.body)
           return speak(
             room,
-            { actor, request, opened, body: params.body, internal: row.internal },
+            { actor, request, opened, body: params.body, internal: row.internal, before: row.note },
             {
               async say(text) {
                 await writer.edit(actor, opened, row, text)

@@ -172,7 +172,7 @@ export function noteEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
         const { body } = params
         return speak(
           room,
-          { actor, request, opened, body, internal: row.internal },
+          { actor, request, opened, body, internal: row.internal, before: row.note },
           {
             async say(text) {
               await writer.edit(actor, opened, row, text)
