@@ -127,6 +127,19 @@ describe('rules between settings', () => {
     [{ codenav_enabled: true }, { error: 'codenav_url is missing' }],
     [{ sourcegraph_enabled: true }, { error: 'codenav_url is missing' }],
     [{ codenav_enabled: true, codenav_url: null }, { message: { codenav_url: ["can't be blank"] } }],
+    [
+      { codenav_url: 'javascript:alert(1)' },
+      { message: { codenav_url: ['is blocked: Only allowed schemes are http, https'] } },
+    ],
+    [{ codenav_url: 'somewhere' }, { message: { codenav_url: ['is blocked: URI is invalid'] } }],
+    [
+      { spam_check_endpoint_url: 'https://spam.example' },
+      { message: { spam_check_endpoint_url: ['is blocked: Only allowed schemes are tls, grpc'] } },
+    ],
+    [
+      { spam_check_endpoint_url: 'grpc:50051' },
+      { message: { spam_check_endpoint_url: ['is blocked: URI is invalid'] } },
+    ],
     [{ gitpod_enabled: true, gitpod_url: '' }, { message: { gitpod_url: ["can't be blank"] } }],
     [
       { gitpod_enabled: true, gitpod_url: 'javascript:alert(1)' },

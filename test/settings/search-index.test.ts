@@ -267,6 +267,32 @@ describe('of an index that is kept and searched', () => {
     await expect.poll(requests, wait).toBe(2)
   })
 
+  test('elasticsearch_requeue_workers: who was given as much as it takes goes on at once', async () => {
+    /** Whether a lane rests while more waits for it. */
+    const rests = async (): Promise<boolean> => {
+      await caughtUp()
+      await sql`
+        insert into search_changes (kind, record_id)
+        select 'milestones', 1000000 + number from generate_series(1, 3000) number`.execute(
+        world.service.services.db.writer,
+      )
+      await sql`select pg_notify('search_changes', '')`.execute(world.service.services.db.writer)
+      let seen = { waits: true, rests: false }
+      await vi.waitFor(async () => {
+        seen = await one(sql<typeof seen>`
+          select exists (select from search_changes) as waits,
+            exists (select from search_lanes l where l.due_at > now() + interval '5 seconds') as rests`)
+        expect(seen.rests || !seen.waits).toBe(true)
+      }, wait)
+      return seen.rests
+    }
+    await during(world, { elasticsearch_requeue_workers: true }, async () => {
+      expect(await rests()).toBe(false)
+    })
+    expect(await rests()).toBe(true)
+    await caughtUp()
+  })
+
   test('elasticsearch_max_code_indexing_concurrency: so many repositories are indexed at once', async () => {
     const projects = async (): Promise<void> => {
       await during(world, { elasticsearch_pause_indexing: true }, async () => {

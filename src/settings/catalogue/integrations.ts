@@ -91,6 +91,7 @@ export const integrationSettings = {
     needs: 'code navigation server',
   }),
   codenav_url: textOrNull(null, 'Address of the code navigation server. Clients open it.', {
+    format: httpUrl,
     vendor: 'sourcegraph_url',
     needs: 'code navigation server',
   }),

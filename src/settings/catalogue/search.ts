@@ -67,10 +67,11 @@ export const searchSettings = {
     min: 0,
     plan: 'premium',
   }),
-  elasticsearch_requeue_workers: flag(false, 'Requeues indexing workers.', {
-    plan: 'premium',
-    needs: 'search cluster',
-  }),
+  elasticsearch_requeue_workers: flag(
+    false,
+    'An indexing worker that was given as much as it takes goes on at once, instead of resting for ten seconds.',
+    { plan: 'premium' },
+  ),
   elasticsearch_worker_number_of_shards: int(2, 'Indexing worker shards.', {
     min: 1,
     plan: 'premium',
