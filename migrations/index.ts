@@ -135,6 +135,7 @@ import * as featureFlags from './0327-feature-flags.ts'
 import * as trackerApp from './0312-tracker-app.ts'
 import * as searchIndex from './0300-search-index.ts'
 import * as verdictsOnSpam from './0330-verdicts-on-spam.ts'
+import * as runnerReleases from './0340-runner-releases.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -271,4 +272,5 @@ export const migrations: MigrationList = {
   '0312-tracker-app': trackerApp,
   '0300-search-index': searchIndex,
   '0330-verdicts-on-spam': verdictsOnSpam,
+  '0340-runner-releases': runnerReleases,
 }

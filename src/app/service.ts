@@ -155,6 +155,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     blobs: new Blobs(path.join(config.dataDirectory, 'blobs')),
     outbound,
     trackerKeysUrl: config.trackerKeysUrl,
+    runnerReleasesUrl: config.runnerReleasesUrl,
     chatPlatform: new ChatPlatform(config.chatAppUrl, { outbound, log }),
     captcha,
     signInCaptcha: new SignInCaptcha({ settings, captcha, counts }),

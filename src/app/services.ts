@@ -63,6 +63,7 @@ export interface Services {
   readonly outbound: Outbound
   /** Where the cloud of issue trackers keeps its keys; undefined: the usual place. */
   readonly trackerKeysUrl: URL | undefined
+  readonly runnerReleasesUrl: URL | undefined
   /** Where the chat app lives. */
   readonly chatPlatform: ChatPlatform
   /** Whether captchas were solved. */

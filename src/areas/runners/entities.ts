@@ -1,10 +1,23 @@
-import { Fields, Flag, Id, Int, ListOf, Nullable, Text, Timestamp } from '../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Flag,
+  Id,
+  Int,
+  ListOf,
+  Nullable,
+  OneOf,
+  Optional,
+  Text,
+  Timestamp,
+} from '../../kernel/endpoint/index.ts'
+import { upgradeStatuses, type UpgradeStatus } from './releases-store.ts'
 import { runnerFields, runnerReference, type RunnerRow } from '../jobs/index.ts'
 
 const listFields = {
   ...runnerFields,
   created_at: Timestamp(),
   job_execution_status: Text({ description: 'idle or active' }),
+  upgrade_status: Optional(OneOf(upgradeStatuses, { description: 'Where releases are known' })),
 }
 
 export const Runner = Fields(listFields)
@@ -42,6 +55,7 @@ export const RunnerToken = Fields({ token: Text(), token_expires_at: Nullable(Ti
 export interface RunnerListRow extends RunnerRow {
   readonly tag_list: readonly string[]
   readonly busy: boolean
+  readonly upgrade_status: UpgradeStatus | null
 }
 
 export interface RunnerProjectRow {
@@ -71,8 +85,12 @@ export interface RunnerDetailRow extends RunnerListRow {
   readonly group: { readonly id: number; readonly name: string; readonly full_path: string } | null
 }
 
-export function runner(row: RunnerListRow, now: Date): Record<string, unknown> {
-  return { ...runnerReference(row, now), job_execution_status: row.busy ? 'active' : 'idle' }
+export function runner({ upgrade_status, ...row }: RunnerListRow, now: Date): Record<string, unknown> {
+  return {
+    ...runnerReference(row, now),
+    job_execution_status: row.busy ? 'active' : 'idle',
+    ...(upgrade_status !== null && { upgrade_status }),
+  }
 }
 
 export function runnerProject({

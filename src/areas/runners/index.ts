@@ -4,6 +4,7 @@ import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
+import type { Schedule, Task } from '../../tasks/index.ts'
 import type { IdentityTokens } from '../identity-tokens/index.ts'
 import type { Commits, JobView } from '../jobs/index.ts'
 import type { AddressServices, PipelineProcess } from '../pipelines/index.ts'
@@ -11,6 +12,7 @@ import type { RepositoryPlaces } from '../repository/index.ts'
 import { HandOut } from './hand-out.ts'
 import { JobQueue } from './job-queue.ts'
 import { identityEndpoints } from './routes-identity.ts'
+import { runnerReleases, type ReleaseServices } from './releases.ts'
 import { managementEndpoints } from './routes-management.ts'
 import type { DeployTokens } from './job-row.ts'
 import { placeEndpoints } from './routes-places.ts'
@@ -19,7 +21,7 @@ import { requestEndpoint } from './routes-request.ts'
 
 export { ensureBuiltInRunner } from './built-in.ts'
 
-export interface RunnerServices extends AddressServices {
+export interface RunnerServices extends AddressServices, ReleaseServices {
   readonly db: Database
   readonly notifications: Notifications
   readonly cipher: Cipher
@@ -38,11 +40,14 @@ export interface RunnerServices extends AddressServices {
 /** Runners: who they are, whom they serve, and how they get their jobs. */
 export function runners(services: RunnerServices): {
   endpoints: Endpoint[]
+  tasks: Task[]
+  schedules: Schedule[]
   start: () => Promise<AsyncDisposable>
 } {
   const queue = new JobQueue({ ...services, started: (ids) => services.process.started(ids) })
   const handOut = new HandOut(services)
   return {
+    ...runnerReleases(services),
     endpoints: [
       ...identityEndpoints(services),
       ...registrationEndpoints(services),

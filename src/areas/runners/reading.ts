@@ -4,13 +4,16 @@ import type { Reader } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { RunnerManagerRow } from '../jobs/index.ts'
 import type { RunnerDetailRow, RunnerListRow, RunnerProjectRow } from './entities.ts'
+import { upgradeStatus } from './releases-store.ts'
 
-const listColumns = sql`
+/** `compared`: with the releases that are known. */
+const listColumns = (compared: boolean) => sql`
   r.id, r.description, r.paused, r.runner_type, r.name, r.contacted_at, r.created_at, r.created_by_id, r.tag_list,
-  exists (select from ci_jobs j where j.runner_id = r.id and j.status in ('running', 'canceling')) as busy`
+  exists (select from ci_jobs j where j.runner_id = r.id and j.status in ('running', 'canceling')) as busy,
+  ${compared ? upgradeStatus() : sql`null`} as upgrade_status`
 
-const detailColumns = sql`
-  ${listColumns}, r.namespace_id, r.run_untagged, r.locked, r.maximum_timeout, r.access_level, r.maintenance_note,
+const detailColumns = (compared: boolean) => sql`
+  ${listColumns(compared)}, r.namespace_id, r.run_untagged, r.locked, r.maximum_timeout, r.access_level, r.maintenance_note,
   r.updated_at,
   (select json_build_object('version', m.version, 'revision', m.revision, 'platform', m.platform,
     'architecture', m.architecture, 'ip_address', m.ip_address)
@@ -30,6 +33,9 @@ export interface RunnerFilter {
   readonly paused?: boolean | undefined
   readonly tag_list?: readonly string[] | undefined
   readonly version_prefix?: string | undefined
+  readonly upgrade_status?: string | undefined
+  /** Whether runners are compared with the releases that are known. */
+  readonly compared: boolean
 }
 
 /** Old spellings of `status` are kept: `active` and `paused` of the first API. */
@@ -51,13 +57,15 @@ function conditionsOf(filter: RunnerFilter): RawBuilder<unknown>[] {
     found.push(sql`exists (
       select from ci_runner_managers m where m.runner_id = r.id and starts_with(m.version, ${filter.version_prefix}))`)
   }
+  if (filter.upgrade_status !== undefined)
+    found.push(filter.compared ? sql`${upgradeStatus()} = ${filter.upgrade_status}` : sql`false`)
   return found
 }
 
 function list(where: RawBuilder<unknown>, filter: RunnerFilter, input: PageInput): Read<RunnerListRow> {
   return page(
     {
-      columns: listColumns,
+      columns: listColumns(filter.compared),
       from: sql`from ci_runners r where ${sql.join([where, ...conditionsOf(filter)], sql` and `)}`,
       order: sql`r.id desc`,
     },
@@ -100,13 +108,13 @@ export function ofGroup(filter: RunnerFilter, input: PageInput): Read<RunnerList
   )
 }
 
-export function one(id: number): Read<RunnerDetailRow> {
-  return rows(sql`select ${detailColumns} from ci_runners r where r.id = ${id}`)
+export function one(id: number, compared = false): Read<RunnerDetailRow> {
+  return rows(sql`select ${detailColumns(compared)} from ci_runners r where r.id = ${id}`)
 }
 
-export async function find(db: Reader, id: number): Promise<RunnerDetailRow | undefined> {
+export async function find(db: Reader, id: number, compared = false): Promise<RunnerDetailRow | undefined> {
   const result = await sql<{ row: RunnerDetailRow }>`
-    select to_json(x) as row from (select ${detailColumns} from ci_runners r where r.id = ${id}) x`.execute(
+    select to_json(x) as row from (select ${detailColumns(compared)} from ci_runners r where r.id = ${id}) x`.execute(
     db,
   )
   return result.rows[0]?.row

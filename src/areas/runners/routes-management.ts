@@ -38,6 +38,8 @@ import {
   type RunnerDetailRow,
 } from './entities.ts'
 import type { RunnerServices } from './index.ts'
+import { comparesReleases } from './releases.ts'
+import { upgradeStatuses } from './releases-store.ts'
 import { expiryOf, runnerParams, runnerValues } from './rules.ts'
 import * as reading from './reading.ts'
 import * as store from './store.ts'
@@ -53,6 +55,9 @@ export const runnerFilters = {
   paused: Optional(Flag()),
   tag_list: Optional(ListOf(Text(), { commaSeparated: true })),
   version_prefix: Optional(Text()),
+  upgrade_status: Optional(
+    OneOf(upgradeStatuses, { description: 'None has one while no releases are known' }),
+  ),
 }
 
 const scopes = ['manage_runner']
@@ -109,7 +114,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       paged: true,
       params: Fields(runnerFilters),
       answers: ListOf(Runner),
-      read: ({ params, page }) => reading.own(filterOf(params), page),
+      read: ({ params, page }) => reading.own(filterOf(services, params), page),
       handle: async ({ rows }) => rows.map((row) => runner(row, new Date())),
     }),
     endpoint({
@@ -122,7 +127,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       paged: true,
       params: Fields(runnerFilters),
       answers: ListOf(Runner),
-      read: ({ params, page }) => reading.all(filterOf(params), page),
+      read: ({ params, page }) => reading.all(filterOf(services, params), page),
       handle: async ({ rows }) => rows.map((row) => runner(row, new Date())),
     }),
     endpoint({
@@ -132,7 +137,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       summary: 'Get a runner',
       params,
       answers: RunnerDetail,
-      read: ({ params }) => reading.one(params.id),
+      read: ({ params }) => reading.one(params.id, comparesReleases(services)),
       async handle({ actor, rows }) {
         await require(actor, rows[0]!, 'read')
         return shown(rows[0]!)
@@ -152,7 +157,7 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
         await require(actor, row, 'admin')
         const values = runnerValues(params, row)
         await db.transaction((tx) => store.change(tx, row.id, values))
-        return shown((await reading.find(db.reader, row.id)) ?? row)
+        return shown((await reading.find(db.reader, row.id, comparesReleases(services))) ?? row)
       },
     }),
     endpoint({
@@ -265,10 +270,11 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
 }
 
 /** `scope` is the old spelling of two other filters. */
-export function filterOf({
-  scope,
-  ...filter
-}: reading.RunnerFilter & { scope?: string | undefined }): reading.RunnerFilter {
+export function filterOf(
+  services: RunnerServices,
+  { scope, ...params }: Omit<reading.RunnerFilter, 'compared'> & { scope?: string | undefined },
+): reading.RunnerFilter {
+  const filter = { ...params, compared: comparesReleases(services) }
   if (scope === undefined) return filter
   return scope.endsWith('_type')
     ? { ...filter, type: filter.type ?? scope }

@@ -5,6 +5,7 @@ import { Runner, runner } from './entities.ts'
 import type { RunnerServices } from './index.ts'
 import { filterOf, mayOn, runnerFilters } from './routes-management.ts'
 import * as reading from './reading.ts'
+import { comparesReleases } from './releases.ts'
 import * as store from './store.ts'
 
 const scopes = ['manage_runner']
@@ -23,7 +24,7 @@ export function placeEndpoints(services: RunnerServices): Endpoint[] {
       paged: true,
       params: Fields(runnerFilters),
       answers: ListOf(Runner),
-      read: ({ params, page }) => reading.ofProject(filterOf(params), page),
+      read: ({ params, page }) => reading.ofProject(filterOf(services, params), page),
       handle: async ({ rows }) => rows.map((row) => runner(row, new Date())),
     }),
     endpoint({
@@ -37,7 +38,7 @@ export function placeEndpoints(services: RunnerServices): Endpoint[] {
       answers: Runner,
       refuses: { 400: 'It serves the project already', 403: 'It is locked, or no project runner' },
       async handle({ actor, project, params }) {
-        const row = await reading.find(db.reader, params.runner_id)
+        const row = await reading.find(db.reader, params.runner_id, comparesReleases(services))
         if (row === undefined) throw notFound('Runner')
         if (row.locked && !isAdministrator(actor)) throw forbidden('Runner is locked')
         if (row.runner_type === 'group_type') throw forbidden('Runner is a group runner')
@@ -81,7 +82,7 @@ export function placeEndpoints(services: RunnerServices): Endpoint[] {
       paged: true,
       params: Fields(runnerFilters),
       answers: ListOf(Runner),
-      read: ({ params, page }) => reading.ofGroup(filterOf(params), page),
+      read: ({ params, page }) => reading.ofGroup(filterOf(services, params), page),
       handle: async ({ rows }) => rows.map((row) => runner(row, new Date())),
     }),
   ]

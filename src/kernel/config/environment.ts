@@ -209,6 +209,10 @@ export const variables = {
     httpUrl,
     'Address below which the cloud of issue trackers keeps the keys it signs installations of the app with. Unset: `https://connect-install-keys.atlassian.com`.',
   ),
+  RUNNER_RELEASES_URL: optional(
+    httpUrl,
+    'List of the releases of the runner, as the releases API of a project answers it, for example `https://git.example.com/api/v4/projects/1/releases`; it is fetched once a day while `update_runner_versions_enabled` is on, and runners then tell their `upgrade_status`. Unset: none is fetched.',
+  ),
   PLAN: oneOf(plans, 'ultimate', 'Which features are on.'),
   ROLES: {
     ...optional(roleList, 'What this program does, separated by commas: `web`, `tasks`, `runner`.'),
@@ -281,6 +285,7 @@ export interface Config {
   /** By host, of those that are not reached where everybody reaches them. */
   readonly importHosts: Readonly<Partial<Record<'github' | 'bitbucket', string>>>
   readonly trackerKeysUrl: URL | undefined
+  readonly runnerReleasesUrl: URL | undefined
   readonly ldapConfig: string | undefined
   readonly oidcConfig: string | undefined
   readonly mail: {
@@ -345,6 +350,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     captchaUrl: read('CAPTCHA_URL'),
     chatAppUrl: read('CHAT_APP_URL'),
     trackerKeysUrl: read('TRACKER_KEYS_URL'),
+    runnerReleasesUrl: read('RUNNER_RELEASES_URL'),
     ldapConfig: read('LDAP_CONFIG'),
     oidcConfig: read('OIDC_CONFIG'),
     mail: { smtp: read('SMTP_URL'), from: read('MAIL_FROM') },

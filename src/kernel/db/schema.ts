@@ -1829,6 +1829,12 @@ export interface Routes {
   redirect: Generated<boolean>;
 }
 
+export interface RunnerReleases {
+  major: number;
+  minor: number;
+  patch: number;
+}
+
 export interface SamlIdentities {
   created_at: Generated<Timestamp>;
   extern_uid: string;
@@ -2516,6 +2522,7 @@ export interface DB {
   resource_state_events: ResourceStateEvents;
   resource_weight_events: ResourceWeightEvents;
   routes: Routes;
+  runner_releases: RunnerReleases;
   saml_identities: SamlIdentities;
   saml_providers: SamlProviders;
   search_changes: SearchChanges;

@@ -39,8 +39,7 @@ export const planSettings = {
   version_check_enabled: flag(true, 'Allows the check for newer releases.', { recorded: true }),
   update_runner_versions_enabled: flag(
     true,
-    'Whether a list of runner releases is fetched to mark outdated runners. None is fetched here: runners tell their version, and clients that know the list compare it.',
-    { needs: 'feed of runner releases' },
+    'Whether the list of runner releases that RUNNER_RELEASES_URL names is fetched once a day, and runners tell which of them are outdated (upgrade_status).',
   ),
   enforce_namespace_storage_limit: flag(false, 'Enforces namespace storage limits (hosted offering).', {
     recorded: true,
