@@ -155,6 +155,14 @@ describe('a tree of epics', () => {
     expect((await reporter.delete(`${at(top)}/epics/${middle['id'] as number}`)).status).toBe(404)
   })
 
+  test('gets as many below it at once as are asked for', async () => {
+    const above = await make()
+    const replies = await Promise.all(
+      Array.from({ length: 30 }, (_, number) => reporter.post(`${at(above)}/epics`, { title: `${number}` })),
+    )
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]))
+  })
+
   test('is at most seven deep', async () => {
     let above = await make()
     for (let depth = 2; depth <= 7; depth += 1) above = await make({ parent_id: above['id'] as number })

@@ -66,7 +66,7 @@ export async function createEpic(
   const { actor, group } = writing
   checkTexts(given)
   const color = colorOf(given.color)
-  const parentId = given.parent_id ? await parentOf(services, tx, actor, null, given.parent_id) : null
+  const parentId = given.parent_id ? await parentOf(tx, actor, null, given.parent_id) : null
   const author = userOf(actor).id
   const made = await store.create(tx, {
     groupId: group.id,
@@ -110,7 +110,7 @@ export async function changeEpic(
     start_date_fixed: given.start_date_fixed,
     due_date_is_fixed: given.due_date_is_fixed,
     due_date_fixed: given.due_date_fixed,
-    parent_id: given.parent_id ? await parentOf(services, tx, actor, id, given.parent_id) : given.parent_id,
+    parent_id: given.parent_id ? await parentOf(tx, actor, id, given.parent_id) : given.parent_id,
     state: event === undefined ? undefined : event === 'close' ? 'closed' : 'opened',
   })
   await store.update(tx, id, {
@@ -181,14 +181,8 @@ async function label(
 }
 
 /** The epic that another one is to come below: one that the caller sees, and with room for it. */
-export async function parentOf(
-  { db }: EpicWriting,
-  tx: Tx,
-  actor: Actor,
-  id: number | null,
-  parentId: number,
-): Promise<number> {
-  const row = await store.find(db.reader, actor, parentId)
+export async function parentOf(tx: Tx, actor: Actor, id: number | null, parentId: number): Promise<number> {
+  const row = await store.find(tx, actor, parentId)
   if (row === undefined) throw notFound('Epic')
   if (!(await store.fitsBelow(tx, id, parentId))) {
     throw invalid({ parent: ["can't be added as it is below the epic, or the tree would become too deep"] })
