@@ -111,6 +111,12 @@ describe('an epic', () => {
 })
 
 describe('a tree of epics', () => {
+  test('grows by many at once', async () => {
+    const parent = await make()
+    const made = await Promise.all(Array.from({ length: 20 }, () => make({ parent_id: parent['id'] })))
+    expect(made.map(({ parent_id }) => parent_id as unknown)).toEqual(made.map(() => parent['id']))
+  })
+
   test('has no circles, and gives its dates on', async () => {
     const [top, middle, low] = [await make(), await make(), await make()]
     expectStatus(await reporter.post(`${at(top)}/epics/${middle['id'] as number}`), 201)

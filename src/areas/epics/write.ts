@@ -1,5 +1,5 @@
 import { may, userOf, type Actor, type GroupSubject } from '../../access/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import type { Tx } from '../../kernel/db/index.ts'
 import { invalid, notFound, recordNotFound } from '../../kernel/errors/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { checkTexts, tell } from '../issues/index.ts'
@@ -9,7 +9,6 @@ import * as store from './store.ts'
 import { epicTarget, tellOfParent, toldOfChange } from './system-notes.ts'
 
 export interface EpicWriting {
-  readonly db: Database
   readonly events: Events
 }
 

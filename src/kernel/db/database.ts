@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Kysely, PostgresDialect, sql, type RawBuilder, type Transaction } from 'kysely'
 import pg from 'pg'
 import { currentChain } from '../lib/chain.ts'
@@ -54,10 +55,14 @@ export class Database implements AsyncDisposable {
   readonly #fast: pg.Pool
   readonly #pools: pg.Pool[]
   readonly #lane: FastLane
+  readonly #log: Logger
+  /** Of the work of a transaction, whether that still runs. */
+  readonly #transaction = new AsyncLocalStorage<{ open: boolean }>()
   readonly connection: pg.ClientConfig
 
   constructor({ connection: asked, size = 8, lane = 0, log }: DatabaseOptions) {
     this.connection = asked
+    this.#log = log
     const connection = withoutJit(asked)
     const pool = (max: number, extra: pg.PoolConfig): pg.Pool => {
       const made = new pg.Pool({
@@ -70,6 +75,11 @@ export class Database implements AsyncDisposable {
       })
       // The error carries the whole client; its message is all that helps.
       made.on('error', ({ message }) => log.warn({ reason: message }, 'an idle database connection broke'))
+      const connect = made.connect.bind(made) as () => Promise<pg.PoolClient>
+      made.connect = (() => {
+        this.#complainInTransaction()
+        return connect()
+      }) as typeof made.connect
       return made
     }
     const fast = pool(size, { application_name: 'guildhall' })
@@ -92,6 +102,7 @@ export class Database implements AsyncDisposable {
   async rows<Row>(statement: RawBuilder<Row>, extent?: 'bounded'): Promise<Row[]> {
     const compiled = compileTemplates(statement) ?? this.#compile(statement)
     if (extent === 'bounded') {
+      this.#complainInTransaction()
       const found = await this.#lane.rows(compiled)
       if (found !== undefined) return found as Row[]
     }
@@ -117,12 +128,30 @@ export class Database implements AsyncDisposable {
       try {
         return await this.writer.transaction().execute(async (tx) => {
           await nameChain(tx)
-          return work(tx)
+          return this.#inTransaction(() => work(tx))
         })
       } catch (error) {
         if (attempt >= attempts || !isDatabaseError(error) || !retryable.has(error.code ?? '')) throw error
       }
     }
+  }
+
+  async #inTransaction<T>(work: () => Promise<T>): Promise<T> {
+    const mark = { open: true }
+    try {
+      return await this.#transaction.run(mark, work)
+    } finally {
+      mark.open = false
+    }
+  }
+
+  /**
+   * Work that holds a connection and waits for another one never ends once as many do so as there are connections:
+   * what it reads, it reads by its transaction.
+   */
+  #complainInTransaction(): void {
+    if (this.#transaction.getStore()?.open !== true) return
+    this.#log.error({ err: new Error('a transaction asks for a second connection') })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
