@@ -43,6 +43,12 @@ describe('identity tokens', () => {
     },
   }
 
+  test('have a key that is published before the first of them, the same for all who ask', async () => {
+    const asked = await Promise.all(Array.from({ length: 4 }, () => getJson('/oauth/discovery/keys')))
+    expect((asked[0] as unknown as JSONWebKeySet).keys).toHaveLength(1)
+    expect(asked).toEqual(asked.map(() => asked[0]))
+  })
+
   test('are signed with a published key, and say what the job is', async () => {
     const { ci, job } = await running(config)
     const configuration = await getJson('/.well-known/openid-configuration')

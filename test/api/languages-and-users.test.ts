@@ -43,7 +43,7 @@ test('languages that are found out while their project goes are not kept', async
   await world.settled()
   const { db } = world.service.services
   await sql`delete from project_languages where project_id = ${project.id}`.execute(db.writer)
-  const asking = await db.transaction(async (tx) => {
+  const asking = await db.writer.transaction().execute(async (tx) => {
     await sql`delete from projects where id = ${project.id}`.execute(tx)
     const answer = of(project)
     const waits = async () => {

@@ -344,7 +344,7 @@ describe('cleanup policies', () => {
     }
     await during(world, values, async () => {
       // Somebody holds a tag of the first thousand for longer than the run may take.
-      const run = await db.transaction(async (tx) => {
+      const run = await db.writer.transaction().execute(async (tx) => {
         await sql`
           select t.name from container_tags t join container_repositories c on c.id = t.repository_id
           where c.project_id = ${of.id} and t.name = 'tag-1' for update of t`.execute(tx)

@@ -91,7 +91,6 @@ function subjectParts(settings: Readonly<Record<string, unknown>>): readonly Sub
 export function identityTokens(services: IdentityServices): {
   tokens: IdentityTokens
   mount: (server: FastifyInstance) => void
-  start: () => Promise<AsyncDisposable>
 } {
   const keys = new SigningKeys(services)
   return {
@@ -101,10 +100,6 @@ export function identityTokens(services: IdentityServices): {
       server.get(keysPath, async (_, reply) =>
         reply.headers(headers).send(JSON.stringify({ keys: await keys.published() })),
       )
-    },
-    async start() {
-      await keys.signing()
-      return { [Symbol.asyncDispose]: () => Promise.resolve() }
     },
   }
 }

@@ -31,7 +31,7 @@ export class SigningKeys {
     this.#cipher = cipher
   }
 
-  /** The key to sign with; made where there is none yet. */
+  /** The key to sign with; made where there is none yet, which takes up to a second. */
   signing(): Promise<SigningKey> {
     this.#signing ??= this.#load().catch((error: unknown) => {
       this.#signing = undefined
@@ -40,8 +40,9 @@ export class SigningKeys {
     return this.#signing
   }
 
-  /** The public halves, for whoever checks a token. */
+  /** The public halves, for whoever checks a token; the one that will sign the first among them. */
   async published(): Promise<JWK[]> {
+    await this.signing()
     const { rows } = await sql<{ public: JWK }>`
       select k.public from identity_keys k order by k.id desc`.execute(this.#db.reader)
     return rows.map((row) => row.public)
