@@ -3,6 +3,13 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    // `npm test` passes over them: it stays a matter of minutes.
+    tags: [
+      {
+        name: 'long',
+        description: 'Suites that take more than some seconds; a comment at their head says so.',
+      },
+    ],
     globalSetup: ['test/world/global-setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 180_000,

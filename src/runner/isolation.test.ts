@@ -1,3 +1,4 @@
+// @module-tag long
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { dies } from './testing/processes.ts'

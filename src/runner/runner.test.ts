@@ -1,3 +1,4 @@
+// @module-tag long
 import { crc32 } from 'node:zlib'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'

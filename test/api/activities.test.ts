@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rowsOf } from '../world/bodies.ts'
 import type { Client } from '../world/client.ts'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Person, Reply } from '../world/client.ts'
 import { eventually, MergeProjects, type MergeProject } from '../world/merge-project.ts'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { rowsOf } from '../world/bodies.ts'
 import type { Person } from '../world/client.ts'

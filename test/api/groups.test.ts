@@ -1,3 +1,4 @@
+// @module-tag long
 import { access } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { repositoryFolder } from '../world/repositories.ts'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { truncate } from 'node:fs/promises'
 import nodePath from 'node:path'
 import { buffer } from 'node:stream/consumers'

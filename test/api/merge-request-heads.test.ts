@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closedBy } from '../../src/areas/issues/index.ts'
 import { RawRunner } from '../runner/raw-runner.ts'

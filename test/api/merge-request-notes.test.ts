@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually, MergeProjects, type MergeProject } from '../world/merge-project.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'

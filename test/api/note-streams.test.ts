@@ -1,3 +1,4 @@
+// @module-tag long
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'

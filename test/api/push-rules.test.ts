@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Copies, git } from '../git/copies.ts'
 import { sshAddress, sshLogin } from '../git/ssh-login.ts'

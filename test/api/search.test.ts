@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rowsOf } from '../world/bodies.ts'
 import { Client, type Person, type Reply } from '../world/client.ts'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { during } from '../settings/effects.ts'
 import { MergeProjects, type MergeProject } from '../world/merge-project.ts'

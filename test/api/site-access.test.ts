@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../runner/ci-project.ts'
 import { RawRunner } from '../runner/raw-runner.ts'

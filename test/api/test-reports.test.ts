@@ -1,3 +1,4 @@
+// @module-tag long
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person } from '../world/client.ts'
 import { eventually, MergeProjects, type MergeProject } from '../world/merge-project.ts'

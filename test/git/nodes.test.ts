@@ -1,3 +1,4 @@
+// @module-tag long
 import { access, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import path from 'node:path'

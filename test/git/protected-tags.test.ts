@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answerOf, rowsOf } from '../world/bodies.ts'
 import type { Person, Reply } from '../world/client.ts'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bodyOf } from '../world/bodies.ts'
 import type { Person } from '../world/client.ts'

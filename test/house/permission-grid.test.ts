@@ -1,3 +1,4 @@
+// @module-tag long
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startWorld, type World } from '../world/world.ts'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { request } from 'node:http'
 import { expect, inject, test } from 'vitest'
 import { freePort, Program, temporaryFolder } from '../start/process.ts'

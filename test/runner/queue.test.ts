@@ -1,3 +1,4 @@
+// @module-tag long
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RawRunner } from '../runner/raw-runner.ts'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { chmod, mkdir, readFile, symlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'

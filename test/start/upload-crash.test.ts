@@ -1,3 +1,4 @@
+// @module-tag long
 import http from 'node:http'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'

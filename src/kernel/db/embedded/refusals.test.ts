@@ -1,3 +1,4 @@
+// @module-tag long
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { chmod, mkdir, readFile, readdir, rename, symlink, writeFile } from 'node:fs/promises'
