@@ -65,6 +65,9 @@ function take(order: Order): void {
   }
 }
 
+/** Connections that wait to be taken: three for each program. With more, connecting fails. */
+const backlog = 4096
+
 function leave(): void {
   rmSync(path.dirname(address), { recursive: true, force: true })
   process.exit()
@@ -85,4 +88,4 @@ createServer((stream) => {
     pendingOf(id).streams[at] = stream
     startWhenComplete(id)
   })
-}).listen(address, () => report({ listening: true }))
+}).listen({ path: address, backlog }, () => report({ listening: true }))

@@ -39,13 +39,13 @@ test('what goes in at once, before it has started, comes out whole', async () =>
 
 test('hundreds at once each have their own streams', async () => {
   const all = await Promise.all(
-    Array.from({ length: 200 }, async (_, at) => {
+    Array.from({ length: 500 }, async (_, at) => {
       const program = starter.start('cat', [], env)
       program.stdin.end(String(at))
       return (await outcome(program))[0]
     }),
   )
-  expect(all).toEqual(Array.from({ length: 200 }, (_, at) => String(at)))
+  expect(all).toEqual(Array.from({ length: 500 }, (_, at) => String(at)))
 })
 
 test('its standard streams block, as programs expect that write without asking', async () => {

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, type Reply } from '../world/client.ts'
 import { Receiver } from '../world/receiver.ts'

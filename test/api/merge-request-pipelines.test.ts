@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { project as projectKind, enterAs, type ProjectSubject } from '../../src/access/index.ts'
 import type { MergeRequestFacts } from '../../src/areas/pipelines/index.ts'

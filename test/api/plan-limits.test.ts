@@ -1,3 +1,4 @@
+// @module-tag long
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CiProjects, until } from '../runner/ci-project.ts'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { git } from '../git/copies.ts'
 import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { gunzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { extract } from 'tar-stream'

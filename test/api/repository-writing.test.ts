@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person, Reply } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'

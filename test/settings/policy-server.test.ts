@@ -1,3 +1,4 @@
+// @module-tag long
 import { generateKeyPairSync } from 'node:crypto'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// @module-tag long
 import { generateKeyPair, importSPKI, jwtVerify } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { RawRunner } from '../runner/raw-runner.ts'
