@@ -301,6 +301,14 @@ test('administrators make, show and revoke impersonation tokens', async () => {
   expect((await world.root.get(`${path}/999999`)).body).toEqual({
     message: '404 Impersonation Token Not Found',
   })
+  expect((await world.root.delete(`${path}/999999`)).body).toEqual({
+    message: '404 Impersonation Token Not Found',
+  })
+  expect(
+    (await world.root.delete(`/users/999999/impersonation_tokens/${made['id'] as number}`)).body,
+  ).toEqual({
+    message: '404 User Not Found',
+  })
   expect((await world.root.get('/users/999999/impersonation_tokens')).body).toEqual({
     message: '404 User Not Found',
   })

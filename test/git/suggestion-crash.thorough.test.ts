@@ -1,3 +1,4 @@
+// @module-tag long
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, inject, test } from 'vitest'

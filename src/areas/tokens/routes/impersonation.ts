@@ -1,4 +1,5 @@
 import { endpoint, instance } from '../../../access/index.ts'
+import type { Reader } from '../../../kernel/db/index.ts'
 import { Fields, Id, ListOf, OneOf, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { badRequest, notFound } from '../../../kernel/errors/index.ts'
 import { ImpersonationToken, NewImpersonationToken } from '../entities.ts'
@@ -14,8 +15,8 @@ const named = { user_id: Id(), impersonation_token_id: Id() }
 export function impersonationEndpoints(services: TokenServices): Endpoint[] {
   const { db } = services
   /** The token is missing, or already the user. */
-  const missing = async (userId: number) =>
-    notFound((await store.owner(db.reader, userId)) === undefined ? 'User' : 'Impersonation Token')
+  const missing = async (from: Reader, userId: number) =>
+    notFound((await store.owner(from, userId)) === undefined ? 'User' : 'Impersonation Token')
 
   return [
     endpoint({
@@ -63,7 +64,7 @@ export function impersonationEndpoints(services: TokenServices): Endpoint[] {
       refuses: { 404: 'No such user or token' },
       read: ({ params }) => store.impersonationToken(params.user_id, params.impersonation_token_id),
       async handle({ params, rows: [row] }) {
-        if (row === undefined) throw await missing(params.user_id)
+        if (row === undefined) throw await missing(db.reader, params.user_id)
         return row
       },
     }),
@@ -81,7 +82,7 @@ export function impersonationEndpoints(services: TokenServices): Endpoint[] {
         await db.transaction(async (tx) => {
           const token = await store.lock(tx, params.impersonation_token_id)
           if (token?.impersonation !== true || token.user_id !== params.user_id)
-            throw await missing(params.user_id)
+            throw await missing(tx, params.user_id)
           if (token.revoked) throw badRequest('Token already revoked')
           await store.revoke(tx, token.id)
         })
