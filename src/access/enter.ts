@@ -378,24 +378,57 @@ async function enterFrom<Subject, Row>(
   }
 }
 
-/** The rows of `read` for an entrance found before; undefined when it is no longer as it was. */
+/** When an entrance that was found before still holds. */
+interface Mark {
+  readonly role: number
+  readonly marks: string | null
+}
+
+/** The rows of `read` for an entrance found before, and their print; undefined when it is no longer as it was. */
 export async function readAgain<Row>(
   db: Statements,
   kind: AnyKind,
   credentials: Credentials,
   lookup: Lookup,
-  before: { readonly role: number; readonly marks: string | null },
+  mark: Mark,
   read: Read<Row> | undefined,
   extent: 'bounded' | undefined,
-): Promise<Loaded<Row> | undefined> {
-  const membership = sql`select ${before.role}::int as role`
+): Promise<{ readonly loaded: Loaded<Row>; readonly print: string | undefined } | undefined> {
+  const rows = read === undefined ? sql`null` : sql`case when current then ${read.sql} end`
+  const printed = read?.print
+  const print = printed === undefined ? sql`` : sql`, case when current then ${printed} end as print`
+  const columns = sql<{ current: boolean; loaded: unknown; print?: string }>`${rows} as loaded ${print}`
+  const [found] = await db.rows(again(kind, credentials, lookup, mark, columns), extent)
+  return found?.current === true ? { loaded: loaded<Row>(found.loaded), print: found.print } : undefined
+}
+
+/** Whether an entrance found before is as it was, and what `print` finds is, too. */
+export async function isAsBefore(
+  db: Statements,
+  kind: AnyKind,
+  credentials: Credentials,
+  lookup: Lookup,
+  mark: Mark & { readonly print: string },
+  print: RawBuilder<unknown>,
+  extent: 'bounded' | undefined,
+): Promise<boolean> {
+  const columns = sql<{ same: boolean }>`case when current then ${print} = ${mark.print} end as same`
+  const [found] = await db.rows(again(kind, credentials, lookup, mark, columns), extent)
+  return found?.same === true
+}
+
+function again<Row>(
+  kind: AnyKind,
+  credentials: Credentials,
+  lookup: Lookup,
+  { role, marks }: Mark,
+  columns: RawBuilder<Row>,
+): RawBuilder<Row & { current: boolean }> {
+  const membership = sql`select ${role}::int as role`
   // Not to be flattened (offset 0): the marks are made once.
-  const statement = sql<{ current: boolean; loaded: unknown }>`
-    select current, ${read === undefined ? sql`null` : sql`case when current then ${read.sql} end`} as loaded
-    ${sources(kind, actorSource(credentials), lookup, membership)}
-    left join lateral (select ${marksOf(kind)} = ${before.marks} as current offset 0) marked on true`
-  const [found] = await db.rows(statement, extent)
-  return found?.current === true ? loaded<Row>(found.loaded) : undefined
+  return sql`
+    select current, ${columns} ${sources(kind, actorSource(credentials), lookup, membership)}
+    left join lateral (select ${marksOf(kind)} = ${marks} as current offset 0) marked on true`
 }
 
 /** Rows for a caller who has passed the gate, about what he has passed it for: what the declaration could not read yet. */

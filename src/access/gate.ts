@@ -62,6 +62,8 @@ export interface GateCall {
   readonly params: { readonly value: Record<string, unknown> } | { readonly faults: readonly string[] }
   readonly page: PageInput
   readonly request: RequestFacts
+  /** All that the answer hangs on besides the caller and what is stored; undefined where that cannot be told. */
+  readonly asked: string | undefined
   /** The address to send a caller to who uses the old path of a project, from its id. */
   readonly movedTo: (id: number) => string
 }
@@ -153,13 +155,10 @@ export class Gate {
     let entrance =
       credentials.kind === 'deploy'
         ? await enterByDeployToken<AnySubject, unknown>(this.#db, kind, credentials, lookup, read)
-        : await this.#entrances.enter<AnySubject, unknown>(
-            kind,
-            credentials,
-            lookup,
-            read,
-            endpoint.paged === true && read?.bounded !== true ? undefined : 'bounded',
-          )
+        : await this.#entrances.enter<AnySubject, unknown>(kind, credentials, lookup, read, {
+            extent: endpoint.paged === true && read?.bounded !== true ? undefined : 'bounded',
+            asked: call.asked,
+          })
     let { actor, subject } = entrance
     if (before === undefined && credentials.digest !== undefined) {
       const user = actor?.user ?? null

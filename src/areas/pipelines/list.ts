@@ -57,6 +57,10 @@ export function conditionsOf(filter: ListFilter, meanings: 'all' | 'own' = 'all'
   ]
 }
 
+function userNamed(username: string): RawBuilder<unknown> {
+  return sql`(select u.id from users u where lower(u.username) = lower(${username}))`
+}
+
 function requestsFrom(branch: string): RawBuilder<unknown> {
   return sql`
     select m.id from merge_requests m
@@ -86,9 +90,7 @@ function otherConditionsOf(filter: ListFilter): RawBuilder<unknown>[] {
   if (filter.source !== undefined) conditions.push(sql`p.source = ${filter.source}`)
   if (filter.name !== undefined) conditions.push(sql`p.name = ${filter.name}`)
   if (filter.username !== undefined) {
-    conditions.push(
-      sql`p.user_id = (select u.id from users u where lower(u.username) = lower(${filter.username}))`,
-    )
+    conditions.push(sql`p.user_id = ${userNamed(filter.username)}`)
   }
   if (filter.yaml_errors !== undefined) {
     conditions.push(filter.yaml_errors ? sql`p.yaml_errors is not null` : sql`p.yaml_errors is null`)
@@ -119,35 +121,54 @@ export function list(
   input: PageInput,
   { isLong = false }: { isLong?: boolean } = {},
 ): Read<PipelineSummaryRow> {
-  const conditions = conditionsOf(filter)
-  if (conditions.length === 0 && filter.order_by === 'id') {
-    return pageOf(unfiltered(filter, input), filter, input, known)
+  const isFiltered = conditionsOf(filter).length > 0
+  const total = !isFiltered ? known : isLong ? long : counted(filter)
+  const totalPrint = isFiltered && !isLong && isLasting(filter) ? lastingPrint(filter) : total
+  const select = rowsOf(filter, input, isLong)
+  return {
+    kind: 'page',
+    bounded: isBounded(filter, input.offset),
+    // Which of the two is wanted is known later.
+    get sql() {
+      return pageOf(select(summaryColumns), input, total)
+    },
+    get print() {
+      return printOf(select(version), totalPrint)
+    },
   }
-  const total = conditions.length === 0 ? known : isLong ? long : counted(filter)
-  const where = whereOf([...place(filter), ...conditions])
+}
+
+/** Makes the statement of the rows of a page and one more, in order, from the columns of `p` that are wanted. */
+type Select = (columns: RawBuilder<unknown>) => RawBuilder<unknown>
+
+function rowsOf(filter: ListFilter, input: PageInput, isLong: boolean): Select {
+  const conditions = conditionsOf(filter)
   const inOrderOfIid = filter.order_by === 'id'
+  if (conditions.length === 0 && inOrderOfIid) return unfiltered(filter, input)
+  const where = whereOf([...place(filter), ...conditions])
   const stretches = inOrderOfIid ? stretchesOf(filter) : []
-  const isRecent = inOrderOfIid && filter.updated_after !== undefined
+  // Of a long list the newest soon make a page.
+  const isRecent = inOrderOfIid && filter.updated_after !== undefined && !isLong
   if (input.offset === 0 && stretches.length < 2 && !isRecent) {
-    return pageOf(along(sql`${where} ${within(filter)}`, filter, input), filter, input, total)
+    return along(sql`${where} ${within(filter)}`, filter, input)
   }
   const walk = inOrderOfIid
     ? inStretches(stretches, filter, input)
     : sql`select p.iid ${where} ${within(filter)} order by ${orderOf(filter)} ${windowOf(input)}`
-  const iids = isRecent ? recent(where, walk, filter, input) : walk
-  return pageOf(rowsOf(iids, filter, input), filter, input, total)
+  return ofIids(isRecent ? recent(where, walk, filter, input) : walk, filter, input)
 }
 
 /** The rows of a first page. */
-function along(where: RawBuilder<unknown>, filter: ListFilter, { limit }: PageInput): RawBuilder<unknown> {
-  const rows = sql`select ${summaryColumns} ${where} order by ${orderOf(filter)} ${windowOf({ offset: 0 })}`
-  return sql`select w.* from (${rows}) w limit ${limit + 1}`
+function along(where: RawBuilder<unknown>, filter: ListFilter, { limit }: PageInput): Select {
+  return (columns) => sql`
+    select w.* from (
+      select ${columns} ${where} order by ${orderOf(filter)} ${windowOf({ offset: 0 })}) w limit ${limit + 1}`
 }
 
 /** The rows of these iids, which are in their order already. */
-function rowsOf(iids: RawBuilder<unknown>, filter: ListFilter, { limit }: PageInput): RawBuilder<unknown> {
-  return sql`
-    select ${summaryColumns} from (select w.iid from (${iids}) w limit ${limit + 1}) page
+function ofIids(iids: RawBuilder<unknown>, filter: ListFilter, { limit }: PageInput): Select {
+  return (columns) => sql`
+    select ${columns} from (select w.iid from (${iids}) w limit ${limit + 1}) page
     join ci_pipelines p on p.project_id = subject.id and p.iid = page.iid order by ${orderOf(filter)}`
 }
 
@@ -236,41 +257,60 @@ function recent(
     (select w.iid from (${walk}) w where not (select c.enough from counted c))`
 }
 
-function unfiltered(filter: ListFilter, input: PageInput): RawBuilder<unknown> {
+function unfiltered(filter: ListFilter, input: PageInput): Select {
   const { offset, limit } = input
   const where = whereOf(place(filter))
   const order = orderOf(filter)
   if (offset === 0) return along(where, filter, input)
   if (offset < blockSizes.at(-1)!) {
-    return rowsOf(sql`select p.iid ${where} order by ${order} ${windowOf(input)}`, filter, input)
+    return ofIids(sql`select p.iid ${where} order by ${order} ${windowOf(input)}`, filter, input)
   }
   const from = (iid: string): RawBuilder<unknown> =>
     sql`${where} and p.iid ${sql.raw(filter.sort === 'asc' ? '>=' : '<=')} ${sql.ref(iid)} order by ${order}`
-  return sql`
+  return (columns) => sql`
     select w.* from (${startOf(offset, filter.sort)}) start
     cross join lateral (select p.iid ${from('start.iid')} offset start.skipped limit 1) first
-    cross join lateral (select ${summaryColumns} ${from('first.iid')} limit ${sql.lit(largestPage + 1)}) w
+    cross join lateral (select ${columns} ${from('first.iid')} limit ${sql.lit(largestPage + 1)}) w
     limit ${limit + 1}`
 }
 
 /** `rows`: those of the page, in order, and one more. */
 function pageOf(
   rows: RawBuilder<unknown>,
-  filter: ListFilter,
   { limit, offset }: PageInput,
   total: RawBuilder<unknown>,
-): Read<PipelineSummaryRow> {
-  return {
-    kind: 'page',
-    bounded: isBounded(filter, offset),
-    sql: sql`(
-      select json_build_object('rows', coalesce(json_agg(r), '[]'::json), 'total',
-        case
-          when count(*) between 1 and ${limit} or ${offset}::int = 0 and count(*) = 0 then ${offset}::int + count(*)
-          else ${total}
-        end)
-      from (${rows}) r)`,
-  }
+): RawBuilder<unknown> {
+  return sql`(
+    select json_build_object('rows', coalesce(json_agg(r), '[]'::json), 'total',
+      case
+        when count(*) between 1 and ${limit} or ${offset}::int = 0 and count(*) = 0 then ${offset}::int + count(*)
+        else ${total}
+      end)
+    from (${rows}) r)`
+}
+
+/** A row that was written again has another transaction. */
+const version = sql`p.iid, p.xmin::text as version`
+
+/** The page has the same rows in the same versions, and the total is the same. */
+function printOf(rows: RawBuilder<unknown>, total: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    select concat(md5(string_agg(concat(r.iid, '.', r.version), ' ')), ' ', ${total}) from (${rows}) r)`
+}
+
+/** Whether what becomes of a pipeline is no matter: only that it comes, goes or has another name. */
+function isLasting({ scope, status, updated_after, updated_before }: ListFilter): boolean {
+  return [scope, status, updated_after, updated_before].every((value) => value === undefined)
+}
+
+/** Every pipeline that comes, goes or has another name writes the same counter. */
+function lastingPrint({ ref, username }: ListFilter): RawBuilder<unknown> {
+  const counter = sql`(
+    select c.xmin from project_counters c where c.project_id = subject.id and c.kind = 'pipeline')`
+  const requests =
+    ref === undefined ? sql`''` : sql`(select string_agg(m.id::text, ' ') from (${requestsFrom(ref)}) m)`
+  const user = username === undefined ? sql`''` : userNamed(username)
+  return sql`concat(${counter}, ' ', ${requests}, ' ', ${user})`
 }
 
 /**

@@ -87,8 +87,15 @@ export function withVariables(
     from ci_pipelines p where p.id = ${id} and p.project_id = subject.id`)
 }
 
+/** Writes the project's counter as well: lists by name tell by it that they are as they were. */
 export async function rename(db: Writer, id: number, name: string): Promise<void> {
-  await sql`update ci_pipelines set name = ${name}, updated_at = now() where id = ${id}`.execute(db)
+  await sql`
+    with counter as (
+      update project_counters c set live = c.live from ci_pipelines p
+      where p.id = ${id} and c.project_id = p.project_id and c.kind = 'pipeline' returning p.id)
+    update ci_pipelines p set name = ${name}, updated_at = now() from counter where p.id = counter.id`.execute(
+    db,
+  )
 }
 
 /** Removes a pipeline and what hangs on it; answers what is to be removed of its jobs: logs, and content by digest. */

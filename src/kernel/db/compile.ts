@@ -31,8 +31,9 @@ function append(into: Writable, node: OperationNode): boolean {
 
 function appendValue(into: Writable, { value, immediate }: ValueNode): boolean {
   if (immediate === true) {
-    if (typeof value !== 'number' || !Number.isSafeInteger(value)) return false
-    into.text += String(value)
+    if (typeof value === 'string') into.text += `'${value.replaceAll("'", "''")}'`
+    else if (typeof value === 'number' && Number.isSafeInteger(value)) into.text += String(value)
+    else return false
   } else {
     into.values.push(value)
     into.text += `$${into.values.length}`

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { readBag } from './bag.ts'
+import { hasBody, readBag } from './bag.ts'
 import { Answer, Lasting, Page, type Endpoint, type Loaded, type RequestFacts } from './endpoint.ts'
 import { matchesEtag } from './headers.ts'
 import { keysetHeaders, pageHeaders, readPage, type PageInput } from './pagination.ts'
@@ -14,10 +14,17 @@ export interface Gatekeeper {
     params: { value: Record<string, unknown> } | { faults: readonly string[] }
     page: PageInput
     request: RequestFacts
+    /** All that the answer hangs on besides the caller and what is stored; undefined where that cannot be told. */
+    asked: string | undefined
     movedTo: (id: number) => string
-  }): Promise<
-    Answer | { actor: unknown; subject: unknown; params: Record<string, unknown>; loaded: Loaded<unknown> }
-  >
+  }): Promise<Answer | Passed>
+}
+
+interface Passed {
+  readonly actor: unknown
+  readonly subject: unknown
+  readonly params: Record<string, unknown>
+  readonly loaded: Loaded<unknown>
 }
 
 export interface Incoming {
@@ -34,7 +41,7 @@ const firstPage = readPage({ page: 1, per_page: 20 })
 export async function call(route: Route, gate: Gatekeeper, incoming: Incoming): Promise<Answer> {
   const { endpoint } = route
   const { raw, path, facts } = incoming
-  const [address, query = ''] = splitOnce(raw.url ?? '', '?')
+  const [, query = ''] = splitOnce(raw.url ?? '', '?')
   const bag = await readBag(endpoint, raw, path, query)
   const checked = route.check(bag)
   const page =
@@ -48,10 +55,24 @@ export async function call(route: Route, gate: Gatekeeper, incoming: Incoming): 
     params: checked.faults === undefined ? { value: checked.value } : { faults: checked.faults },
     page,
     request: facts,
+    asked: hasBody(raw) ? undefined : `${incoming.base} ${raw.url}`,
     movedTo: (id) => incoming.base + raw.url!.replace(/^(\/api\/v4\/projects\/)[^/?]+/, `$1${id}`),
   })
   if (passed instanceof Answer) return passed
+  const answer = passed.loaded.answer ?? (await handle(route, incoming, page, passed, bag))
+  if (typeof answer.body !== 'string') return answer
+  passed.loaded.remember?.(answer)
+  return unlessKnown(answer, facts)
+}
 
+async function handle(
+  route: Route,
+  { raw, facts, base }: Incoming,
+  page: PageInput,
+  passed: Passed,
+  bag: Readonly<Record<string, unknown>>,
+): Promise<Answer> {
+  const { endpoint } = route
   const { rows } = passed.loaded
   const input = {
     actor: passed.actor,
@@ -66,15 +87,15 @@ export async function call(route: Route, gate: Gatekeeper, incoming: Incoming): 
   const result = await endpoint.handle(input as never)
   if (result instanceof Answer) return result
 
-  const url = incoming.base + address
+  const url = base + splitOnce(raw.url ?? '', '?')[0]
   if (result instanceof Page) {
-    return jsonAnswer(route, facts, result.rows, listHeaders(result, page, url, passed.params))
+    return jsonAnswer(route, result.rows, listHeaders(result, page, url, passed.params))
   }
   if (endpoint.paged === true && Array.isArray(result)) {
     const read = new Page(result, { total: passed.loaded.total, hasMore: rows.length > page.limit })
-    return jsonAnswer(route, facts, result, listHeaders(read, page, url, passed.params))
+    return jsonAnswer(route, result, listHeaders(read, page, url, passed.params))
   }
-  return route.endpoint.answers === null ? new Answer(route.status) : jsonAnswer(route, facts, result, {})
+  return endpoint.answers === null ? new Answer(route.status) : jsonAnswer(route, result, {})
 }
 
 function listHeaders(
@@ -94,19 +115,20 @@ function listHeaders(
   })
 }
 
-function jsonAnswer(
-  route: Route,
-  { method, headers }: RequestFacts,
-  value: unknown,
-  extra: Readonly<Record<string, string>>,
-): Answer {
-  if (method !== 'GET' && method !== 'HEAD') {
-    return new Answer(route.status, { ...extra, 'content-type': 'application/json' }, route.write(value))
-  }
+function jsonAnswer(route: Route, value: unknown, extra: Readonly<Record<string, string>>): Answer {
+  const type = { 'content-type': 'application/json' }
+  if (route.endpoint.method !== 'GET')
+    return new Answer(route.status, { ...extra, ...type }, route.write(value))
   const { body, etag } = (value instanceof Lasting ? value : new Lasting(value)).written(route.write)
-  return matchesEtag(headers['if-none-match'], etag)
-    ? new Answer(304, { ...extra, etag })
-    : new Answer(route.status, { ...extra, 'content-type': 'application/json', etag }, body)
+  return new Answer(route.status, { ...extra, ...type, etag }, body)
+}
+
+/** 304 where the caller has just this answer. */
+function unlessKnown(answer: Answer, { headers: sent }: RequestFacts): Answer {
+  const { etag } = answer.headers
+  if (answer.status !== 200 || etag === undefined || !matchesEtag(sent['if-none-match'], etag)) return answer
+  const { 'content-type': _, ...headers } = answer.headers
+  return new Answer(304, headers)
 }
 
 function splitOnce(text: string, separator: string): [string, string?] {

@@ -41,6 +41,11 @@ export interface Read<Row> {
   readonly kind: 'rows' | 'page'
   /** A page that takes no longer than a record: an index leads to it, whatever is asked for. Others may have to search. */
   readonly bounded?: boolean
+  /**
+   * A text that is another as soon as the rows or the total would be, and costs less to find than they. What was
+   * answered is remembered with it; so the handler answers by subject, caller, parameters and rows alone.
+   */
+  readonly print?: RawBuilder<unknown>
   readonly types?: Row
 }
 
@@ -48,6 +53,10 @@ export interface Read<Row> {
 export interface Loaded<Row> {
   readonly rows: readonly Row[]
   readonly total: number | undefined
+  /** What was answered to the same before, where nothing has changed since; no rows were read then. */
+  readonly answer?: Answer
+  /** Takes the answer that is to be remembered. */
+  readonly remember?: (answer: Answer) => void
 }
 
 /** An answer that is not JSON of the declared shape: a stream, a text, another status, further headers. */
@@ -180,7 +189,8 @@ interface Declaration<Kind extends SubjectKind, Path extends string, Params exte
   readonly pollable?: number
   /** A single record: when `read` finds none, the check `record` answers 404. */
   readonly record?: string | true
-  readonly read?: (call: { params: ParamsOf<Path, Params>; page: PageInput }) => Read<Row>
+  /** Undefined where these parameters need none. */
+  readonly read?: (call: { params: ParamsOf<Path, Params>; page: PageInput }) => Read<Row> | undefined
   /** The shape of the answer, or null when there is none (204). */
   readonly answers: TSchema | null
   readonly status?: number

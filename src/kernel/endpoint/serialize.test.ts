@@ -82,6 +82,8 @@ describe('answers', () => {
       '{"type":"y","a":"1"}',
     ],
     ['a number that is none', Float(), NaN, 'null'],
+    ['an object that cannot be a number', Int(), { toString: null }, 'null'],
+    ['an object that cannot be text', Text(), { toString: null }, 'null'],
   ])('%s', (_, schema, value, json) => expect(compileAnswer(schema)(value)).toBe(json))
 
   test('declared names are only ever names', () => {

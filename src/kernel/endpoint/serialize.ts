@@ -37,11 +37,16 @@ type Shape = (value: unknown) => unknown
 
 const free: Shape = (value) => value ?? null
 
+/** JSON from outside may have a `toString` that is no function. */
 const text: Shape = (value) =>
-  typeof value === 'string' ? value : (value ?? null) === null ? null : String(value)
+  typeof value === 'string'
+    ? value
+    : typeof value?.toString === 'function'
+      ? (value as number).toString()
+      : null
 
 const number: Shape = (value) =>
-  typeof value === 'number' ? value : (value ?? null) === null ? null : Number(value)
+  typeof value === 'number' ? value : value === undefined || typeof value === 'object' ? null : Number(value)
 
 const flag: Shape = (value) =>
   typeof value === 'boolean' ? value : (value ?? null) === null ? null : Boolean(value)

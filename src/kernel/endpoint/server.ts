@@ -46,6 +46,8 @@ export function createServer({
     loggerInstance,
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     logController: new LogController({ disableRequestLogging: true }),
+    // What is logged of a request, we log ourselves.
+    childLoggerFactory: (logger) => logger,
     routerOptions,
     http: { shouldUpgradeCallback: asksForWebSocket },
     forceCloseConnections: 'idle',
@@ -188,12 +190,11 @@ export function requestFacts(request: FastifyRequest, reply: FastifyReply): Requ
 }
 
 export function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
-  // Bytes, since Fastify adds a charset to the content type of a text.
-  return reply
-    .code(status)
-    .headers(headers)
-    .send(typeof body === 'string' ? Buffer.from(body) : body)
+  return reply.code(status).headers(headers).serializer(asItIs).send(body)
 }
+
+/** A text whose type is said: with a serializer Fastify leaves the type as it is, else it adds a charset. */
+const asItIs = (text: string): string => text
 
 function sendJson(reply: FastifyReply, status: number, body: unknown): FastifyReply {
   return reply

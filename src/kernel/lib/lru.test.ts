@@ -12,6 +12,15 @@ test('forgets what was not asked for the longest', () => {
   expect(forgotten).toEqual(['b'])
 })
 
+test('forgets the oldest when all were asked for', () => {
+  const map = new LruMap<string, number>(2)
+  map.set('a', 1)
+  map.set('b', 2)
+  for (const key of ['b', 'a']) map.get(key)
+  map.set('c', 3)
+  expect([map.get('a'), map.get('b'), map.get('c'), map.weight]).toEqual([undefined, 2, 3, 2])
+})
+
 test('counts weights, also when an entry is replaced', () => {
   const map = new LruMap<string, number>(10)
   map.set('a', 1, 4)
