@@ -33,10 +33,14 @@ export interface VariableRow {
 /** The place a value is sealed for. */
 export const secretContext = 'ci_variables.secret'
 
+type Shown = Omit<VariableRow, 'id' | 'secret'> & { readonly value: string | null }
+
 /** A hidden value is never shown again. */
-export function variable(
-  row: VariableRow,
-  cipher: Cipher,
-): Omit<VariableRow, 'id' | 'secret'> & { value: string | null } {
+export function variable(row: VariableRow, cipher: Cipher): Shown {
   return { ...row, value: row.hidden ? null : cipher.open(row.secret, secretContext) }
+}
+
+/** Its value is at hand, since it was just set. */
+export function variableWith(row: VariableRow, value: string): Shown {
+  return { ...row, value: row.hidden ? null : value }
 }

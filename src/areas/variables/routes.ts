@@ -11,7 +11,7 @@ import {
   type Endpoint,
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
-import { secretContext, UnscopedVariable, variable, Variable } from './entities.ts'
+import { secretContext, UnscopedVariable, variable, Variable, variableWith } from './entities.ts'
 import type { VariableServices } from './index.ts'
 import type { Place } from './places.ts'
 import * as rules from './rules.ts'
@@ -49,6 +49,7 @@ export function variableEndpoints<Kind extends SubjectKind>(
   const settable = { ...options, ...(scoped ? scope : ({} as typeof scope)) }
   const answers = scoped ? Variable : UnscopedVariable
   const key = Text()
+  const creations = db.gathered(store.createAll(kind))
   const refuses = {
     404: `No such variable: \`404 ${singular} Not Found\``,
     ...(scoped && { 409: 'Several variables have this key' }),
@@ -122,8 +123,8 @@ export function variableEndpoints<Kind extends SubjectKind>(
         }
         const most =
           kind === 'instance' ? settings.limits.ci_instance_level_variables : rules.placeRules[kind].maximum
-        const row = await store.create(db, owner(call), values, most)
-        return variable(row, cipher)
+        const row = await store.create(creations, owner(call), values, most)
+        return variableWith(row, state.value)
       },
     }),
 
@@ -174,7 +175,7 @@ export function variableEndpoints<Kind extends SubjectKind>(
             masked: state.masked,
             raw: state.raw,
           })
-          return variable(row, cipher)
+          return variableWith(row, state.value)
         })
       },
     }),

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { KeeperKind, Owner } from '../../access/index.ts'
-import { onConstraint, type Statements, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, type GatheredWrites, type Tx, type Written } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { VariableRow } from './entities.ts'
 import { limitReached, taken } from './rules.ts'
@@ -37,23 +37,53 @@ export function ofKey(kind: KeeperKind, key: string): Read<VariableRow> {
 
 export type Values = Omit<VariableRow, 'id'>
 
-/** One statement; the limit is looked at in it. */
+/** A variable that is to be made in a place that may hold so many. */
+export interface NewVariable {
+  readonly id: number | null
+  readonly values: Values
+  readonly most: number
+}
+
+/**
+ * One statement for as many as come at once. The limit is looked at in it: what would pass it is left out. Ids are
+ * given beforehand, to know afterwards which row is whose.
+ */
+export function createAll(kind: KeeperKind) {
+  const place = kind === 'project' ? sql`project_id` : kind === 'group' ? sql`namespace_id` : undefined
+  return (items: readonly NewVariable[]): RawBuilder<Written<VariableRow>> => {
+    const of = <Name extends keyof Values>(name: Name) => items.map(({ values }) => values[name])
+    return sql`
+      with asked as materialized (
+        select a.*, nextval('ci_variables_id_seq') as id,
+          row_number() over (partition by a.place order by a.asker) as further
+        from unnest(${items.map(({ id }) => id)}::bigint[], ${of('key')}::text[], ${of('secret')}::text[],
+          ${of('variable_type')}::text[], ${of('environment_scope')}::text[], ${of('description')}::text[],
+          ${of('protected')}::boolean[], ${of('masked')}::boolean[], ${of('hidden')}::boolean[],
+          ${of('raw')}::boolean[], ${items.map(({ most }) => most)}::bigint[])
+          with ordinality as a (place, key, secret, variable_type, environment_scope, description, protected, masked,
+            hidden, raw, most, asker)),
+      made as (
+        insert into ci_variables (id, ${place === undefined ? sql`` : sql`${place},`} key, secret, variable_type,
+          environment_scope, description, protected, masked, hidden, raw)
+        overriding system value
+        select a.id, ${place === undefined ? sql`` : sql`a.place,`} a.key, a.secret, a.variable_type,
+          a.environment_scope, a.description, a.protected, a.masked, a.hidden, a.raw
+        from asked a
+        where a.further + (select count(*) from ci_variables v where ${within(kind, sql`a.place`)}) <= a.most
+        order by a.place, a.key, a.environment_scope
+        returning id)
+      select ${columns}, v.asker from made join asked v on v.id = made.id`
+  }
+}
+
 export async function create(
-  db: Statements,
+  writes: GatheredWrites<NewVariable, VariableRow>,
   { kind, id }: Owner,
   values: Values,
   most: number,
 ): Promise<VariableRow> {
-  const statement = sql<VariableRow>`
-    insert into ci_variables as v (project_id, namespace_id, key, secret, variable_type, environment_scope,
-      description, protected, masked, hidden, raw)
-    select ${kind === 'project' ? id : null}::bigint, ${kind === 'group' ? id : null}::bigint, ${values.key},
-      ${values.secret}, ${values.variable_type}, ${values.environment_scope}, ${values.description},
-      ${values.protected}, ${values.masked}, ${values.hidden}, ${values.raw}
-    where (select count(*) from ci_variables v where ${within(kind, sql`${id}`)}) < ${most}::bigint
-    returning ${columns}`
-  const [row] = await db
-    .rows(statement)
+  const row = await writes
+    .write({ id, values, most })
     .catch(onConstraint('ci_variables_key_scope', () => taken(values.key)))
   if (row === undefined) throw limitReached(kind, most)
   return row

@@ -2,11 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { Kysely, PostgresDialect, sql, type RawBuilder, type Transaction } from 'kysely'
 import pg from 'pg'
 import { currentChain } from '../lib/chain.ts'
-import type { Logger } from '../log/index.ts'
+import { countStatement, type Logger } from '../log/index.ts'
 import { Client } from './client.ts'
 import { compileTemplates, type Statement } from './compile.ts'
 import { isDatabaseError } from './errors.ts'
 import { FastLane } from './fast-lane.ts'
+import { GatheredWrites, type WriteAll } from './gathered-writes.ts'
 import type { DB } from './schema.ts'
 
 /** What only reads: `select` and nothing else compiles. */
@@ -32,6 +33,9 @@ export interface DatabaseOptions {
   lane?: number
   log: Logger
 }
+
+/** One of our clients, as the pool lends it. */
+type Lent = Pick<Client, 'send'> & Pick<pg.PoolClient, 'release'>
 
 /** Serialisation failure and deadlock: PostgreSQL asks to run the transaction again. */
 const retryable = new Set(['40001', '40P01'])
@@ -100,26 +104,37 @@ export class Database implements AsyncDisposable {
    * statement that every request makes. `bounded`: it finds few rows by an index, and may use the fast lane.
    */
   async rows<Row>(statement: RawBuilder<Row>, extent?: 'bounded'): Promise<Row[]> {
-    const compiled = compileTemplates(statement) ?? this.#compile(statement)
+    const compiled = this.#compile(statement)
     if (extent === 'bounded') {
       this.#complainInTransaction()
       const found = await this.#lane.rows(compiled)
       if (found !== undefined) return found as Row[]
     }
-    const { text, values } = compiled
-    // Not pool.query: that one may send it in the context of whichever request gave the connection back.
-    const client = await this.#fast.connect()
-    try {
-      const result = await client.query(text, values)
-      return result.rows as Row[]
-    } finally {
-      client.release()
-    }
+    countStatement(compiled.text)
+    return (await this.#send(compiled)) as Row[]
+  }
+
+  /** For writes that many make at once, each whole in itself. */
+  gathered<Item, Row>(writeAll: WriteAll<Item, Row>): GatheredWrites<Item, Row> {
+    const compile = (statement: RawBuilder<unknown>): Statement => this.#compile(statement)
+    return new GatheredWrites({ compile, send: (statement) => this.#send(statement) }, writeAll)
   }
 
   #compile(statement: RawBuilder<unknown>): Statement {
+    const made = compileTemplates(statement)
+    if (made !== undefined) return made
     const { sql: text, parameters } = statement.compile(this.writer)
     return { text, values: [...parameters] }
+  }
+
+  async #send({ text, values }: Statement): Promise<unknown[]> {
+    // Not pool.query: that one may send it in the context of whichever request gave the connection back.
+    const client = (await this.#fast.connect()) as unknown as Lent
+    try {
+      return (await client.send(text, values)).rows
+    } finally {
+      client.release()
+    }
   }
 
   /** Runs `work` in one transaction, again when PostgreSQL says that it clashed with another one. */

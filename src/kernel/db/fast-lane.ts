@@ -4,7 +4,7 @@ import { countStatement, type Logger } from '../log/index.ts'
 import { asker, batchOf, type Batch } from './batch.ts'
 import { Client } from './client.ts'
 import type { Statement } from './compile.ts'
-import { isDatabaseError } from './errors.ts'
+import { isDatabaseError, isOfStatement } from './errors.ts'
 
 /** Milliseconds before a lost connection is sought again. */
 const pause = 250
@@ -14,9 +14,6 @@ const longest = 5_000
 
 /** The class of errors in a statement's text, not in its values. */
 const badText = '42'
-
-/** What the class of errors begins with that say that the server ends a connection. */
-const goingDown = '57P'
 
 /** Texts are of our own making, but a caller's filters choose among many. */
 const rememberedTexts = 1_000
@@ -232,9 +229,4 @@ function groups(askers: readonly Asker[]): Asker[][] {
     group.push(each)
   }
   return made
-}
-
-/** Not one that comes of a connection that broke or a server that stops: such a statement is asked elsewhere. */
-function isOfStatement(error: unknown): boolean {
-  return isDatabaseError(error) && error.code?.startsWith(goingDown) !== true
 }

@@ -7,6 +7,7 @@ export {
   type Tx,
   type Writer,
 } from './database.ts'
+export type { GatheredWrites, Written } from './gathered-writes.ts'
 export { isDatabaseError, onConstraint } from './errors.ts'
 export { chosenIid, nextIid, type Numbered, type NumberedPlace } from './iids.ts'
 export { Notifications } from './listen.ts'

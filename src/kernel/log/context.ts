@@ -41,8 +41,7 @@ export function nameRequest(name: string): void {
 }
 
 /** Called by the database for each statement it sends. */
-export function countStatement(text: string): void {
-  const context = storage.getStore()
+export function countStatement(text: string, context = storage.getStore()): void {
   if (context !== undefined) context.sqlCount += 1
   if (statements.hasSubscribers) statements.publish({ text, requestId: context?.id } satisfies SentStatement)
 }
