@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Actor } from '../../access/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
@@ -72,10 +73,14 @@ export function mergeRequests(services: MergeRequestServices): {
     mergeIfReady(services, payload.mergeRequestId),
   )
   events.subscribe<ReviewEvent>('review', 'merge-requests:review', (event) => noteReview(services, event))
-  events.subscribe<PipelineEvent>('pipeline', 'merge-requests-pipeline', async ({ payload }) => {
-    if (payload.status !== 'success') return
-    for (const id of await waitingFor(services, payload.pipelineId)) await mergeIfReady(services, id)
-  })
+  events.subscribe<PipelineEvent>(
+    'pipeline',
+    'merge-requests-pipeline',
+    async ({ payload }) => {
+      for (const id of await waitingFor(services, payload.pipelineId)) await mergeIfReady(services, id)
+    },
+    { when: sql`event.payload ->> 'status' = 'success'` },
+  )
   events.subscribe<UnlockEvent>('large_file_unlocked', 'merge-requests:unlocked', async ({ projectId }) => {
     for (const id of await waitingIn(services, projectId!)) await mergeIfReady(services, id)
   })

@@ -80,8 +80,11 @@ export function followEvents({ db, events }: { readonly db: Database; readonly e
       )
     })
   })
-  events.subscribe<{ pipelineId: number; status: string }>('pipeline', 'todos:pipeline', ({ payload }) =>
-    onPipeline(db, payload),
+  events.subscribe<{ pipelineId: number; status: string }>(
+    'pipeline',
+    'todos:pipeline',
+    ({ payload }) => onPipeline(db, payload),
+    { when: sql`event.payload ->> 'status' in ('failed', 'success')` },
   )
 }
 
@@ -220,7 +223,6 @@ async function onPipeline(
   db: Database,
   { pipelineId, status }: { readonly pipelineId: number; readonly status: string },
 ): Promise<void> {
-  if (status !== 'failed' && status !== 'success') return
   await db.transaction(async (tx) => {
     const { rows } = await sql<{ id: number; project_id: number; people: number[] }>`
       select m.id, m.project_id,

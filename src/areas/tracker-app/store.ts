@@ -77,10 +77,13 @@ export async function unsubscribe(tx: Tx, installationId: number, id: number): P
   return rows.length > 0
 }
 
-/** A condition on the row `event`: some tracker is told of its project. */
+/**
+ * A condition on the row `event`: some tracker is told of its project. Offset 0 keeps the planner from gathering all
+ * such projects first.
+ */
 export const isTold = sql`exists (
   select from projects p join namespaces n on n.id = p.namespace_id
-  join tracker_subscriptions s on s.namespace_id = any (n.traversal_ids) where p.id = event.project_id)`
+  join tracker_subscriptions s on s.namespace_id = any (n.traversal_ids) where p.id = event.project_id offset 0)`
 
 /** The trackers that are told of a project. */
 export async function toldOf(db: Reader, projectId: number): Promise<Installation[]> {
