@@ -10,6 +10,7 @@ import {
   type ParsedNode,
 } from 'yaml'
 import { Lexer, type CollectionTag, type Pair, type Scalar, type ScalarTag } from 'yaml'
+import { LruMap } from '../../kernel/lib/lru.ts'
 import { fileText, referenceText } from '../messages.ts'
 import { ConfigError } from './config-error.ts'
 import { Budget, checkSize, newMap, Reference, type Data, type DataMap } from './data.ts'
@@ -32,8 +33,24 @@ const usualLimits: YamlLimits = { fileBytes: 2 * 1024 * 1024, depth: 100 }
 const deepestEver = 250
 const mostTokens = 600_000
 
-/** Throws a ConfigError for whatever is wrong with the text, within bounded time. */
-export function readYaml(source: string, { fileBytes, depth }: YamlLimits = usualLimits): YamlFile {
+/** Characters of the texts whose content is remembered: most pipelines are of files that others were of. */
+const rememberedText = 1024 * 1024
+const remembered = new LruMap<string, YamlFile>(rememberedText)
+
+/**
+ * Throws a ConfigError for whatever is wrong with the text, within bounded time. What it gives is shared: nobody writes
+ * into it.
+ */
+export function readYaml(source: string, limits: YamlLimits = usualLimits): YamlFile {
+  const key = `${limits.fileBytes} ${limits.depth} ${source}`
+  const known = remembered.get(key)
+  if (known !== undefined) return known
+  const read = readAnew(source, limits)
+  if (key.length <= rememberedText) remembered.set(key, read, key.length)
+  return read
+}
+
+function readAnew(source: string, { fileBytes, depth }: YamlLimits): YamlFile {
   if (source.trim() === '') throw new ConfigError(fileText.empty)
   if (Buffer.byteLength(source) > fileBytes) throw new ConfigError(fileText.tooBig)
   const lines = new LineCounter()
