@@ -1,4 +1,15 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** What takes minutes comes first, or it is what all wait for at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLongest = ({ moduleId }: TestSpecification): boolean =>
+      /\.thorough\.test\.ts$|\/permission-grid[^/]*$/.test(moduleId)
+    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))]
+  }
+}
 
 export default defineConfig({
   test: {
@@ -15,6 +26,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     // What is waited for comes soon, but not on a busy machine.
     expect: { poll: { interval: 20, timeout: 30_000 } },
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
     // Each suite has a service and a database of its own; the program itself is loaded and warmed up once a worker.
     isolate: false,
