@@ -56,8 +56,10 @@ export async function measure(bench: Bench, endpoint: Endpoint): Promise<Measure
   const connections = endpoint.connections ?? options.connections
   const run = (port: number, seconds: number, asked = requests): Promise<LoadResult> =>
     load.call('http', { port, connections, seconds, requests: asked, ...(rate !== undefined && { rate }) })
-  const bare = async (): Promise<number> => (await run(ceilingPort, options.duration / 4)).rate
-  await run(service.port, options.duration / 8)
+  const bare = async (): Promise<number> => (await run(ceilingPort, options.duration / 2)).rate
+  // Neither is measured on its first requests.
+  await run(service.port, options.duration / 4)
+  await run(ceilingPort, options.duration / 4)
   const rounds: Round[] = []
   const efforts: Effort[] = []
   const statements: number[] = []

@@ -50,7 +50,7 @@ export const usage = `Measures a service of its own with data of its own.
   --scale small|full    size of the data (full)
   --callers, --depth, --members, --projects, --variables, --pipelines <n>
                         one of the sizes
-  --duration <s>        seconds of each of three windows (1.5; quick: one of 0.6)
+  --duration <s>        seconds of each of five windows (1.2; quick: one of 0.6)
   --connections <n>     connections of the load (64)
   --only <names>        only rows whose name has one of these parts, separated by commas
   --quick               a small and short run: under 90 s
@@ -80,8 +80,8 @@ export function readOptions(args: readonly string[]): Options | undefined {
   if (chosen.callers > chosen.members) throw new WrongUsage('--callers: every caller is one of the --members')
   return {
     scale: chosen,
-    duration: atLeast(0.2, 'duration', values.duration, quick ? 0.6 : 1.5),
-    rounds: quick ? 1 : 3,
+    duration: atLeast(0.2, 'duration', values.duration, quick ? 0.6 : 1.2),
+    rounds: quick ? 1 : 5,
     connections: atLeast(1, 'connections', values.connections, 64),
     only: (values.only ?? '')
       .split(',')

@@ -146,7 +146,7 @@ export async function page(results: Results): Promise<string> {
 The service with data of its own, and the load on it, all on one machine.
 
 - **ratio**: against a bare Fastify that writes the same JSON and headers, measured right before and after. Ratios
-  differ less between machines than times do. Of three rounds the middle one is told
+  differ less between machines than times do. Of five rounds the middle one is told
 - **SQL**: statements a request
 - **CPU**: processor time of a request, in the service and in the database
 - **time to 1,000**: how many times longer an answer takes than on a project with 1,000 pipelines
