@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type pg from 'pg'
 import { migrations } from '../../migrations/index.ts'
 import { Gate, openPolicyServer, PageVisitors, Throttles, type ProjectSubject } from '../access/index.ts'
 import { refRules } from './ref-rules.ts'
@@ -14,20 +13,19 @@ import { Captcha, SignInCaptcha, SpamGuard } from '../areas/spam/index.ts'
 import { Blobs } from '../blobs/index.ts'
 import { openGit } from '../git/index.ts'
 import type { Config } from '../kernel/config/index.ts'
-import { startEmbeddedPostgres } from '../kernel/db/embedded/index.ts'
-import { Database, migrate, Notifications, SharedCounts } from '../kernel/db/index.ts'
+import { Database, Notifications, SharedCounts } from '../kernel/db/index.ts'
 import { createServer, InnerApi, mountEndpoints, Registry } from '../kernel/endpoint/index.ts'
-import { makeFolders } from '../kernel/lib/make-folders.ts'
 import { Cipher } from '../kernel/lib/secrets.ts'
 import { Outbound } from '../kernel/outbound/index.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import { Mailer } from '../mail/index.ts'
 import { outboundRules, Settings } from '../settings/index.ts'
 import { Renderer } from '../rendering/index.ts'
-import { Events, migrateTasks, TaskWorker } from '../tasks/index.ts'
+import { Events, TaskWorker } from '../tasks/index.ts'
 import { mountPages } from '../web/index.ts'
 import { areas } from './areas.ts'
 import { startBuiltInRunner } from './built-in-runner.ts'
+import { openUpToDate, type OpenDatabase } from './database.ts'
 import { mountHealth } from './health.ts'
 import { openImages } from './images.ts'
 import { openLargeContent } from './large-content.ts'
@@ -54,39 +52,26 @@ export interface Service extends AsyncDisposable {
   readonly registry: Registry
 }
 
-/** The connection to the configured database, or to the embedded one, which is started for it. */
-export async function openDatabase(
-  config: Pick<Config, 'databaseUrl' | 'dataDirectory' | 'postgresBinaries'>,
+/**
+ * Builds everything once, in order; what fails or ends takes down again all that was opened before it, the database
+ * that is being opened among it.
+ */
+export async function startService(
+  config: Config,
   log: Logger,
-  stack: AsyncDisposableStack,
-): Promise<pg.ClientConfig> {
-  if (config.databaseUrl !== undefined) return { connectionString: config.databaseUrl }
-  const embedded = stack.use(
-    await startEmbeddedPostgres({
-      directory: path.join(config.dataDirectory, 'postgres'),
-      log,
-      ...(config.postgresBinaries !== undefined && { binaries: config.postgresBinaries }),
-    }),
-  )
-  return embedded.connection
-}
-
-/** On a connection of its own, since one that has seen every table keeps as much memory as all others together. */
-async function bringUpToDate(connection: pg.ClientConfig, log: Logger): Promise<void> {
-  await using db = new Database({ connection, size: 1, log })
-  await migrate(db.writer, migrations)
-  await migrateTasks(connection)
-}
-
-/** Builds everything once, in order; what fails or ends takes down again all that was opened before it. */
-export async function startService(config: Config, log: Logger): Promise<Service> {
+  opening: Promise<OpenDatabase> = openUpToDate(config, log),
+): Promise<Service> {
   await using stack = new AsyncDisposableStack()
+  stack.defer(() =>
+    opening.then(
+      (opened) => opened[Symbol.asyncDispose](),
+      () => undefined,
+    ),
+  )
   const ldapConfig = readLdapConfig(config.ldapConfig, process.env)
   const providers = readSingleSignOn(config.oidcConfig, process.env)
-  await makeFolders(config.dataDirectory, 0o711)
 
-  const connection = await openDatabase(config, log, stack)
-  await bringUpToDate(connection, log)
+  const { connection } = await opening
   const db = stack.use(new Database({ connection, size: config.databasePool, lane: 2, log }))
 
   const notifications = new Notifications(connection, log)

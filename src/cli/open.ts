@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { migrations } from '../../migrations/index.ts'
-import { openDatabase } from '../app/service.ts'
+import { openDatabase } from '../app/database.ts'
 import { readConfig, type Config } from '../kernel/config/index.ts'
 import { findRunningPostgres } from '../kernel/db/embedded/index.ts'
 import { Database, migrate } from '../kernel/db/index.ts'

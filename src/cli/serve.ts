@@ -12,10 +12,14 @@ export async function serve({ roles }: { roles?: string }): Promise<void> {
   const log = createLogger(config.logLevel)
   const stop = stopSignal()
   // Loaded once it is known to be wanted: what is wrong with the configuration is told at once.
-  const { startService } = await import('../app/service.ts')
+  const { openUpToDate } = await import('../app/database.ts')
+  // The database starts in processes of its own, and the rest is loaded meanwhile.
+  const opening = openUpToDate(config, log)
+  opening.catch(() => undefined)
   let service: Service
   try {
-    service = await startService(config, log)
+    const { startService } = await import('../app/service.ts')
+    service = await startService(config, log, opening)
   } catch (error) {
     throw explain(error, config)
   }

@@ -1,0 +1,48 @@
+import path from 'node:path'
+import type pg from 'pg'
+import { migrations } from '../../migrations/index.ts'
+import type { Config } from '../kernel/config/index.ts'
+import { startEmbeddedPostgres } from '../kernel/db/embedded/index.ts'
+import { Database, migrate } from '../kernel/db/index.ts'
+import { makeFolders } from '../kernel/lib/make-folders.ts'
+import type { Logger } from '../kernel/log/index.ts'
+import { migrateTasks } from '../tasks/index.ts'
+
+/** A database that is there and of the newest version; an embedded one stops when this is disposed of. */
+export interface OpenDatabase extends AsyncDisposable {
+  readonly connection: pg.ClientConfig
+}
+
+/** The connection to the configured database, or to the embedded one, which is started for it. */
+export async function openDatabase(
+  config: Pick<Config, 'databaseUrl' | 'dataDirectory' | 'postgresBinaries'>,
+  log: Logger,
+  stack: AsyncDisposableStack,
+): Promise<pg.ClientConfig> {
+  if (config.databaseUrl !== undefined) return { connectionString: config.databaseUrl }
+  const embedded = stack.use(
+    await startEmbeddedPostgres({
+      directory: path.join(config.dataDirectory, 'postgres'),
+      log,
+      ...(config.postgresBinaries !== undefined && { binaries: config.postgresBinaries }),
+    }),
+  )
+  return embedded.connection
+}
+
+/** Begins at once: the service may be loaded meanwhile. */
+export async function openUpToDate(config: Config, log: Logger): Promise<OpenDatabase> {
+  await using stack = new AsyncDisposableStack()
+  await makeFolders(config.dataDirectory, 0o711)
+  const connection = await openDatabase(config, log, stack)
+  await bringUpToDate(connection, log)
+  const opened = stack.move()
+  return { connection, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+/** On a connection of its own, since one that has seen every table keeps as much memory as all others together. */
+async function bringUpToDate(connection: pg.ClientConfig, log: Logger): Promise<void> {
+  await using db = new Database({ connection, size: 1, log })
+  await migrate(db.writer, migrations)
+  await migrateTasks(connection)
+}
