@@ -90,8 +90,8 @@ function pipelineLists(requests: Requests, { pipelines, callers }: Scale): Endpo
     }
   }
   const deepest = (count: number): number => Math.floor(count / 40)
-  return [
-    { name: 'pipelines', title: 'list pipelines, page 1', ...both(() => '') },
+  const lists: Endpoint[] = [
+    { name: 'pipelines', title: 'list pipelines, page 1', ...both(() => '?') },
     {
       name: 'pipelines-deep',
       title: `list pipelines, pages to ${deepest(pipelines).toLocaleString('en')}`,
@@ -103,12 +103,28 @@ function pipelineLists(requests: Requests, { pipelines, callers }: Scale): Endpo
       ...both((dice, count) => `?${filter}=${value(dice, count, callers)}`),
     })),
   ]
+  return lists.flatMap((list) => [list, neverAsked(list)])
+}
+
+/** The load asks the same again and again, which is answered from memory. Here no question has been asked before. */
+function neverAsked({ name, title, requests }: Endpoint): Endpoint {
+  return {
+    name: `${name}-new`,
+    title: `${title}, never asked before`,
+    requests: requests.map((request) => ({ ...request, path: `${request.path}&unasked={n}` })),
+  }
 }
 
 /** Everything that is measured request by request. */
 export function endpoints(scale: Scale): Endpoint[] {
   const requests = new Requests(scale)
   const { bigProject, variablesProject, pipelineProjects } = special
+  const creation = {
+    requests: requests.post(
+      pipelineProjects.map((project) => `/projects/${project}/pipeline`),
+      '{"ref":"main"}',
+    ),
+  }
   const deepestGroup = shape.groupId(scale.depth - 1, 0)
   const count = (number: number): string => number.toLocaleString('en')
   return [
@@ -180,6 +196,13 @@ export function endpoints(scale: Scale): Endpoint[] {
       connections: 8,
     },
     {
+      name: 'settings-steady',
+      title: 'read the settings, at 1,000/s',
+      requests: requests.get(() => '/application/settings', rootToken),
+      connections: 8,
+      rate: 1000,
+    },
+    {
       name: 'create-variable',
       title: 'create a variable',
       requests: requests.ofProjects(
@@ -187,14 +210,13 @@ export function endpoints(scale: Scale): Endpoint[] {
         '{"key":"NEW_{n}","value":"of a variable"}',
       ),
     },
+    { ...creation, name: 'create-pipeline', title: 'create a pipeline of 20 jobs', connections: 8 },
     {
-      name: 'create-pipeline',
-      title: 'create a pipeline of 20 jobs',
-      requests: requests.post(
-        pipelineProjects.map((project) => `/projects/${project}/pipeline`),
-        '{"ref":"main"}',
-      ),
+      ...creation,
+      name: 'create-pipeline-steady',
+      title: 'create a pipeline of 20 jobs, at 20/s',
       connections: 8,
+      rate: 20,
     },
   ]
 }

@@ -81,7 +81,9 @@ function syncFigure(ldap: Results['ldap'], what: string, most: number): Finding 
   return found && { figure: `${digits(found.seconds, 1)} s`, holds: found.seconds <= most }
 }
 
-const isList = (name: string): boolean => name === 'pipelines' || name.startsWith('pipelines-')
+const isNewList = (name: string): boolean => name.startsWith('pipelines-') && name.endsWith('-new')
+const isList = (name: string): boolean =>
+  (name === 'pipelines' || name.startsWith('pipelines-')) && !isNewList(name)
 const notYet = (): undefined => undefined
 
 const goals: readonly Goal[] = [
@@ -96,6 +98,7 @@ const goals: readonly Goal[] = [
     },
   },
   { operation: 'list 20 pipelines, any page or single filter', must: 'ratio 0.20', find: ratio(0.2, isList) },
+  { operation: 'the same, asked for the first time', must: 'ratio 0.20', find: ratio(0.2, isNewList) },
   {
     operation: 'list 20 pipelines, any page or single filter',
     must: 'p99 15 ms at 64 connections',
@@ -164,8 +167,18 @@ const goals: readonly Goal[] = [
       return whole === true ? syncFigure(ldap, 'sync with nothing to do', 3) : undefined
     },
   },
-  { operation: 'settings: read', must: 'p99 5 ms', find: p99(5, 'settings') },
-  { operation: 'create a pipeline of 20 jobs', must: 'p99 120 ms', find: p99(120, 'create-pipeline') },
+  { operation: 'settings: read, at 1,000/s', must: 'p99 5 ms', find: p99(5, 'settings-steady') },
+  { operation: 'settings: read, as often as can be', must: 'p99 5 ms', find: p99(5, 'settings') },
+  {
+    operation: 'create a pipeline of 20 jobs, at 20/s',
+    must: 'p99 120 ms',
+    find: p99(120, 'create-pipeline-steady'),
+  },
+  {
+    operation: 'create a pipeline of 20 jobs, as often as can be',
+    must: 'p99 120 ms',
+    find: p99(120, 'create-pipeline'),
+  },
   {
     operation: 'compile a configuration of 2,000 jobs',
     must: '150 ms',

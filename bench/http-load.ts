@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface LoadRequest {
   readonly method: string
+  /** `{n}` in it, or in the body, becomes another number with each request. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** `{n}` in it becomes another number with each request. */
   readonly body?: string
 }
 
@@ -104,11 +104,18 @@ export function percentile(sorted: ArrayLike<number>, share: number): number {
 /** The request's bytes; those with a number in them are made anew each time. */
 function write({ method, path, headers, body }: LoadRequest, port: number): () => Buffer {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines.join('')}`
-  const whole = (content: string): Buffer =>
-    Buffer.from(`${head}content-length: ${Buffer.byteLength(content)}\r\n\r\n${content}`)
-  if (body?.includes('{n}') === true) return () => whole(body.replace('{n}', String((counter += 1))))
-  const made = body === undefined ? Buffer.from(`${head}\r\n`) : whole(body)
+  const rest = ` HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines.join('')}`
+  const whole = (address: string, content: string | undefined): Buffer => {
+    const length = content === undefined ? '' : `content-length: ${Buffer.byteLength(content)}\r\n`
+    return Buffer.from(`${method} ${address}${rest}${length}\r\n${content ?? ''}`)
+  }
+  if (path.includes('{n}') || body?.includes('{n}') === true) {
+    return () => {
+      const number = String((counter += 1))
+      return whole(path.replace('{n}', number), body?.replace('{n}', number))
+    }
+  }
+  const made = whole(path, body)
   return () => made
 }
 

@@ -1,9 +1,16 @@
 import { sql, type RawBuilder } from 'kysely'
-import { countedRows, countLimit, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import {
+  countedRows,
+  countLimit,
+  inColumns,
+  windowOf,
+  type PageInput,
+  type Read,
+} from '../../kernel/endpoint/index.ts'
 import { largestPage } from '../../kernel/endpoint/pagination.ts'
 import { blockSizes, iidBefore, startOf } from './blocks.ts'
 import type { PipelineSummaryRow } from './entities.ts'
-import { summaryColumns } from './store.ts'
+import { summaryColumns, summaryNames } from './store.ts'
 
 export interface ListFilter {
   readonly scope?: 'running' | 'pending' | 'finished' | 'branches' | 'tags' | undefined
@@ -281,7 +288,7 @@ function pageOf(
   total: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   return sql`(
-    select json_build_object('rows', coalesce(json_agg(r), '[]'::json), 'total',
+    select json_build_object('columns', ${inColumns(summaryNames)}, 'total',
       case
         when count(*) between 1 and ${limit} or ${offset}::int = 0 and count(*) = 0 then ${offset}::int + count(*)
         else ${total}

@@ -5,8 +5,19 @@ import { basicUserJson } from '../users/index.ts'
 import { uncount } from './blocks.ts'
 import type { PipelineRow, PipelineSummaryRow } from './entities.ts'
 
-export const summaryColumns = sql`
-  p.id, p.iid, p.project_id, p.sha, p.ref, p.status, p.source, p.name, p.created_at, p.updated_at`
+export const summaryNames = [
+  'id',
+  'iid',
+  'project_id',
+  'sha',
+  'ref',
+  'status',
+  'source',
+  'name',
+  'created_at',
+  'updated_at',
+] as const
+export const summaryColumns = sql.join(summaryNames.map((name) => sql.ref(`p.${name}`)))
 
 /** Of a pipeline `p` that user `u` started. */
 /** Whose rules decide who may run the pipeline `p`: its ref, or the branch that is to be merged. */

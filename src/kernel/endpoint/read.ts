@@ -57,9 +57,37 @@ export function page<Row>(
   }
 }
 
+/**
+ * All rows `r` with the columns of these names, to stand for `rows` in what a `Read` brings: an array for each column
+ * costs the database half of what an object for each row does. None of them may hold arrays.
+ */
+export function inColumns(names: readonly string[]): RawBuilder<unknown> {
+  const arrays = names.map((name) => sql`array_agg(${sql.ref(`r.${name}`)})`)
+  return sql`json_build_object('names', ${sql.lit(JSON.stringify(names))}::json, 'values', json_build_array(${sql.join(arrays)}))`
+}
+
+interface Columns {
+  readonly names: readonly string[]
+  /** Null where there are no rows. */
+  readonly values: readonly (readonly unknown[] | null)[]
+}
+
+function rowsOf<Row>({ names, values }: Columns): Row[] {
+  const rows: Record<string, unknown>[] = []
+  for (let at = 0; at < (values[0]?.length ?? 0); at += 1) {
+    const row: Record<string, unknown> = {}
+    for (let column = 0; column < names.length; column += 1) row[names[column]!] = values[column]![at]
+    rows.push(row)
+  }
+  return rows as Row[]
+}
+
 /** What came back of a `Read`; a page's extra row stays on it, see `Loaded`. */
 export function loaded<Row>(value: unknown): Loaded<Row> {
   if (value === null || value === undefined) return { rows: [], total: undefined }
-  const { rows: found, total } = value as { rows: Row[]; total?: number }
-  return { rows: found, total: total !== undefined && total <= countLimit ? total : undefined }
+  const { rows: found, columns, total } = value as { rows?: Row[]; columns?: Columns; total?: number }
+  return {
+    rows: found ?? rowsOf(columns!),
+    total: total !== undefined && total <= countLimit ? total : undefined,
+  }
 }
