@@ -384,7 +384,7 @@ interface Mark {
   readonly marks: string | null
 }
 
-/** The rows of `read` for an entrance found before, and their print; undefined when it is no longer as it was. */
+/** The rows of `read` for an entrance found before, and `print` of them; undefined when it is no longer as it was. */
 export async function readAgain<Row>(
   db: Statements,
   kind: AnyKind,
@@ -392,12 +392,12 @@ export async function readAgain<Row>(
   lookup: Lookup,
   mark: Mark,
   read: Read<Row> | undefined,
+  print: RawBuilder<unknown> | undefined,
   extent: 'bounded' | undefined,
 ): Promise<{ readonly loaded: Loaded<Row>; readonly print: string | undefined } | undefined> {
   const rows = read === undefined ? sql`null` : sql`case when current then ${read.sql} end`
-  const printed = read?.print
-  const print = printed === undefined ? sql`` : sql`, case when current then ${printed} end as print`
-  const columns = sql<{ current: boolean; loaded: unknown; print?: string }>`${rows} as loaded ${print}`
+  const printed = print === undefined ? sql`` : sql`, case when current then ${print} end as print`
+  const columns = sql<{ current: boolean; loaded: unknown; print?: string }>`${rows} as loaded ${printed}`
   const [found] = await db.rows(again(kind, credentials, lookup, mark, columns), extent)
   return found?.current === true ? { loaded: loaded<Row>(found.loaded), print: found.print } : undefined
 }

@@ -12,6 +12,9 @@ const nothing: Loaded<never> = { rows: [], total: undefined }
 /** Callers at subjects of a kind that are remembered, of a few kilobytes each. */
 const remembered = 10_000
 
+/** Questions of which it is known that they were asked. */
+const knownQuestions = 10_000
+
 /** Characters of answers that are remembered. */
 const rememberedText = 32 * 1024 * 1024
 
@@ -36,12 +39,13 @@ interface Reading {
  * the same, which the database says in the same snapshot, so what is remembered is never believed after a change on
  * any node: then all is found anew. Most calls spare the database and us half of the work.
  *
- * So it is with answers whose rows have a print: who asks the same again gets what he got, if the database says that
- * the print is the same.
+ * So it is with answers whose rows have a print: who has asked the same twice gets what he got, if the database says
+ * that the print is the same.
  */
 export class Entrances {
   readonly #db: Statements
   readonly #known = new Map<AnyKind, LruMap<string, Remembered>>()
+  readonly #asked = new LruMap<string, true>(knownQuestions)
   readonly #answers = new LruMap<string, RememberedAnswer>(rememberedText)
 
   constructor(db: Statements) {
@@ -62,24 +66,29 @@ export class Entrances {
     const known = memory.get(key)
     if (known !== undefined) {
       const entrance = known.entrance as Entrance<Subject, never>
-      const print = asked === undefined ? undefined : read?.print
       const name = `${key} ${asked}`
+      const printed = asked === undefined ? undefined : read?.print
+      const print = printed && this.#wasAsked(name) ? printed : undefined
       const before = print && this.#answerOf(name, known)
       if (before !== undefined) {
         const mark = { ...known, print: before.print }
         const holds = await isAsBefore(this.#db, kind, credentials, lookup, mark, print!, extent)
         if (holds) return { ...entrance, loaded: { ...nothing, answer: before.answer } }
       }
-      const found = await readAgain(this.#db, kind, credentials, lookup, known, read, extent)
+      const found = await readAgain(this.#db, kind, credentials, lookup, known, read, print, extent)
       if (found !== undefined) {
-        return {
-          ...entrance,
-          loaded: print === undefined ? found.loaded : this.#rememberable(name, known, found),
-        }
+        return { ...entrance, loaded: this.#rememberable(name, known, found) }
       }
       memory.delete(key)
     }
     return this.#find<Subject, Row>(kind, credentials, lookup, read, (found) => memory.set(key, found))
+  }
+
+  /** From the second time on: most of what is asked once is not asked again, and a print is more work. */
+  #wasAsked(name: string): boolean {
+    const before = this.#asked.get(name) === true
+    if (!before) this.#asked.set(name, true)
+    return before
   }
 
   #answerOf(name: string, known: Remembered): RememberedAnswer | undefined {
