@@ -1,8 +1,7 @@
-// Makes the bundle that `bin/bundle.js` tells of, under any Node that npm runs with.
-import { rm, writeFile } from 'node:fs/promises'
+// Puts the program into a few files.
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { folder, sources, stateOf } from '../bin/bundle.js'
+import { beginMaking, bundle as folder, endMaking } from '../bin/made.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -26,12 +25,10 @@ const places = {
   },
 }
 
-try {
-  // First what says that the others can be used.
-  await rm(sources, { force: true })
-  await rm(folder, { recursive: true, force: true })
+export async function bundle() {
+  beginMaking(folder)
   const { rolldown } = await import('rolldown')
-  const bundle = await rolldown({
+  const program = await rolldown({
     cwd: root,
     input: 'src/main.ts',
     platform: 'node',
@@ -42,15 +39,10 @@ try {
       /^[^./]/.test(id) && !path.isAbsolute(id) && !taken.test(id) && !id.startsWith('@oxc-project/'),
     plugins: [places],
   })
-  const { output } = await bundle.write({ dir: folder, format: 'esm', chunkFileNames: '[name].js' })
+  const { output } = await program.write({ dir: folder, format: 'esm', chunkFileNames: '[name].js' })
   const files = output
     .flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
     .map((id) => path.relative(root, id))
-    .filter((file) => /^(src|migrations)\b/.test(file))
-  // What npm installed is known by the lock.
-  const states = [...files, 'package-lock.json'].map((file) => [file, stateOf(file)])
-  await writeFile(sources, JSON.stringify(Object.fromEntries(states)))
-} catch (error) {
-  // The sources do as well.
-  console.warn(`guildhall starts from its sources, which takes longer: ${error.message}`)
+    .filter((file) => /^(bin|src|migrations)\b/.test(file))
+  endMaking(folder, files)
 }

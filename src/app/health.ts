@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import type { Database } from '../kernel/db/index.ts'
+import { appliedMigrations, type Database } from '../kernel/db/index.ts'
 import type { Metrics } from './metrics.ts'
 
 export interface HealthOptions {
@@ -100,8 +100,7 @@ function checksOf({ db, isStopping, ...needs }: HealthOptions): {
       }),
     migrations: () =>
       asked(async () => {
-        const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db.reader)
-        const done = new Set(rows.map(({ name }) => name))
+        const done = new Set(await appliedMigrations(db.writer))
         const missing = needs.migrations.filter((name) => !done.has(name))
         return missing.length === 0 ? undefined : `not migrated: ${missing.join(', ')}`
       }),

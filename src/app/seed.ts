@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { nameSearchIndex } from '../areas/search-index/index.ts'
 import { createAccessToken, tokenScopes } from '../areas/tokens/index.ts'
 import { createUser } from '../areas/users/index.ts'
 import type { Services } from './services.ts'
@@ -18,6 +19,8 @@ export async function seed(
       .select('u.id')
       .where((eb) => eb(eb.fn('lower', ['u.username']), '=', 'root'))
       .executeTakeFirst()
+    // Of all that migrations make only this differs from one instance to the next, and one may begin as another's copy.
+    if (existing === undefined) await nameSearchIndex(tx)
     const id =
       existing?.id ??
       (

@@ -13,9 +13,10 @@ export async function serve({ roles }: { roles?: string }): Promise<void> {
   const stop = stopSignal()
   // Loaded once it is known to be wanted: what is wrong with the configuration is told at once.
   const { openUpToDate } = await import('../app/database.ts')
-  // The database starts in processes of its own, and the rest is loaded meanwhile.
-  const opening = openUpToDate(config, log)
-  opening.catch(() => undefined)
+  // The database starts in processes of its own, and the rest is loaded meanwhile, which leaves no time for starting it.
+  const launched = Promise.withResolvers<unknown>()
+  const opening = openUpToDate(config, log, () => launched.resolve(undefined))
+  await Promise.race([launched.promise, opening.catch(() => undefined)])
   let service: Service
   try {
     const { startService } = await import('../app/service.ts')

@@ -404,3 +404,16 @@ function awsSignature({ method, path, headers, body }: ClusterRequest, secret: s
   const text = ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, hash(canonical)].join('\n')
   return mac(key, text).toString('hex')
 }
+
+test('no other instance on the same cluster calls its indices the same', async () => {
+  await using other = await startWorld()
+  const nameOf = async ({ service }: World): Promise<string> => {
+    const { rows } = await sql<{ name: string }>`select s.name from search_state s`.execute(
+      service.services.db.reader,
+    )
+    return rows[0]!.name
+  }
+  const [here, there] = await Promise.all([nameOf(world), nameOf(other)])
+  expect(here).toMatch(/^guildhall-[0-9a-f]{8}$/)
+  expect(there).not.toBe(here)
+})

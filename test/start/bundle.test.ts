@@ -1,5 +1,16 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -40,8 +51,25 @@ test('what npm ci bundled runs until a source changes', async () => {
   await saying('of the sources', path.join(home, 'src/main.ts'))
   expect(await said()).toMatch(/^of the sources\nUsage: guildhall /)
 
-  await run('npm', ['run', 'bundle'], { cwd: home })
+  await run('npm', ['run', 'prepare'], { cwd: home })
   expect(await said()).toMatch(/^of the sources\nUsage: guildhall /)
   await saying('of the new bundle', path.join(home, 'node_modules/.cache/guildhall/bundle/main.js'))
   expect(await said()).toMatch(/^of the new bundle\nof the sources\nUsage: guildhall /)
+})
+
+test('the tables that npm ci made are those of a first start, until there is another migration', async () => {
+  await using stack = new AsyncDisposableStack()
+  const home = await installed(stack)
+  const data = await mkdtemp(path.join(tmpdir(), 'guildhall-data-'))
+  await chmod(data, 0o711)
+  stack.defer(() => rm(data, { recursive: true }))
+  const applied = async (name: string): Promise<string> => {
+    const env = { ...process.env, DATA_DIR: path.join(data, name) }
+    return (await run(path.join(home, 'bin/guildhall'), ['migrate'], { env })).stdout
+  }
+  expect(await applied('begun')).toMatch(/^The database is up to date/)
+
+  const [first] = await readdir(path.join(home, 'migrations'))
+  await appendFile(path.join(home, 'migrations', first!), '// changed')
+  expect(await applied('of nothing')).toMatch(/\d{4}-/)
 })

@@ -10,6 +10,7 @@ import * as repositories from './repository-store.ts'
 import type { IndexRoom, IndexServices } from './services.ts'
 import * as store from './store.ts'
 
+export { rename as nameSearchIndex } from './store.ts'
 export { IndexSearch, mostHits, type Hit, type IndexedScope, type Sought } from './query.ts'
 
 const indexSettings = settingNames.filter((name) => name.startsWith('elasticsearch_'))

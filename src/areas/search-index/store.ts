@@ -51,6 +51,14 @@ export async function look(db: Writer): Promise<State> {
   return rows[0]!
 }
 
+/** A name that no other instance on the same cluster has; before anything is there under the one of before. */
+export async function rename(db: Writer): Promise<void> {
+  await sql`
+    update search_state set name = 'guildhall-' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 8)`.execute(
+    db,
+  )
+}
+
 /** What the indices of this instance are called. */
 export async function nameOf(db: Reader): Promise<string | undefined> {
   const { rows } = await sql<{ name: string }>`select s.name from search_state s`.execute(db)

@@ -20,8 +20,9 @@ import { EmbeddedPostgresError, errorCode } from './error.ts'
 import { explainOutput } from './explain.ts'
 import { giveToOwner, syncFolder, userName, type Folder } from './folder.ts'
 import { signalProcess } from './postmaster.ts'
+import { copyPrepared, isReadableBy } from './prepared.ts'
 import { serverProcessesIn } from './process-table.ts'
-import { run, type Launcher } from './process.ts'
+import { run, type Finished, type Launcher } from './process.ts'
 
 /** The user, who is the cluster's superuser, and the database. */
 export const roleName = 'guildhall'
@@ -58,39 +59,60 @@ export function refuseOtherMajor(
   )
 }
 
+/** What makes new data another's. */
+export interface NewData {
+  /** False for tests, whose data need not survive the machine. */
+  sync: boolean
+  /** Data that were kept by `keepData`, to begin with their copy. */
+  prepared?: string | undefined
+  /** Called when a process has begun to make them. */
+  onLaunch?: (() => void) | undefined
+}
+
 /**
  * Makes the data directory: in a folder of another name, which takes its place when all is written and synced. So a
- * data directory is a finished one, and what a crash leaves behind can be deleted without a second look. `sync` is
- * false for tests, whose data need not survive the machine.
+ * data directory is a finished one, and what a crash leaves behind can be deleted without a second look.
  */
 export async function createCluster(
   folder: Folder,
   binaries: Binaries,
   launcher: Launcher,
   log: Logger,
-  options: { sync: boolean },
+  { sync, prepared, onLaunch }: NewData,
 ): Promise<void> {
   await removeUnfinished(folder)
   log.info(`Creating the embedded database (PostgreSQL ${binaries.version}) in ${folder.root}`)
   const { account } = launcher
   const unfinished = await mkdtemp(join(folder.root, unfinishedPrefix))
+  const end = async (program: Promise<Finished>): Promise<void> => {
+    onLaunch?.()
+    const { code, output } = await program
+    if (code !== 0)
+      throw await explainOutput('The embedded database could not be created', output, folder, launcher)
+  }
+  const initdb = (...args: string[]) => end(run(launcher, join(binaries.bin, 'initdb'), args))
   try {
     const data = join(unfinished, 'data')
     const passwordFile = join(unfinished, 'password')
+    const password = await ensurePassword(folder)
     await mkdir(data, { mode: 0o700 })
-    await writeDurably(passwordFile, await ensurePassword(folder))
+    await writeDurably(passwordFile, password)
     if (account !== undefined) {
       await chmod(unfinished, 0o711)
       for (const path of [data, passwordFile]) await lchown(path, account.uid, account.gid)
     }
-    const { code, output } = await run(launcher, join(binaries.bin, 'initdb'), [
-      ...['-D', data, '-U', roleName, `--pwfile=${passwordFile}`],
-      ...['--locale=C', '-E', 'UTF8', '--data-checksums', '--no-instructions'],
-      ...['--auth-local=scram-sha-256', '--auth-host=scram-sha-256'],
-      ...(options.sync ? [] : ['--no-sync']),
-    ])
-    if (code !== 0)
-      throw await explainOutput('The embedded database could not be created', output, folder, launcher)
+    if (prepared !== undefined && (await isReadableBy(binaries, prepared))) {
+      await end(copyPrepared(prepared, data, launcher))
+      await setPassword(data, password, folder, binaries, launcher)
+      if (sync) await initdb('--sync-only', '-D', data)
+    } else {
+      await initdb(
+        ...['-D', data, '-U', roleName, `--pwfile=${passwordFile}`],
+        ...['--locale=C', '-E', 'UTF8', '--data-checksums', '--no-instructions'],
+        ...['--auth-local=scram-sha-256', '--auth-host=scram-sha-256'],
+        ...(sync ? [] : ['--no-sync']),
+      )
+    }
     // What is there is an empty folder; a mount point, which cannot be replaced, is refused with a clear line.
     await rmdir(folder.data).catch((error: unknown) => {
       if (errorCode(error) !== 'ENOENT') throw error
@@ -172,22 +194,30 @@ async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/**
- * A new password for a cluster whose password file is lost (a backup may leave such files out): set through a
- * single-user server, which asks for none; so no other server may be running.
- */
+/** A new password for a cluster whose password file is lost: a backup may leave such files out. */
 export async function resetPassword(folder: Folder, binaries: Binaries, launcher: Launcher, log: Logger) {
   const password = randomBytes(24).toString('base64url')
+  await setPassword(folder.data, password, folder, binaries, launcher)
+  await writePassword(folder, password)
+  log.warn(`The password file of the embedded database was missing: a new password is in ${folder.password}`)
+  return password
+}
+
+/** Through a single-user server, which asks for no password; so no other server may be running on the data. */
+async function setPassword(
+  data: string,
+  password: string,
+  folder: Folder,
+  binaries: Binaries,
+  launcher: Launcher,
+): Promise<void> {
   const { code, output } = await run(
     launcher,
     join(binaries.bin, 'postgres'),
     // Single-user PostgreSQL goes on after an error, and ends well: let an error end it.
-    ['--single', '-j', '-c', 'exit_on_error=on', '-D', folder.data, 'postgres'],
+    ['--single', '-j', '-c', 'exit_on_error=on', '-D', data, 'postgres'],
     { input: `ALTER ROLE ${roleName} PASSWORD '${password}';\n\n` },
   )
   if (code !== 0)
     throw await explainOutput('The database password could not be set', output, folder, launcher)
-  await writePassword(folder, password)
-  log.warn(`The password file of the embedded database was missing: a new password is in ${folder.password}`)
-  return password
 }

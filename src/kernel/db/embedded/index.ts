@@ -22,6 +22,7 @@ import { Supervisor } from './supervisor.ts'
 export type { Connection } from './database.ts'
 export { findRunningPostgres } from './attach.ts'
 export { EmbeddedPostgresError } from './error.ts'
+export { keepData } from './prepared.ts'
 
 export interface EmbeddedPostgres extends AsyncDisposable {
   /** What `pg` needs; `host` is the folder of the socket. It stays the same when the server has to be started again. */
@@ -42,6 +43,10 @@ export interface EmbeddedPostgresOptions {
   maxConnections?: number
   /** The folder of `postgres` and `initdb` to use (POSTGRES_BIN). */
   binaries?: string
+  /** Data that were kept by `keepData`; new data begin as their copy, if this server can read them. */
+  prepared?: string
+  /** Called, maybe more than once, when from now on other processes work and this one waits. */
+  onLaunch?: () => void
   /** Called when the server dies again and again, and is not started any more. */
   onGiveUp?: (error: EmbeddedPostgresError) => void
 }
@@ -61,7 +66,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     if (server.connection.password === '') {
       server.connection.password = await resetPassword(folder, server.binaries, server.launcher, server.log)
     }
-    const postmaster = adopted ?? (await startServer(server, new AbortController().signal))
+    const postmaster = adopted ?? (await startServer(server, new AbortController().signal, options.onLaunch))
     return new Supervisor(server, lock, postmaster, options.onGiveUp)
   } catch (error) {
     await lock?.release()
@@ -81,7 +86,14 @@ async function prepareServer(options: EmbeddedPostgresOptions, folder: Folder): 
     refuseOtherMajor(version, binaries, folder, await findServerOfMajor(version, sources, launcher))
   }
   if (version !== undefined) await claimData(folder, account)
-  else await createCluster(folder, binaries, launcher, log, { sync: options.settings?.['fsync'] !== 'off' })
+  else {
+    const sync = options.settings?.['fsync'] !== 'off'
+    await createCluster(folder, binaries, launcher, log, {
+      sync,
+      prepared: options.prepared,
+      onLaunch: options.onLaunch,
+    })
+  }
   const host = await prepareSocketFolder(folder, account)
   const args = serverArguments({
     data: folder.data,

@@ -85,7 +85,11 @@ export async function clearRemains({ folder, connection, log }: Server): Promise
 }
 
 /** Starts a postmaster and waits until it answers; when that fails or is aborted, it is gone again. */
-export async function startServer(server: Server, abort: AbortSignal): Promise<Postmaster> {
+export async function startServer(
+  server: Server,
+  abort: AbortSignal,
+  onLaunch?: () => void,
+): Promise<Postmaster> {
   const { folder, binaries, launcher, connection, log } = server
   // A process id in the pid file that is alive would make PostgreSQL give up, though takeOver() knows that it is another
   // program's by now. This is how PostgreSQL is told to overlook one id, its own check of the shared memory staying on.
@@ -95,6 +99,7 @@ export async function startServer(server: Server, abort: AbortSignal): Promise<P
     stdio: ['ignore', 'ignore', 'pipe'],
     env: stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale.pid) },
   })
+  onLaunch?.()
   const postmaster = ownPostmaster(child)
   const serverLog = new ServerLog(log)
   const logEnd = child.stderr === null ? undefined : serverLog.follow(child.stderr)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { chooseAccount, isRoot } from './account.ts'
 import { EmbeddedPostgresError } from './error.ts'
+import { keepData } from './index.ts'
 import { giveTo, query, recordingLog, startServerHere, temporaryFolder } from './testing/world.ts'
 
 test('a first start makes a database that only its own password on a Unix socket opens', async () => {
@@ -51,6 +52,42 @@ test('a first start makes a database that only its own password on a Unix socket
   expect(lines.filter((line) => line.level > 30)).toEqual([
     expect.objectContaining({ msg: expect.stringContaining('password') as string }),
   ])
+})
+
+test('new data begin as a copy of prepared ones, which only their own password opens, and which nobody else can read', async () => {
+  const place = await temporaryFolder()
+  const maker = await startServerHere(join(place, 'maker'))
+  await query(maker.connection, 'CREATE TABLE made AS SELECT 42 AS answer')
+  await maker.stop()
+  const prepared = join(place, 'prepared')
+  keepData(join(place, 'maker'), prepared)
+
+  const directory = join(place, 'postgres')
+  const { log, lines } = recordingLog()
+  const server = await startServerHere(directory, { log, prepared, settings: {} })
+  expect(await query(server.connection, 'SELECT m.answer FROM made AS m')).toEqual([{ answer: 42 }])
+  const { password } = maker.connection
+  expect(server.connection.password).not.toBe(password)
+  await expect(query({ ...server.connection, password }, 'SELECT 1')).rejects.toThrow('password')
+  expect(lines.filter(({ level }) => level > 30)).toEqual([
+    expect.objectContaining({ msg: expect.stringContaining('password') as string }),
+  ])
+
+  const account = await chooseAccount(join(directory, 'nothing'))
+  for (const file of ['.', 'PG_VERSION', 'base', 'global/pg_control']) {
+    const { mode, uid } = await stat(join(directory, 'data', file))
+    expect([file, mode & 0o077, uid]).toEqual([file, 0, account?.uid ?? process.getuid?.()])
+  }
+  expect((await readdir(directory)).sort()).toEqual(['data', 'lock', 'lock-holder', 'password', 'socket'])
+})
+
+test('prepared data of another PostgreSQL are not used', async () => {
+  const place = await temporaryFolder()
+  const prepared = join(place, 'prepared')
+  await mkdir(prepared)
+  await writeFile(join(prepared, 'PG_VERSION'), '9.6\n')
+  const server = await startServerHere(join(place, 'postgres'), { prepared })
+  expect(await query(server.connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
 })
 
 test('a later start finds the same data under the same password, and leaves no process behind', async () => {
