@@ -110,11 +110,14 @@ export class Ci {
     const before = await this.#written()
     await sleep(seconds * 1000, undefined, { signal: this.#bench.signal })
     const after = await this.#written()
+    const bytes = after.bytes - before.bytes
+    // Whoever writes a row writes to the log. Statistics can come later still than we have waited.
+    if (bytes === 0) return { runners, seconds, tables: [], bytes }
     const tables = [...after.tables].flatMap(([name, written]) => {
       const rows = written - (before.tables.get(name) ?? 0)
       return rows === 0 ? [] : [{ name, rows }]
     })
-    return { runners, seconds, tables, bytes: after.bytes - before.bytes }
+    return { runners, seconds, tables, bytes }
   }
 
   async leave(): Promise<void> {
