@@ -84,6 +84,7 @@ describe('answers', () => {
     ['a number that is none', Float(), NaN, 'null'],
     ['an object that cannot be a number', Int(), { toString: null }, 'null'],
     ['an object that cannot be text', Text(), { toString: null }, 'null'],
+    ['a list of what cannot be text', Text(), [[{ toString: false }]], 'null'],
   ])('%s', (_, schema, value, json) => expect(compileAnswer(schema)(value)).toBe(json))
 
   test('declared names are only ever names', () => {

@@ -37,13 +37,15 @@ type Shape = (value: unknown) => unknown
 
 const free: Shape = (value) => value ?? null
 
-/** JSON from outside may have a `toString` that is no function. */
-const text: Shape = (value) =>
-  typeof value === 'string'
-    ? value
-    : typeof value?.toString === 'function'
-      ? (value as number).toString()
-      : null
+const text: Shape = (value) => {
+  if (typeof value === 'string') return value
+  try {
+    return (value as number | null | undefined)?.toString() ?? null
+  } catch {
+    // JSON from outside may have a `toString` that is no function, and an array calls those of its elements.
+    return null
+  }
+}
 
 const number: Shape = (value) =>
   typeof value === 'number' ? value : value === undefined || typeof value === 'object' ? null : Number(value)
