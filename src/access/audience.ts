@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Reader } from '../kernel/db/index.ts'
 import type { User } from './actor.ts'
-import { userColumnsWith, userFromRow } from './enter.ts'
+import { userColumnsWith, userFromRow } from './caller.ts'
 import { isAdmitted } from './policy-server.ts'
 import type { AnyKind, AnySubject } from './subjects.ts'
 

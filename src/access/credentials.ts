@@ -20,6 +20,8 @@ export interface Credentials {
   readonly fromPage?: boolean
 }
 
+export const noCredentials: Credentials = { kind: 'none', digest: undefined, sudo: undefined }
+
 /** As tokens of applications look; so may others, since some are chosen from outside. */
 const grantedForm = /^[0-9a-f]{64}$/
 
@@ -82,7 +84,7 @@ export function readCredentials(
       return { kind: 'session', digest: digestToken(session), sudo, fromPage }
     }
   }
-  return { kind: 'none', digest: undefined, sudo }
+  return { ...noCredentials, sudo }
 }
 
 /** The name under which a job token is given where only a password can be. */

@@ -1,6 +1,7 @@
 import type { Statements } from '../kernel/db/index.ts'
+import type { Login } from './caller.ts'
 import { jobLogin } from './credentials.ts'
-import { enterById, enterByLogin, type Entrance, type Login, type PasswordProof } from './enter.ts'
+import { enterById, enterByLogin, type Entrance, type PasswordProof } from './enter.ts'
 import type { AnyKind, Lookup } from './subjects.ts'
 
 /** What knows passwords: the digests that we keep, and the directories that keep their own. */

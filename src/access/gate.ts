@@ -32,10 +32,11 @@ import {
   type Actor,
   type User,
 } from './actor.ts'
-import { machineSecret, readCredentials, type Credentials } from './credentials.ts'
+import { machineSecret, noCredentials, readCredentials, type Credentials } from './credentials.ts'
+import { findUser } from './caller.ts'
 import { decide } from './decide.ts'
 import { letsMachinesIn } from './deploy-token.ts'
-import { enterByDeployToken, enterInNameOf, findUser, type Entrance } from './enter.ts'
+import { enterByDeployToken, enterInNameOf, type Entrance } from './enter.ts'
 import { EndpointLimits } from './endpoint-limits.ts'
 import { userInWhoseName } from './in-name-of.ts'
 import { isAdmitted, readsAcrossProjects } from './policy-server.ts'
@@ -127,7 +128,7 @@ export class Gate {
             adminMode: this.#settings.values.admin_mode,
             remembers: this.#settings.values.remember_me_enabled,
           }
-        : { kind: 'none', digest: undefined, sudo: undefined }
+        : noCredentials
     // Runners and jobs ask as often as they have to.
     if (machine === undefined && credentials.kind === 'none') {
       const throttled = this.#throttled(call, credentials, { address: request.ip })

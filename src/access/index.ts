@@ -16,12 +16,14 @@ export {
   type Actor,
   type User,
 } from './actor.ts'
+export { findUser, type Login } from './caller.ts'
 export {
   bearer,
   csrfTokenOf,
   deployTokenPrefix,
   jobLogin,
   jobTokenPrefix,
+  noCredentials,
   pageCredentials,
   sessionCookie,
   sessionOf,
@@ -37,9 +39,7 @@ export {
   enterByLogin,
   enterToRead,
   readOf,
-  findUser,
   type Entrance,
-  type Login,
   type PasswordProof,
 } from './enter.ts'
 export { findDeployToken, letsMachinesIn, type DeployToken } from './deploy-token.ts'

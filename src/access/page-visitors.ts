@@ -4,7 +4,7 @@ import type { Reader } from '../kernel/db/index.ts'
 import { digestToken } from '../kernel/lib/secrets.ts'
 import type { Settings } from '../settings/index.ts'
 import { sessionOf } from './credentials.ts'
-import { sessionLives } from './enter.ts'
+import { sessionLives } from './caller.ts'
 
 /** Who looks at a page. */
 export interface Visitor {

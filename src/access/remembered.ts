@@ -2,7 +2,8 @@ import type { Statements } from '../kernel/db/index.ts'
 import type { Answer, Loaded, Read } from '../kernel/endpoint/endpoint.ts'
 import { LruMap } from '../kernel/lib/lru.ts'
 import type { Credentials } from './credentials.ts'
-import { enterMarked, isAsBefore, readAgain, type Entrance } from './enter.ts'
+import { isAsBefore, readAgain } from './enter-again.ts'
+import { enterMarked, type Entrance } from './enter.ts'
 import type { AnyKind, Lookup } from './subjects.ts'
 
 type Remembered = Pick<Awaited<ReturnType<typeof enterMarked<unknown, never>>>, 'entrance' | 'role' | 'marks'>

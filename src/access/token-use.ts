@@ -3,7 +3,7 @@ import type { Database } from '../kernel/db/index.ts'
 import { LruMap } from '../kernel/lib/lru.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import type { Settings } from '../settings/index.ts'
-import type { TokenUse } from './enter.ts'
+import type { TokenUse } from './caller.ts'
 
 /** `last_used_at` of a token is written at most this often, in milliseconds. */
 const lastUseInterval = 600_000

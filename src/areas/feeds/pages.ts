@@ -8,6 +8,7 @@ import {
   instance,
   isShownTo,
   readsAcrossProjects,
+  noCredentials,
   pageCredentials,
   project,
   type Entrance,
@@ -128,11 +129,10 @@ async function entered(
     return enterToRead<Subject, IssueRow>(db, kind, { userId, adminMode: values.admin_mode }, lookup, read)
   }
   const credentials = pageCredentials(request.headers, values)
-  const none = { kind: 'none', digest: undefined, sudo: undefined } as const
   return enter<Subject, IssueRow>(
     db,
     kind,
-    credentials.kind === 'session' && shown === undefined ? credentials : none,
+    credentials.kind === 'session' && shown === undefined ? credentials : noCredentials,
     lookup,
     read,
   )

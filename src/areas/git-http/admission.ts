@@ -1,6 +1,7 @@
 import {
   enter,
   enterByAnyLogin,
+  noCredentials,
   letsMachinesIn,
   entryProblem,
   isDisabledToken,
@@ -81,7 +82,7 @@ function enterWith(services: AdmissionServices, login: Login | undefined): Enter
   return (kind, fullPath) => {
     const lookup = { id: fullPath, secretDigest: undefined }
     return login === undefined
-      ? enter(db, kind, { kind: 'none', digest: undefined, sudo: undefined }, lookup)
+      ? enter(db, kind, noCredentials, lookup)
       : enterByAnyLogin(db, kind, login, lookup, passwordsFor(services), machines)
   }
 }

@@ -4,6 +4,7 @@ import {
   deployKeyMayDownload,
   deployKeyMayUpload,
   enter,
+  noCredentials,
   isWriter,
   letsMachinesIn,
   project as projectKind,
@@ -37,9 +38,8 @@ export async function admitDeployKey(
 ): Promise<{ readonly actor: Actor; readonly project: ProjectSubject; readonly moved: boolean }> {
   const { db, settings } = services
   if (!letsMachinesIn(settings.values)) throw new GitRefusal(403, 'Deploy keys are not allowed here.')
-  const nobody = { kind: 'none', digest: undefined, sudo: undefined } as const
   const lookup = { id: await lookupOf(services, fullPath), secretDigest: undefined }
-  const { subject, redirect } = await enter<ProjectSubject>(db, projectKind, nobody, lookup)
+  const { subject, redirect } = await enter<ProjectSubject>(db, projectKind, noCredentials, lookup)
   if (subject === undefined) throw new GitRefusal(404, projectMissing)
   const facts = await factsOf(db.reader, id, subject.id)
   const deployKey = {

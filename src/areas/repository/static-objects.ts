@@ -7,6 +7,7 @@ import {
   isDisabledToken,
   isShownTo,
   isTokenUsable,
+  noCredentials,
   pageCredentials,
   project as projectKind,
   type Actor,
@@ -93,7 +94,7 @@ async function answer(
   const entered = admitted(
     services,
     inNameOf === undefined
-      ? await enter<ProjectSubject>(services.db, projectKind, credentials ?? nobody, lookup)
+      ? await enter<ProjectSubject>(services.db, projectKind, credentials ?? noCredentials, lookup)
       : await enterToRead<ProjectSubject>(
           services.db,
           projectKind,
@@ -125,7 +126,6 @@ async function answer(
   return content(services, { ...entered, wanted, query }, request, reply, open ? kept(wanted) : {})
 }
 
-const nobody = { kind: 'none', digest: undefined, sudo: undefined } as const
 const scopes: ReadonlySet<string> = new Set(['api', 'read_api', 'read_repository'])
 
 /** Who looks, and at what; whoever may not come in is nobody. */
@@ -150,7 +150,7 @@ async function isOpenToAll(
   { admittedAddresses }: ProjectSubject,
 ): Promise<boolean> {
   if (admittedAddresses !== null && admittedAddresses !== '') return false
-  const { actor, subject } = await enter<ProjectSubject>(db, projectKind, nobody, lookup)
+  const { actor, subject } = await enter<ProjectSubject>(db, projectKind, noCredentials, lookup)
   return actor !== undefined && subject !== undefined && decide(actor, 'read_code', subject).allowed
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { readsSite, sessionOf, type Credentials } from '../../access/index.ts'
+import { noCredentials, readsSite, sessionOf, type Credentials } from '../../access/index.ts'
 import { Answer } from '../../kernel/endpoint/index.ts'
 import { digestToken } from '../../kernel/lib/secrets.ts'
 import { cookieOf } from '../sessions/index.ts'
@@ -49,10 +49,8 @@ export function visitorOf(
   { cookie }: IncomingHttpHeaders,
 ): Credentials {
   const visit = opened<Visit>(services, cookieOf(visitCookie, cookie), visitContext, host)
-  return visit === undefined ? nobody : bySession(services, visit.session)
+  return visit === undefined ? noCredentials : bySession(services, visit.session)
 }
-
-const nobody: Credentials = { kind: 'none', digest: undefined, sudo: undefined }
 
 function bySession({ settings }: SiteServices, digest: string): Credentials {
   const { remember_me_enabled: remembers, admin_mode: adminMode } = settings.values
