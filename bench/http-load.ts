@@ -1,5 +1,6 @@
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pace } from './pace.ts'
 
 export interface LoadRequest {
   readonly method: string
@@ -51,14 +52,7 @@ export async function load({ port, connections, seconds, requests, rate }: LoadO
   }
   const begin = performance.now()
   const end = begin + seconds * 1000
-  let turns = 0
-  /** When the next request is due: what waits for a free connection waits in its time. */
-  const turn = async (): Promise<number> => {
-    if (rate === undefined) return performance.now()
-    const due = begin + (turns++ * 1000) / rate
-    if (due > performance.now()) await sleep(due - performance.now())
-    return due
-  }
+  const turn = rate === undefined ? async () => performance.now() : pace(rate)
   const connect = async (start: number): Promise<void> => {
     for (let at = start; performance.now() < end;) {
       const connection = new Connection(port)

@@ -1,12 +1,10 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { parseArgs } from 'node:util'
-import pg from 'pg'
-import { findRunningPostgres } from '../src/kernel/db/embedded/index.ts'
+import type pg from 'pg'
+import { connectTo, databaseOf } from './database.ts'
+import { FreshService } from './fresh-service.ts'
 import { load } from './http-load.ts'
-import { liftLimits } from './limits.ts'
-import { freePort, Service } from './service.ts'
+import type { Service } from './service.ts'
+import { callerToken } from './world.ts'
 
 /*
  * Lists of a project with very many issues, by every filter and in every order, and notes on one of them:
@@ -23,7 +21,7 @@ const { values } = parseArgs({
 const count = Number(values.issues ?? 1_000_000)
 const tries = Number(values.tries ?? 15)
 const seconds = Number(values.seconds ?? 3)
-const token = 'root-token-of-the-issues-bench'
+const token = callerToken(1)
 
 /** Project and group, and the number of what belongs to them. */
 const projectId = 1_000
@@ -101,7 +99,7 @@ function statements(): string[] {
      select 1000 + i, 'person-' || i, 'Person ' || i, 'person-' || i || '@example.com', now()
      from generate_series(1, ${people}) i`,
     `insert into personal_access_tokens (user_id, name, digest, scopes, last_used_at)
-     values (1001, 'bench', ${digest(`'${token}-member'`)}, '{api}', now() + interval '1 day')`,
+     values (1001, 'bench', ${digest(`'${token}'`)}, '{api}', now() + interval '1 day')`,
     `insert into namespaces (id, kind, name, path, full_path, traversal_ids) overriding system value
      values (${groupId}, 'group', 'Large', 'large', 'large', '{${groupId}}')`,
     `insert into routes (path_key, namespace_id) values ('large', ${groupId})`,
@@ -171,7 +169,7 @@ async function measureLists(service: Service): Promise<void> {
     for (let turn = 0; turn <= tries; turn += 1) {
       const begun = performance.now()
       const reply = await fetch(`${service.url}/api/v4/projects/${projectId}/issues${query}`, {
-        headers: { 'private-token': `${token}-member` },
+        headers: { 'private-token': token },
       })
       const body = (await reply.json()) as unknown[]
       if (reply.status !== 200) throw new Error(`${name}: ${reply.status} ${JSON.stringify(body)}`)
@@ -190,40 +188,22 @@ async function measureNotes(service: Service): Promise<void> {
   const requests = Array.from({ length: 400 }, (_, place) => ({
     method: 'POST',
     path: `/api/v4/projects/${projectId}/issues/${1 + place * 7}/notes`,
-    headers: { 'private-token': `${token}-member`, 'content-type': 'application/json' },
+    headers: { 'private-token': token, 'content-type': 'application/json' },
     body: JSON.stringify({ body: 'A note of no great length, as most are.' }),
   }))
   const { rate, p50, p99 } = await load({ port: service.port, connections: 16, seconds, requests })
   console.log(`note creation: ${rate.toFixed(0)}/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
 }
 
-const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-bench-'))
-try {
-  await chmod(directory, 0o711)
-  const environment = {
-    ROOT_TOKEN: token,
-    SECRET_KEY: 'the secret key of the benchmark, not of anything else',
-    ROLES: 'web,tasks',
-  }
-  await using service = new Service(await freePort(), { directory, environment })
-  await service.ready()
-  await liftLimits(service, token)
-  const postgres = await findRunningPostgres(path.join(directory, 'data', 'postgres'))
-  if (postgres === undefined) throw new Error('the embedded database was not found')
-  const client = new pg.Client({ ...postgres, ssl: false })
-  // At the end the server stops before we leave.
-  client.on('error', () => undefined)
-  await client.connect()
-  const begun = performance.now()
-  await fill(client)
-  console.log(`${count.toLocaleString('en')} issues in ${((performance.now() - begun) / 1000).toFixed(0)} s`)
-  if (process.env['BENCH_HOLD'] !== undefined) {
-    console.log(service.url, JSON.stringify(postgres))
-    await new Promise(() => setInterval(() => undefined, 60_000))
-  }
-  await client.end()
-  await measureLists(service)
-  await measureNotes(service)
-} finally {
-  await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+await using service = await FreshService.start({ ROLES: 'web,tasks' })
+const client = await connectTo(service.directory)
+const begun = performance.now()
+await fill(client)
+console.log(`${count.toLocaleString('en')} issues in ${((performance.now() - begun) / 1000).toFixed(0)} s`)
+if (process.env['BENCH_HOLD'] !== undefined) {
+  console.log(service.url, JSON.stringify(await databaseOf(service.directory)))
+  await new Promise(() => setInterval(() => undefined, 60_000))
 }
+await client.end()
+await measureLists(service)
+await measureNotes(service)

@@ -1,6 +1,5 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { writeFile } from 'node:fs/promises'
+import { freshFolder } from './fresh-service.ts'
 import { readMachine } from './machine.ts'
 import { readOptions, usage, WrongUsage, type Options } from './options.ts'
 import { page } from './report.ts'
@@ -23,10 +22,7 @@ async function bench(options: Options): Promise<void> {
   }
   let run: Promise<void> | undefined
   try {
-    const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-bench-'))
-    stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
-    // The database may run as another user, who has to pass through.
-    await chmod(directory, 0o711)
+    const directory = await freshFolder(stack)
     run = new Run(options, directory, results, stack, stop.signal, say).all()
     await Promise.race([run, aborted(stop.signal)])
   } finally {

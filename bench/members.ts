@@ -1,11 +1,8 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { parseArgs } from 'node:util'
-import pg from 'pg'
-import { findRunningPostgres } from '../src/kernel/db/embedded/index.ts'
-import { liftLimits } from './limits.ts'
-import { freePort, Service } from './service.ts'
+import { connectTo } from './database.ts'
+import { FreshService } from './fresh-service.ts'
+import type { Service } from './service.ts'
+import { rootToken } from './world.ts'
 
 /*
  * All members of a group of very many, who come through ten levels of groups and thirty shares, against one of twenty:
@@ -14,7 +11,6 @@ import { freePort, Service } from './service.ts'
 const { values } = parseArgs({ options: { members: { type: 'string' }, tries: { type: 'string' } } })
 const members = Number(values.members ?? 20_000)
 const tries = Number(values.tries ?? 100)
-const token = 'root-token-of-the-members-bench'
 
 const levels = 10
 const shares = 30
@@ -71,7 +67,7 @@ async function measure({ url }: Service, group: number): Promise<Figure> {
   for (let turn = -10; turn < tries; turn += 1) {
     const begun = performance.now()
     const reply = await fetch(`${url}/api/v4/groups/${group}/members/all`, {
-      headers: { 'private-token': token },
+      headers: { 'private-token': rootToken },
     })
     const rows = (await reply.json()) as unknown[]
     if (reply.status !== 200 || rows.length !== 20) throw new Error(`${reply.status} ${JSON.stringify(rows)}`)
@@ -83,36 +79,18 @@ async function measure({ url }: Service, group: number): Promise<Figure> {
   return { p50: sorted[sorted.length >> 1]!, p99: sorted[Math.floor(sorted.length * 0.99)]!, total }
 }
 
-const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-bench-'))
-try {
-  await chmod(directory, 0o711)
-  const environment = {
-    ROOT_TOKEN: token,
-    SECRET_KEY: 'the secret key of the benchmark, not of anything else',
-    ROLES: 'web',
-  }
-  await using service = new Service(await freePort(), { directory, environment })
-  await service.ready()
-  const postgres = await findRunningPostgres(path.join(directory, 'data', 'postgres'))
-  if (postgres === undefined) throw new Error('the embedded database was not found')
-  const client = new pg.Client({ ...postgres, ssl: false })
-  // At the end the server stops before we leave.
-  client.on('error', () => undefined)
-  await client.connect()
-  for (const statement of statements()) await client.query(statement)
-  await client.end()
-  await liftLimits(service, token)
-  const few = await measure(service, small)
-  const many = await measure(service, deepest)
-  const line = (what: string, { p50, p99, total }: Figure): string =>
-    `${what.padEnd(52)} p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, in all ${total || 'more than are counted'}`
-  console.log(line(`first page, ${fewMembers} members`, few))
-  console.log(
-    line(`first page, ${members.toLocaleString('en')} in ${levels} levels and ${shares} shares`, many),
-  )
-  const times = many.p50 / few.p50
-  console.log(`${times.toFixed(2)} times as long (at most ${most})`)
-  if (times > most) process.exitCode = 1
-} finally {
-  await rm(directory, { recursive: true, force: true, maxRetries: 5 })
-}
+await using service = await FreshService.start({ ROLES: 'web' })
+const client = await connectTo(service.directory)
+for (const statement of statements()) await client.query(statement)
+await client.end()
+const few = await measure(service, small)
+const many = await measure(service, deepest)
+const line = (what: string, { p50, p99, total }: Figure): string =>
+  `${what.padEnd(52)} p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, in all ${total || 'more than are counted'}`
+console.log(line(`first page, ${fewMembers} members`, few))
+console.log(
+  line(`first page, ${members.toLocaleString('en')} in ${levels} levels and ${shares} shares`, many),
+)
+const times = many.p50 / few.p50
+console.log(`${times.toFixed(2)} times as long (at most ${most})`)
+if (times > most) process.exitCode = 1

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { collect } from '../src/areas/container-registry/index.ts'
 import { FolderContent, Uploads } from '../src/blobs/index.ts'
-import { findRunningPostgres } from '../src/kernel/db/embedded/index.ts'
 import { Database } from '../src/kernel/db/index.ts'
 import { createLogger } from '../src/kernel/log/index.ts'
 import type { BareFiles } from './bare-files.ts'
 import { Child } from './child.ts'
+import { databaseOf } from './database.ts'
+import { FreshService } from './fresh-service.ts'
 import { load } from './http-load.ts'
-import { liftLimits } from './limits.ts'
-import { freePort, Service } from './service.ts'
+import type { Service } from './service.ts'
+import { rootToken } from './world.ts'
 
 /*
  * The registry of images against bare files over HTTP in the same run:
@@ -35,7 +35,6 @@ const blobs = Number(values.blobs ?? 100_000)
 const seconds = Number(values.seconds ?? 3)
 /** Times that each transfer is made; the best counts, since this machine may have other work. */
 const attempts = Number(values.attempts ?? 7)
-const token = 'root-token-of-the-registry-bench'
 const name = 'root/images/bench'
 
 const say = (what: string, figure: string): void => console.log(`${what.padEnd(52)} ${figure}`)
@@ -100,7 +99,7 @@ async function peakMemory(pid: number): Promise<number> {
 async function signIn(service: Service): Promise<string> {
   const response = await fetch(
     `${service.url}/jwt/auth?service=container_registry&scope=repository:${name}:pull,push`,
-    { headers: { authorization: `Basic ${Buffer.from(`root:${token}`).toString('base64')}` } },
+    { headers: { authorization: `Basic ${Buffer.from(`root:${rootToken}`).toString('base64')}` } },
   )
   return `Bearer ${((await response.json()) as { token: string }).token}`
 }
@@ -203,8 +202,7 @@ async function pullsAtOnce(service: Service): Promise<void> {
 }
 
 async function collecting(directory: string): Promise<void> {
-  const connection = await findRunningPostgres(path.join(directory, 'data', 'postgres'))
-  if (connection === undefined) throw new Error('the database of the service was not found')
+  const connection = await databaseOf(directory)
   await using db = new Database({ connection, log: createLogger('warn') })
   const folder = path.join(directory, 'data', 'registry')
   const content = new FolderContent(path.join(folder, 'content'))
@@ -235,27 +233,15 @@ async function collecting(directory: string): Promise<void> {
 
 async function main(): Promise<void> {
   await using stack = new AsyncDisposableStack()
-  const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-registry-bench-'))
-  stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
-  // The database may run as another user, who has to pass through.
-  await chmod(directory, 0o711)
   const hash = createHash('sha256')
   for (const part of pieces()) hash.update(part)
   const digest = `sha256:${hash.digest('hex')}`
 
   const files = stack.use(new Child<BareFiles>(new URL('./bare-files.ts', import.meta.url)))
+  const service = stack.use(await FreshService.start({ ROLES: 'web' }))
+  const { directory } = service
   const bare = `http://127.0.0.1:${await files.call('serve', path.join(directory, 'bare'))}/`
-  const service = stack.use(
-    new Service(await freePort(), { directory, environment: { ROOT_TOKEN: token, ROLES: 'web' } }),
-  )
-  await service.ready()
-  await liftLimits(service, token)
-  const created = await fetch(`${service.url}/api/v4/projects`, {
-    method: 'POST',
-    headers: { 'private-token': token, 'content-type': 'application/json' },
-    body: '{"name":"images","path":"images"}',
-  })
-  if (created.status !== 201) throw new Error(await created.text())
+  await service.make('/projects', { name: 'images', path: 'images' })
   await transfers(service, bare, digest)
   await manifests(service)
   await pullsAtOnce(service)

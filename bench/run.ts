@@ -1,10 +1,10 @@
-import pg from 'pg'
-import { findRunningPostgres } from '../src/kernel/db/embedded/index.ts'
+import type pg from 'pg'
 import type { CeilingHandlers } from './ceiling.ts'
 import { Child } from './child.ts'
 import { Ci, pushConfiguration, twentyJobs } from './ci.ts'
 import { compiling } from './compile.ts'
 import { creating } from './creation.ts'
+import { connectTo, databaseOf } from './database.ts'
 import { discussions, fanOut } from './discussions.ts'
 import { endpoints, type Endpoint } from './endpoints.ts'
 import { advertisements, histories, transfers } from './git.ts'
@@ -18,7 +18,7 @@ import type { Options } from './options.ts'
 import type { Results } from './results.ts'
 import { seed } from './seed.ts'
 import { freePort, Service, type ServiceOptions } from './service.ts'
-import { rootToken, special } from './world.ts'
+import { rootToken, secretKey, special } from './world.ts'
 import { ldapSyncs } from './ldap.ts'
 import { merges } from './merges.ts'
 import { wikis } from './wikis.ts'
@@ -28,8 +28,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Milliseconds without a request before it is called idle: what starting took is given back meanwhile. */
 const idleFor = 30_000
-
-const secretKey = 'the secret key of the benchmark, not of anything else'
 
 /** One run: each part writes what it found into `results`; what is opened goes onto the stack. */
 export class Run {
@@ -110,7 +108,7 @@ export class Run {
     if (this.#wants('ldap')) {
       // Last, since it makes users and groups of its own.
       await this.#part('ldap', async () => {
-        const syncs = await ldapSyncs(await this.#database(), this.#options.quick)
+        const syncs = await ldapSyncs(await databaseOf(this.#directory), this.#options.quick)
         if (syncs === undefined) this.#results.remarks.push('ldap: left out, slapd is not installed')
         else this.#results.ldap = syncs
       })
@@ -173,18 +171,9 @@ export class Run {
     return this.#stack.use(new Service(port, options))
   }
 
-  async #database(): Promise<pg.ClientConfig> {
-    const connection = await findRunningPostgres(path.join(this.#directory, 'data', 'postgres'))
-    if (connection === undefined) throw new Error('the embedded database was not found')
-    return { ...connection, ssl: false }
-  }
-
   async #fill(): Promise<pg.Client> {
     this.#say('filling its database')
-    const client = new pg.Client(await this.#database())
-    // At the end the server stops before we leave.
-    client.on('error', () => undefined)
-    await client.connect()
+    const client = await connectTo(this.#directory)
     this.#signal.throwIfAborted()
     this.#stack.defer(() => client.end().catch(() => undefined))
     const { rows } = await client.query<{ server_version: string }>('show server_version')

@@ -1,12 +1,10 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { findRunningPostgres } from '../src/kernel/db/embedded/index.ts'
+import { databaseOf } from './database.ts'
+import { FreshService } from './fresh-service.ts'
 import { load, type LoadRequest } from './http-load.ts'
-import { liftLimits } from './limits.ts'
 import { freePort, Service } from './service.ts'
+import { rootToken, secretKey } from './world.ts'
 
 /*
  * What throttles cost, how fast the settings are read, and how soon a change holds on another node:
@@ -23,9 +21,7 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds ?? 2)
 const turns = Number(values.turns ?? 5)
 const changes = Number(values.changes ?? 100)
-const token = 'root-token-of-the-settings-bench'
-const secretKey = 'the secret key of the benchmark, not of anything else'
-const headers = { 'private-token': token }
+const headers = { 'private-token': rootToken }
 const connections = 32
 
 const families = ['api', 'web', 'packages_api', 'files_api', 'git_lfs']
@@ -53,17 +49,6 @@ async function put(service: Service, body: object): Promise<void> {
     body: JSON.stringify(body),
   })
   if (reply.status !== 200) throw new Error(`the settings were refused: ${await reply.text()}`)
-}
-
-async function made(service: Service, address: string, body: object): Promise<number> {
-  const reply = await fetch(`${service.url}/api/v4${address}`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  const answer = (await reply.json()) as { id: number }
-  if (reply.status !== 201) throw new Error(`${address}: ${JSON.stringify(answer)}`)
-  return answer.id
 }
 
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!
@@ -122,37 +107,25 @@ async function measureEffect(one: Service, other: Service): Promise<void> {
   console.log(`change to effect on another node: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms`)
 }
 
-const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-bench-'))
-try {
-  await chmod(directory, 0o711)
-  const environment = { ROOT_TOKEN: token, SECRET_KEY: secretKey, ROLES: 'web' }
-  await using one = new Service(await freePort(), { directory, environment })
-  await one.ready()
-  await liftLimits(one, token)
-  const postgres = await findRunningPostgres(path.join(directory, 'data', 'postgres'))
-  if (postgres === undefined) throw new Error('the embedded database was not found')
-  const { user, password, host, port, database } = postgres
-  // By its socket.
-  const DATABASE_URL = `postgres://${user}:${encodeURIComponent(password)}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
-  await using other = new Service(await freePort(), {
-    directory,
-    environment: { ...environment, DATABASE_URL },
-  })
-  await other.ready()
-  const project = await made(one, '/projects', { name: 'app' })
-  for (let key = 0; key < 20; key += 1) {
-    await made(one, `/projects/${project}/variables`, { key: `KEY_${key}`, value: 'x' }).catch(
-      () => undefined,
-    )
-  }
-  await measureThrottles(one, {
-    'one project': `/projects/${project}`,
-    'list of variables': `/projects/${project}/variables`,
-    'list of pipelines': `/projects/${project}/pipelines`,
-    oneself: '/user',
-  })
-  await measureReading(one)
-  await measureEffect(one, other)
-} finally {
-  await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+await using one = await FreshService.start({ ROLES: 'web' })
+const { directory } = one
+const { user, password, host, port, database } = await databaseOf(directory)
+// By its socket.
+const DATABASE_URL = `postgres://${user}:${encodeURIComponent(password)}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
+await using other = new Service(await freePort(), {
+  directory,
+  environment: { ROOT_TOKEN: rootToken, SECRET_KEY: secretKey, ROLES: 'web', DATABASE_URL },
+})
+await other.ready()
+const { id: project } = await one.make<{ id: number }>('/projects', { name: 'app' })
+for (let key = 0; key < 20; key += 1) {
+  await one.make(`/projects/${project}/variables`, { key: `KEY_${key}`, value: 'x' })
 }
+await measureThrottles(one, {
+  'one project': `/projects/${project}`,
+  'list of variables': `/projects/${project}/variables`,
+  'list of pipelines': `/projects/${project}/pipelines`,
+  oneself: '/user',
+})
+await measureReading(one)
+await measureEffect(one, other)

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 export const firstId = 1_000
 
 export const rootToken = 'root-token-of-the-benchmark'
+export const secretKey = 'the secret key of the benchmark, not of anything else'
 export const runnerCount = 1_000
 
 /** The token of the caller of this number, from 1. */
