@@ -51,9 +51,13 @@ export async function openUpToDate(
   return { connection, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
-/** On a connection of its own, since one that has seen every table keeps as much memory as all others together. */
-export async function bringUpToDate(connection: pg.ClientConfig, log: Logger): Promise<void> {
+/**
+ * The names of the migrations that were to do. On a connection of its own, since one that has seen every table keeps as
+ * much memory as all others together.
+ */
+export async function bringUpToDate(connection: pg.ClientConfig, log: Logger): Promise<string[]> {
   await using db = new Database({ connection, size: 1, log })
-  await migrate(db.writer, migrations)
+  const applied = await migrate(db.writer, migrations)
   await migrateTasks(connection)
+  return applied
 }

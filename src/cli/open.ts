@@ -1,12 +1,10 @@
 import path from 'node:path'
-import { migrations } from '../../migrations/index.ts'
-import { openDatabase } from '../app/database.ts'
+import { bringUpToDate, openDatabase } from '../app/database.ts'
 import { readConfig, type Config } from '../kernel/config/index.ts'
 import { findRunningPostgres } from '../kernel/db/embedded/index.ts'
-import { Database, migrate } from '../kernel/db/index.ts'
+import { Database } from '../kernel/db/index.ts'
 import { makeFolders } from '../kernel/lib/make-folders.ts'
 import { createLogger } from '../kernel/log/index.ts'
-import { migrateTasks } from '../tasks/index.ts'
 import { explain } from './trouble.ts'
 
 /**
@@ -26,9 +24,8 @@ export async function withDatabase<T>(
         ? await findRunningPostgres(path.join(config.dataDirectory, 'postgres'))
         : undefined
     const connection = running ?? (await openDatabase(config, log, stack))
+    const applied = await bringUpToDate(connection, log)
     const db = stack.use(new Database({ connection, size: 2, log }))
-    const applied = await migrate(db.writer, migrations)
-    await migrateTasks(connection)
     return await work(db, config, applied)
   } catch (error) {
     throw explain(error, config)

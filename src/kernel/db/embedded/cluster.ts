@@ -29,6 +29,14 @@ export const roleName = 'guildhall'
 
 const unfinishedPrefix = 'unfinished-'
 
+/** Where a cluster lies, and the programs that work on it. */
+export interface Installation {
+  folder: Folder
+  binaries: Binaries
+  launcher: Launcher
+  log: Logger
+}
+
 /** The major version of the data, undefined where there is none yet; refuses a folder with something else in it. */
 export async function dataVersion(folder: Folder): Promise<string | undefined> {
   try {
@@ -74,12 +82,10 @@ export interface NewData {
  * data directory is a finished one, and what a crash leaves behind can be deleted without a second look.
  */
 export async function createCluster(
-  folder: Folder,
-  binaries: Binaries,
-  launcher: Launcher,
-  log: Logger,
+  installation: Installation,
   { sync, prepared, onLaunch }: NewData,
 ): Promise<void> {
+  const { folder, binaries, launcher, log } = installation
   await removeUnfinished(folder)
   log.info(`Creating the embedded database (PostgreSQL ${binaries.version}) in ${folder.root}`)
   const { account } = launcher
@@ -103,7 +109,7 @@ export async function createCluster(
     }
     if (prepared !== undefined && (await isReadableBy(binaries, prepared))) {
       await end(copyPrepared(prepared, data, launcher))
-      await setPassword(data, password, folder, binaries, launcher)
+      await setPassword(data, password, installation)
       if (sync) await initdb('--sync-only', '-D', data)
     } else {
       await initdb(
@@ -195,9 +201,10 @@ async function writeDurably(path: string, text: string): Promise<void> {
 }
 
 /** A new password for a cluster whose password file is lost: a backup may leave such files out. */
-export async function resetPassword(folder: Folder, binaries: Binaries, launcher: Launcher, log: Logger) {
+export async function resetPassword(installation: Installation): Promise<string> {
+  const { folder, log } = installation
   const password = randomBytes(24).toString('base64url')
-  await setPassword(folder.data, password, folder, binaries, launcher)
+  await setPassword(folder.data, password, installation)
   await writePassword(folder, password)
   log.warn(`The password file of the embedded database was missing: a new password is in ${folder.password}`)
   return password
@@ -207,9 +214,7 @@ export async function resetPassword(folder: Folder, binaries: Binaries, launcher
 async function setPassword(
   data: string,
   password: string,
-  folder: Folder,
-  binaries: Binaries,
-  launcher: Launcher,
+  { folder, binaries, launcher }: Installation,
 ): Promise<void> {
   const { code, output } = await run(
     launcher,

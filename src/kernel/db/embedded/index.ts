@@ -64,7 +64,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const server = await prepareServer(options, folder)
     const adopted = await takeOver(server)
     if (server.connection.password === '') {
-      server.connection.password = await resetPassword(folder, server.binaries, server.launcher, server.log)
+      server.connection.password = await resetPassword(server)
     }
     const postmaster = adopted ?? (await startServer(server, new AbortController().signal, options.onLaunch))
     return new Supervisor(server, lock, postmaster, options.onGiveUp)
@@ -87,12 +87,9 @@ async function prepareServer(options: EmbeddedPostgresOptions, folder: Folder): 
   }
   if (version !== undefined) await claimData(folder, account)
   else {
+    const { prepared, onLaunch } = options
     const sync = options.settings?.['fsync'] !== 'off'
-    await createCluster(folder, binaries, launcher, log, {
-      sync,
-      prepared: options.prepared,
-      onLaunch: options.onLaunch,
-    })
+    await createCluster({ folder, binaries, launcher, log }, { sync, prepared, onLaunch })
   }
   const host = await prepareSocketFolder(folder, account)
   const args = serverArguments({

@@ -13,8 +13,8 @@ export function keepData(directory: string, prepared: string): void {
 
 /** Whether this server can read the data. */
 export async function isReadableBy(binaries: Binaries, prepared: string): Promise<boolean> {
-  const version = await readFile(join(prepared, 'PG_VERSION'), 'utf8')
-  return version.trim() === binaries.major
+  const version = await readFile(join(prepared, 'PG_VERSION'), 'utf8').catch(() => undefined)
+  return version?.trim() === binaries.major
 }
 
 /** Fills the folder of new data with a copy; by another process, since it is the file system that takes its time. */

@@ -1,8 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from 'pino'
-import type { Binaries } from './binaries.ts'
+import type { Installation } from './cluster.ts'
 import { prepareDatabase, takeServer, type Connection } from './database.ts'
 import { EmbeddedPostgresError } from './error.ts'
 import { explainOutput } from './explain.ts'
@@ -17,17 +16,13 @@ import {
   type Postmaster,
 } from './postmaster.ts'
 import { isPostmasterOf, serverProcessesIn } from './process-table.ts'
-import { start, type Launcher } from './process.ts'
+import { start } from './process.ts'
 import { ServerLog } from './server-log.ts'
 
 /** One server, running or not: everything that does not change from one start to the next. */
-export interface Server {
-  folder: Folder
-  binaries: Binaries
-  launcher: Launcher
+export interface Server extends Installation {
   args: string[]
   connection: Connection
-  log: Logger
 }
 
 /**
