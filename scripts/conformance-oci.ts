@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { chmod, cp, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { freePort, Service } from '../bench/service.ts'
+import { FreshService, freshFolder } from '../bench/fresh-service.ts'
+import { rootToken } from '../bench/world.ts'
 
 /**
  * Runs the conformance suite of the OCI distribution specification against a service of its own, in all four
@@ -13,28 +13,26 @@ import { freePort, Service } from '../bench/service.ts'
  */
 const suite = 'github.com/opencontainers/distribution-spec/conformance'
 const pinned = path.resolve(import.meta.dirname, '../conformance/oci')
-const token = 'root-token-of-the-conformance-suite'
 
 interface Ended {
   readonly code: number | null
   readonly output: string
 }
 
-/** What a command printed is shown, or kept where it is not yet known whether anybody wants it. */
 function run(
   command: string,
   args: readonly string[],
-  options: { cwd: string; env?: Record<string, string>; show?: boolean },
+  options: { cwd: string; env?: Record<string, string> },
 ): Promise<Ended> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: options.cwd,
       env: { ...process.env, ...options.env },
-      stdio: options.show === true ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
-      stream?.on('data', (chunk: Buffer) => {
+      stream.on('data', (chunk: Buffer) => {
         output += chunk.toString()
       })
     }
@@ -51,15 +49,6 @@ function skip(reason: string): void {
       'test/registry/blobs.test.ts and manifests.test.ts walk the same four workflows without it.',
   )
   if (process.argv.includes('--required')) process.exitCode = 1
-}
-
-async function call(service: Service, address: string, body: object): Promise<void> {
-  const response = await fetch(`${service.url}/api/v4${address}`, {
-    method: 'POST',
-    headers: { 'private-token': token, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  if (!response.ok) throw new Error(`${address}: ${response.status} ${await response.text()}`)
 }
 
 /** The folder of the suite's sources, where somebody has put them: itself, or the specification that it is a part of. */
@@ -79,10 +68,7 @@ async function givenSource(): Promise<string | undefined> {
 async function main(): Promise<void> {
   const given = await givenSource()
   await using stack = new AsyncDisposableStack()
-  const directory = await mkdtemp(path.join(tmpdir(), 'guildhall-conformance-'))
-  stack.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }))
-  // The database may run as another user, who has to pass through.
-  await chmod(directory, 0o711)
+  const directory = await freshFolder(stack)
   const build = path.join(directory, 'build')
   await cp(given ?? pinned, build, { recursive: true })
 
@@ -105,21 +91,17 @@ async function main(): Promise<void> {
   })
   if (built.code !== 0) throw new Error(`the suite cannot be built:\n${built.output}`)
 
-  const service = stack.use(
-    new Service(await freePort(), { directory, environment: { ROOT_TOKEN: token, ROLES: 'web' } }),
-  )
-  await service.ready()
-  await call(service, '/projects', { name: 'conformance', path: 'conformance' })
-  const { code } = await run(binary, [], {
+  const service = stack.use(await FreshService.start({ ROLES: 'web' }))
+  await service.make('/projects', { name: 'conformance', path: 'conformance' })
+  const { code, output } = await run(binary, [], {
     cwd: directory,
-    show: true,
     env: {
       OCI_REGISTRY: new URL(service.url).host,
       OCI_TLS: 'disabled',
       OCI_REPO1: 'root/conformance/one',
       OCI_REPO2: 'root/conformance/two',
       OCI_USERNAME: 'root',
-      OCI_PASSWORD: token,
+      OCI_PASSWORD: rootToken,
       OCI_LOG: 'warn',
       // What a registry need not have, and this one has.
       OCI_API_BLOBS_UPLOAD_CANCEL: 'true',
@@ -127,6 +109,8 @@ async function main(): Promise<void> {
       OCI_API_MANIFESTS_DIGEST_HEADER: 'true',
     },
   })
+  // Of what went well the numbers are enough.
+  console.log(code === 0 ? /^OCI Conformance Result:.*?(?=^$)/ms.exec(output)?.[0] : output)
   process.exitCode = code ?? 1
 }
 
