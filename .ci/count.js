@@ -9,9 +9,14 @@ let passed = 0
 const failures = []
 const unsteady = []
 
-function resultsOf(name) {
+function contentOf(name) {
   const file = path.join(folder, name)
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).testResults : []
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
+function resultsOf(name) {
+  const text = contentOf(name)
+  return text === undefined ? [] : JSON.parse(text).testResults
 }
 
 function failuresOf(file) {
@@ -22,8 +27,15 @@ function failuresOf(file) {
   return tests.map((test) => `${where}: ${test.fullName}\n${(test.failureMessages[0] ?? '').slice(0, 2000)}`)
 }
 
+/** What was printed of errors that no test waited for. */
+function unhandledIn(name) {
+  const text = contentOf(name) ?? ''
+  const at = text.indexOf('Unhandled Error')
+  return at === -1 ? undefined : text.slice(at, at + 3000)
+}
+
 for (const name of readdirSync(folder)) {
-  if (name.endsWith('.again.json')) continue
+  if (!name.endsWith('.json') || name.endsWith('.again.json')) continue
   const suite = path.basename(name, '.json')
   const again = new Map(resultsOf(`${suite}.again.json`).map((file) => [file.name, file]))
   for (const first of resultsOf(name)) {
@@ -33,10 +45,13 @@ for (const name of readdirSync(folder)) {
     if (last !== first)
       unsteady.push(...failuresOf(first).map((failure) => `${suite}: ${failure.slice(0, 400)}`))
   }
+  const unhandled = unhandledIn(`${suite}.log`)
+  if (unhandled !== undefined && !failedSuites.includes(suite)) unsteady.push(`${suite}: ${unhandled}`)
 }
 for (const suite of failedSuites) {
-  if (!failures.some((failure) => failure.startsWith(`${suite}: `)))
-    failures.push(`${suite}: outside of its tests`)
+  if (failures.some((failure) => failure.startsWith(`${suite}: `))) continue
+  const unhandled = unhandledIn(`${suite}.again.log`) ?? unhandledIn(`${suite}.log`)
+  failures.push(`${suite}: ${unhandled ?? 'outside of its tests'}`)
 }
 for (const failure of unsteady) console.log(`failed at first: ${failure}\n`)
 for (const failure of failures) console.log(`failed: ${failure}\n`)
