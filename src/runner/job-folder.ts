@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
-import { chown, lstat, mkdir, open, readdir, stat } from 'node:fs/promises'
+import { chown, lstat, mkdir, open, readdir } from 'node:fs/promises'
 import { once } from 'node:events'
 import path from 'node:path'
 import type { JobUser } from './job-user.ts'
@@ -112,16 +112,6 @@ export async function removeTree(tree: string) {
 
 export async function removeLeftovers(jobs: string) {
   for (const name of await readdir(jobs)) await removeTree(path.join(jobs, name))
-}
-
-/** Throws when the users of the jobs could not reach the folder. */
-export async function checkReachable(folder: string) {
-  for (let current = folder; current !== path.dirname(current); current = path.dirname(current)) {
-    const { mode } = await stat(current)
-    if ((mode & 0o001) === 0) {
-      throw new Error(`jobs cannot reach ${folder}: allow others to pass ${current} (chmod o+x), or move it`)
-    }
-  }
 }
 
 async function exists(file: string) {

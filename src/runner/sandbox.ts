@@ -15,7 +15,7 @@ export type Sandbox = (folder: string) => readonly string[]
  */
 export async function openSandbox(
   { isolation, path: searched, log, user }: Settings,
-  root: string,
+  place: string,
 ): Promise<Sandbox | undefined> {
   if (isolation !== 'bwrap') return undefined
   const file = await findTool('bwrap', searched)
@@ -26,7 +26,7 @@ export async function openSandbox(
   const sandbox: Sandbox = (folder) => [
     ...[file, '--unshare-user', '--unshare-pid', '--unshare-ipc', '--die-with-parent'],
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--tmpfs', '/var/tmp'],
-    ...['--tmpfs', root, '--bind', folder, folder, '--chdir', folder, '--'],
+    ...['--tmpfs', place, '--bind', folder, folder, '--chdir', folder, '--'],
   ]
   const trouble = await tryOut(
     [...sandbox('/usr'), 'true'],

@@ -1,7 +1,8 @@
 import { chmod, mkdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
+import { passablePlace } from '../kernel/lib/passable-place.ts'
 import { takeHostLock } from './host-lock.ts'
-import { checkReachable, removeLeftovers, removeTree } from './job-folder.ts'
+import { removeLeftovers, removeTree } from './job-folder.ts'
 import type { Settings } from './options.ts'
 import { OutputPipes } from './output-pipe.ts'
 import { findTool, openSandbox, type Sandbox } from './sandbox.ts'
@@ -23,20 +24,19 @@ export async function openWorkshop(settings: Settings): Promise<Workshop> {
   const lock = await takeHostLock(`directory ${root}`)
   if (lock === undefined) throw new Error(`another runner works in ${root}`)
   try {
-    const [jobs, caches, pipes] = ['jobs', 'cache', 'pipes'].map((name) => path.join(root, name)) as [
-      string,
-      string,
-      string,
-    ]
+    // Users of jobs go where they may: perhaps not here.
+    const place =
+      user === undefined ? root : await passablePlace(root, { uid: user.firstUid, gid: user.firstUid })
+    const jobs = path.join(place, 'jobs')
+    const [caches, pipes] = [path.join(root, 'cache'), path.join(root, 'pipes')]
     for (const folder of [jobs, caches, pipes]) await mkdir(folder, { recursive: true })
     // Jobs pass, but neither list the folders nor enter the runner's own.
     await Promise.all([chmod(root, 0o711), chmod(jobs, 0o711), chmod(caches, 0o700), chmod(pipes, 0o700)])
-    if (user !== undefined) await checkReachable(jobs)
     await Promise.all([removeLeftovers(jobs), removeLeftovers(pipes)])
     const outputPipes = new OutputPipes(pipes)
     const [shell, sandbox] = await Promise.all([
       findShell(searched),
-      openSandbox(settings, root),
+      openSandbox(settings, place),
       outputPipes.prepare(),
     ])
     return {

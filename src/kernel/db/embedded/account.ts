@@ -1,5 +1,4 @@
 import { readFile, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { EmbeddedPostgresError } from './error.ts'
 
 /** The unprivileged user that runs the server. */
@@ -43,20 +42,4 @@ function parseAccounts(passwd: string): Account[] {
       return []
     return [{ name, uid: Number(uid), gid: Number(gid) }]
   })
-}
-
-/**
- * The first folder on the way to `path` that the account may not enter, by its mode bits. Access lists are not seen, so
- * this explains a refusal that has happened and never causes one.
- */
-export async function findClosedFolder(path: string, account: Account): Promise<string | undefined> {
-  const folders = [path]
-  for (let at = path; dirname(at) !== at; at = dirname(at)) folders.unshift(dirname(at))
-  for (const folder of folders) {
-    const found = await stat(folder).catch(() => undefined)
-    if (found === undefined) return undefined
-    const needed = found.uid === account.uid ? 0o100 : found.gid === account.gid ? 0o010 : 0o001
-    if ((found.mode & needed) === 0) return folder
-  }
-  return undefined
 }

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { findClosedFolder } from './account.ts'
+import { findClosedFolder } from '../../lib/passable-place.ts'
 import { EmbeddedPostgresError } from './error.ts'
 import { userName, type Folder } from './folder.ts'
 import { copyPackage, repairSymlinks } from './package.ts'

@@ -12,13 +12,13 @@ import {
   rmdir,
   stat,
 } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { Logger } from 'pino'
 import { isRoot, type Account } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import { EmbeddedPostgresError, errorCode } from './error.ts'
 import { explainOutput } from './explain.ts'
-import { giveToOwner, syncFolder, userName, type Folder } from './folder.ts'
+import { giveToOwner, syncFolder, userName, wayToData, type Folder } from './folder.ts'
 import { signalProcess } from './postmaster.ts'
 import { copyPrepared, isReadableBy } from './prepared.ts'
 import { serverProcessesIn } from './process-table.ts'
@@ -96,10 +96,12 @@ export async function createCluster(
     if (code !== 0)
       throw await explainOutput('The embedded database could not be created', output, folder, launcher)
   }
-  const initdb = (...args: string[]) => end(run(launcher, join(binaries.bin, 'initdb'), args))
   try {
     const data = join(unfinished, 'data')
     const passwordFile = join(unfinished, 'password')
+    const way = wayToData(folder, data)
+    const initdb = (...args: string[]) =>
+      end(run(launcher, join(binaries.bin, 'initdb'), ['-D', way.data, ...args], { cwd: way.cwd }))
     const password = await ensurePassword(folder)
     await mkdir(data, { mode: 0o700 })
     await writeDurably(passwordFile, password)
@@ -110,10 +112,10 @@ export async function createCluster(
     if (prepared !== undefined && (await isReadableBy(binaries, prepared))) {
       await end(copyPrepared(prepared, data, launcher))
       await setPassword(data, password, installation)
-      if (sync) await initdb('--sync-only', '-D', data)
+      if (sync) await initdb('--sync-only')
     } else {
       await initdb(
-        ...['-D', data, '-U', roleName, `--pwfile=${passwordFile}`],
+        ...['-U', roleName, `--pwfile=${relative(way.cwd, passwordFile)}`],
         ...['--locale=C', '-E', 'UTF8', '--data-checksums', '--no-instructions'],
         ...['--auth-local=scram-sha-256', '--auth-host=scram-sha-256'],
         ...(sync ? [] : ['--no-sync']),
@@ -216,12 +218,13 @@ async function setPassword(
   password: string,
   { folder, binaries, launcher }: Installation,
 ): Promise<void> {
+  const way = wayToData(folder, data)
   const { code, output } = await run(
     launcher,
     join(binaries.bin, 'postgres'),
     // Single-user PostgreSQL goes on after an error, and ends well: let an error end it.
-    ['--single', '-j', '-c', 'exit_on_error=on', '-D', data, 'postgres'],
-    { input: `ALTER ROLE ${roleName} PASSWORD '${password}';\n\n` },
+    ['--single', '-j', '-c', 'exit_on_error=on', '-D', way.data, 'postgres'],
+    { cwd: way.cwd, input: `ALTER ROLE ${roleName} PASSWORD '${password}';\n\n` },
   )
   if (code !== 0)
     throw await explainOutput('The database password could not be set', output, folder, launcher)

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { Client, DatabaseError } from 'pg'
 import { EmbeddedPostgresError } from './error.ts'
+import { wayToData, type Folder } from './folder.ts'
 
 /** What `pg` needs to reach the server: `host` is the folder of its socket. */
 export interface Connection {
@@ -50,17 +51,18 @@ export async function prepareDatabase(connection: Connection, passwordFile: stri
 }
 
 /**
- * Whether behind this socket is a server of this version on this data directory. If so, what a killed process left at
+ * Whether behind this socket is a server of this version on this folder's data. If so, what a killed process left at
  * work in it is ended: its locks and half-done transactions must not live on beside us.
  */
-export async function takeServer(connection: Connection, data: string, version: string): Promise<boolean> {
+export async function takeServer(connection: Connection, folder: Folder, version: string): Promise<boolean> {
   try {
     return await withClient(connection, async (client) => {
       const { rows } = await client.query<{ data: string; version: string }>(
         `SELECT current_setting('data_directory') AS data, current_setting('server_version') AS version`,
       )
       const [found] = rows
-      if (found === undefined || (await realpath(found.data)) !== data) return false
+      if (found === undefined) return false
+      if (found.data !== wayToData(folder).data && (await realpath(found.data)) !== folder.data) return false
       if (found.version.split(' ')[0] !== version) return false
       await client.query(
         `SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity AS a

@@ -1,4 +1,4 @@
-import { findClosedFolder } from './account.ts'
+import { findClosedFolder } from '../../lib/passable-place.ts'
 import { EmbeddedPostgresError } from './error.ts'
 import type { Folder } from './folder.ts'
 import type { Launcher } from './process.ts'
@@ -28,7 +28,7 @@ export async function explainOutput(
   launcher: Launcher,
 ): Promise<EmbeddedPostgresError> {
   const { account } = launcher
-  if (output.includes('Permission denied') && account !== undefined) {
+  if (output.includes('Permission denied') && account !== undefined && folder.open === folder.root) {
     const closed = await findClosedFolder(folder.root, account)
     if (closed !== undefined) {
       return new EmbeddedPostgresError(

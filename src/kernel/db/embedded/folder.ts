@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { access, chmod, constants, lchown, lstat, mkdir, open, realpath, stat } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { makeFolders } from '../../lib/make-folders.ts'
+import { passablePlace } from '../../lib/passable-place.ts'
 import { isRoot, type Account } from './account.ts'
 import { EmbeddedPostgresError, errorCode, explainFileError } from './error.ts'
 
@@ -15,6 +17,8 @@ export interface Folder {
   data: string
   password: string
   lock: string
+  /** Where the server's user can go: `root`, or another folder, where the way to that one is closed to him. */
+  open: string
   /** Copies of the binaries, one folder a version; seldom needed. */
   binaries: string
 }
@@ -32,6 +36,7 @@ export async function openFolder(directory: string): Promise<Folder> {
       data: join(root, 'data'),
       password: join(root, 'password'),
       lock: join(root, 'lock'),
+      open: root,
       binaries: join(root, 'binaries'),
     }
   } catch (error) {
@@ -53,11 +58,27 @@ export function userName(): string {
   }
 }
 
-/** The server's user must be able to pass through our folder to its data; nobody needs to list it. */
-export async function admit(folder: Folder, account: Account | undefined): Promise<void> {
-  if (account === undefined) return
+/**
+ * The folder for this user of the server, who must be able to pass through it to its data; nobody needs to list it. What
+ * he has to reach by a path lies elsewhere where he may not come here.
+ */
+export async function admit(folder: Folder, account: Account | undefined): Promise<Folder> {
+  if (account === undefined) return folder
   const { mode, uid } = await stat(folder.root)
   if (uid !== account.uid && (mode & 0o011) !== 0o011) await chmod(folder.root, (mode & 0o7777) | 0o011)
+  if (!existsSync(whereItStands)) return folder
+  // Without one a refusal of the system's follows, which is explained.
+  const open = await passablePlace(folder.root, account).catch(() => folder.root)
+  if (open === folder.root) return folder
+  return { ...folder, open, binaries: join(open, 'binaries') }
+}
+
+/** Leads a process to the folder it was started in, whatever is above that. */
+const whereItStands = '/proc/self/cwd'
+
+/** Where to start a program of the server, and what to call its data: it may stand where it could not go. */
+export function wayToData(folder: Folder, data = folder.data): { cwd: string; data: string } {
+  return folder.open === folder.root ? { cwd: '/', data } : { cwd: data, data: whereItStands }
 }
 
 /** Whose our own files are: the folder's owner's, so that an ordinary user finds them usable after a run as root. */
@@ -85,8 +106,8 @@ function socketFits(folder: string): boolean {
 }
 
 /**
- * The folder of the server's socket, mode 0700 and the server's: beside the data, or, where that path is too long for a
- * socket, a short one whose name follows from the data's, so that it is the same at every start.
+ * The folder of the server's socket, mode 0700 and the server's: beside the data or where he can go, or, where that path is too long
+ * for a socket, a short one whose name follows from the data's, so that it is the same at every start.
  */
 export async function prepareSocketFolder(
   folder: Folder,
@@ -94,7 +115,7 @@ export async function prepareSocketFolder(
   temporaries = [tmpdir(), '/tmp'],
 ): Promise<string> {
   const name = `guildhall-${createHash('sha256').update(folder.root).digest('hex').slice(0, 12)}`
-  const path = [join(folder.root, 'socket'), ...temporaries.map((at) => join(at, name))].find(socketFits)
+  const path = [join(folder.open, 'socket'), ...temporaries.map((at) => join(at, name))].find(socketFits)
   if (path === undefined) {
     throw new EmbeddedPostgresError(
       `The path ${folder.root} is too long for a Unix socket, and so is TMPDIR: choose a shorter DATA_DIR.`,

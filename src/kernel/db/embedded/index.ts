@@ -12,7 +12,7 @@ import {
 } from './cluster.ts'
 import type { Connection } from './database.ts'
 import { explainFileError, type EmbeddedPostgresError } from './error.ts'
-import { admit, openFolder, port, prepareSocketFolder, type Folder } from './folder.ts'
+import { admit, openFolder, port, prepareSocketFolder, wayToData, type Folder } from './folder.ts'
 import { acquireLock, type FolderLock } from './lock.ts'
 import { chooseLauncher } from './process.ts'
 import { startServer, takeOver, type Server } from './server.ts'
@@ -74,10 +74,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-async function prepareServer(options: EmbeddedPostgresOptions, folder: Folder): Promise<Server> {
+async function prepareServer(options: EmbeddedPostgresOptions, found: Folder): Promise<Server> {
   const { log } = options
-  const account = await chooseAccount(folder.data)
-  await admit(folder, account)
+  const account = await chooseAccount(found.data)
+  const folder = await admit(found, account)
   const launcher = await chooseLauncher(account)
   const version = await dataVersion(folder)
   const sources = findSources(options.binaries)
@@ -93,7 +93,7 @@ async function prepareServer(options: EmbeddedPostgresOptions, folder: Folder): 
   }
   const host = await prepareSocketFolder(folder, account)
   const args = serverArguments({
-    data: folder.data,
+    data: wayToData(folder).data,
     socketFolder: host,
     maxConnections: options.maxConnections ?? 50,
     settings: options.settings ?? {},

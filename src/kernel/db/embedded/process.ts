@@ -19,6 +19,8 @@ interface Start {
   /** What the program gets when this process dies. */
   deathSignal: 'INT' | 'KILL'
   stdio: StdioOptions
+  /** Else the uppermost one, which no user is forbidden to enter. */
+  cwd?: string | undefined
   env?: Record<string, string>
 }
 
@@ -26,8 +28,7 @@ export function start(launcher: Launcher, program: string, args: string[], optio
   const { account } = launcher
   const common = {
     stdio: options.stdio,
-    // Not a folder that the other user may be forbidden to enter.
-    cwd: '/',
+    cwd: options.cwd ?? '/',
     // Nothing of ours leaks in: no secrets, no PG* variables; messages in English, because they are parsed.
     env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...options.env },
     // A session of its own: an interrupt at the terminal is for us, who then stop the server in order.
@@ -55,9 +56,13 @@ export async function run(
   launcher: Launcher,
   program: string,
   args: string[],
-  options: { input?: string } = {},
+  options: { input?: string; cwd?: string } = {},
 ): Promise<Finished> {
-  const child = start(launcher, program, args, { deathSignal: 'KILL', stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = start(launcher, program, args, {
+    deathSignal: 'KILL',
+    stdio: ['pipe', 'pipe', 'pipe'],
+    cwd: options.cwd,
+  })
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
   let output = ''

@@ -4,7 +4,8 @@ import { readdirSync } from 'node:fs'
 import { chmod, mkdir, readFile, readdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { chooseAccount, findClosedFolder, isRoot } from './account.ts'
+import { findClosedFolder } from '../../lib/passable-place.ts'
+import { chooseAccount, isRoot } from './account.ts'
 import { findPackage } from './binaries.ts'
 import { EmbeddedPostgresError } from './error.ts'
 import { openFolder, prepareSocketFolder } from './folder.ts'
@@ -116,15 +117,6 @@ test.runIf(isRoot())('data of another user is refused to an ordinary one', async
   await giveTo(join(directory, 'data'), { uid: 1, gid: 1 })
   const { error } = await startOwner({ directory }, { user })
   expect(error).toMatch(/^EmbeddedPostgresError: .*(permission denied|belongs to user 1)/)
-})
-
-test.runIf(isRoot())('a parent folder closed to the user of the server is named', async () => {
-  const parent = await temporaryFolder()
-  await chmod(parent, 0o700)
-  const message = await refusal(join(parent, 'postgres'))
-  expect(message).toContain(`may not enter ${parent}: open it (chmod o+x ${parent})`)
-  await chmod(parent, 0o711)
-  await startServerHere(join(parent, 'postgres'))
 })
 
 test('a full disk', async ({ skip }) => {

@@ -5,7 +5,7 @@ import type { Installation } from './cluster.ts'
 import { prepareDatabase, takeServer, type Connection } from './database.ts'
 import { EmbeddedPostgresError } from './error.ts'
 import { explainOutput } from './explain.ts'
-import { port, type Folder } from './folder.ts'
+import { port, wayToData, type Folder } from './folder.ts'
 import { pidFilePath, readPidFile } from './pid-file.ts'
 import {
   foundPostmaster,
@@ -36,7 +36,7 @@ export async function takeOver(server: Server): Promise<Postmaster | undefined> 
   if (file !== undefined && isPostmasterOf(file.pid, folder.data)) {
     const postmaster = foundPostmaster(file.pid)
     const usable = file.status === 'ready' && (await runsWith(server.args, folder))
-    if (usable && (await takeServer(connection, folder.data, binaries.version))) {
+    if (usable && (await takeServer(connection, folder, binaries.version))) {
       log.info(`Going on with the PostgreSQL (process ${file.pid}) that an earlier process has left`)
       return postmaster
     }
@@ -92,6 +92,7 @@ export async function startServer(
   const child = start(launcher, join(binaries.bin, 'postgres'), server.args, {
     deathSignal: 'INT',
     stdio: ['ignore', 'ignore', 'pipe'],
+    cwd: wayToData(folder).cwd,
     env: stale === undefined ? {} : { PG_GRANDPARENT_PID: String(stale.pid) },
   })
   onLaunch?.()

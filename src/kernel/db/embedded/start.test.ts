@@ -1,11 +1,11 @@
 // @module-tag long
 import { chmod, lstat, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { dirname, join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { chooseAccount, isRoot } from './account.ts'
 import { EmbeddedPostgresError } from './error.ts'
-import { keepData } from './index.ts'
-import { giveTo, query, recordingLog, startServerHere, temporaryFolder } from './testing/world.ts'
+import { findRunningPostgres, keepData } from './index.ts'
+import { giveTo, hasProc, query, recordingLog, startServerHere, temporaryFolder } from './testing/world.ts'
 
 test('a first start makes a database that only its own password on a Unix socket opens', async () => {
   const directory = join(await temporaryFolder(), 'postgres')
@@ -80,6 +80,35 @@ test('new data begin as a copy of prepared ones, which only their own password o
   }
   expect((await readdir(directory)).sort()).toEqual(['data', 'lock', 'lock-holder', 'password', 'socket'])
 })
+
+test.runIf(isRoot() && hasProc).each(['new', 'prepared'])(
+  'below a folder that only root may enter, with %s data',
+  async (kind) => {
+    const place = await temporaryFolder()
+    const maker = await startServerHere(join(place, 'maker'))
+    await maker.stop()
+    keepData(join(place, 'maker'), join(place, 'prepared'))
+    const closed = join(place, 'closed')
+    await mkdir(closed, { mode: 0o700 })
+
+    const directory = join(closed, 'postgres')
+    const settings = { full_page_writes: 'off' }
+    const prepared = kind === 'new' ? {} : { prepared: join(place, 'prepared') }
+    const first = await startServerHere(directory, { settings, ...prepared })
+    onTestFinished(() => rm(dirname(first.connection.host), { recursive: true }))
+    await query(first.connection, 'CREATE TABLE kept AS SELECT 42 AS answer')
+    expect(await findRunningPostgres(directory)).toEqual(first.connection)
+    await first.stop()
+    await rm(join(directory, 'password'))
+    const again = await startServerHere(directory, { settings })
+    expect(await query(again.connection, 'SELECT k.answer FROM kept AS k')).toEqual([{ answer: 42 }])
+    expect(again.connection.password).not.toBe(first.connection.password)
+
+    expect((await stat(closed)).mode & 0o777).toBe(0o700)
+    expect((await stat(join(directory, 'data'))).mode & 0o777).toBe(0o700)
+    expect((await stat(again.connection.host)).mode & 0o777).toBe(0o700)
+  },
+)
 
 test('prepared data of another PostgreSQL are not used', async () => {
   const place = await temporaryFolder()

@@ -66,20 +66,26 @@ test.runIf(hasSetpriv)('a start in the moment in which the server of a killed ow
   }
 })
 
-test('a server left by a killed process is adopted, and stopped by its new owner', async () => {
-  const directory = join(await temporaryFolder(), 'postgres')
-  const left = await orphan(directory)
-  const { log, lines } = recordingLog()
-  const server = await startServerHere(directory, { log })
-  expect(server.pid).toBe(left.pid)
-  expect(server.connection).toEqual(left.connection)
-  expect(lines.map(({ msg }) => msg)).toContain(
-    `Going on with the PostgreSQL (process ${left.pid}) that an earlier process has left`,
-  )
-  expect(await query(server.connection, 'SELECT k.answer FROM kept AS k')).toEqual([{ answer: 42 }])
-  await server.stop()
-  expect(isAlive(left.pid)).toBe(false)
-})
+const modes = isRoot() && hasProc ? ['755', '700'] : ['755']
+test.each(modes)(
+  'a server left by a killed process is adopted, and stopped by its new owner: below a folder of mode %s',
+  async (mode) => {
+    const above = await temporaryFolder()
+    await chmod(above, mode)
+    const directory = join(above, 'postgres')
+    const left = await orphan(directory)
+    const { log, lines } = recordingLog()
+    const server = await startServerHere(directory, { log })
+    expect(server.pid).toBe(left.pid)
+    expect(server.connection).toEqual(left.connection)
+    expect(lines.map(({ msg }) => msg)).toContain(
+      `Going on with the PostgreSQL (process ${left.pid}) that an earlier process has left`,
+    )
+    expect(await query(server.connection, 'SELECT k.answer FROM kept AS k')).toEqual([{ answer: 42 }])
+    await server.stop()
+    expect(isAlive(left.pid)).toBe(false)
+  },
+)
 
 test('what the killed process had at work in it is ended', async () => {
   const directory = join(await temporaryFolder(), 'postgres')
