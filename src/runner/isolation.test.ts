@@ -1,6 +1,9 @@
 // @module-tag long
 import { execFileSync } from 'node:child_process'
-import { expect, test } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { dies } from './testing/processes.ts'
 import { startRunner } from './testing/runner.ts'
 
@@ -32,6 +35,25 @@ asRoot('each job has a user of its own and sees nothing of the others', async ()
   for (const answer of ['no entry', 'no list', 'no root', 'no cache'])
     expect(second.log).toContain(`\n${answer}\n`)
 })
+
+asRoot(
+  'where others may not come to the runner, whatever the umask, jobs have folders elsewhere',
+  async () => {
+    const closed = await mkdtemp(path.join(tmpdir(), 'runner-test-'))
+    onTestFinished(() => rm(closed, { recursive: true }))
+    const umask = process.umask(0o077)
+    onTestFinished(() => void process.umask(umask))
+    await using runner = await startRunner({ directory: path.join(closed, 'runner') })
+    const job = runner.server.offer({
+      script: ['echo "here $CI_PROJECT_DIR"', 'echo content > file; cat file'],
+    })
+    await job.ended
+    expect(job.log).toContain('\ncontent\n')
+    const folder = /\nhere (.*)\n/.exec(job.log)![1]!
+    onTestFinished(() => rm(folder.replace(/\/jobs\/.*/, ''), { recursive: true }))
+    expect(folder).not.toContain(closed)
+  },
+)
 
 asRoot('a daemon that left its group dies with the job, and its files in shared folders go', async () => {
   await using runner = await startRunner()

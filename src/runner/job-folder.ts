@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
-import { chown, lstat, mkdir, open, readdir } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdir, open, readdir } from 'node:fs/promises'
 import { once } from 'node:events'
 import path from 'node:path'
 import type { JobUser } from './job-user.ts'
@@ -57,9 +57,11 @@ function safeParts(projectPath: string) {
 
 /** The runner's own part; the job can pass it, but not see what is in it. */
 export async function createJobRoot(folder: JobFolder, user: JobUser | undefined) {
-  const make = () => mkdir(folder.root, { mode: user === undefined ? 0o700 : 0o711 })
+  const make = () => mkdir(folder.root, { mode: 0o700 })
   // Only where cleaning up after the same job failed before there is one.
   await make().catch(() => removeTree(folder.root).then(make))
+  // Whatever the umask says.
+  if (user !== undefined) await chmod(folder.root, 0o711)
 }
 
 /** No process of the job may run yet: the owner of the folders is changed by the runner. */

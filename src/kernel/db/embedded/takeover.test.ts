@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { chooseAccount, isRoot } from './account.ts'
@@ -74,6 +74,7 @@ test.each(modes)(
     await chmod(above, mode)
     const directory = join(above, 'postgres')
     const left = await orphan(directory)
+    if (mode === '700') onTestFinished(() => rm(dirname(left.connection.host), { recursive: true }))
     const { log, lines } = recordingLog()
     const server = await startServerHere(directory, { log })
     expect(server.pid).toBe(left.pid)
