@@ -13,6 +13,7 @@ import {
   findOrdinaryUser,
   giveTo,
   listLinks,
+  isOpenCheckout,
   query,
   recordingLog,
   startOwner,
@@ -101,26 +102,29 @@ test.runIf(isRoot())('where no copy helps either, the closed folder is named', a
   await expect(search).rejects.toThrow(`chmod o+x ${place}`)
 })
 
-test('POSTGRES_BIN comes first, and nothing else is tried when it is wrong', async () => {
-  const { place, folder, launcher } = await here()
-  const packageFolder = findPackage()!
-  const bin = join(packageFolder, 'native', 'bin')
-  const own = join(place, 'own')
-  await symlink(bin, own)
-  const found = await findBinaries({ configured: own, packageFolder, distribution: [] }, folder, launcher)
-  expect(found.bin).toBe(own)
-  const server = await startServerHere(folder.root, { binaries: own })
-  expect(await query(server.connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+test.runIf(isOpenCheckout)(
+  'POSTGRES_BIN comes first, and nothing else is tried when it is wrong',
+  async () => {
+    const { place, folder, launcher } = await here()
+    const packageFolder = findPackage()!
+    const bin = join(packageFolder, 'native', 'bin')
+    const own = join(place, 'own')
+    await symlink(bin, own)
+    const found = await findBinaries({ configured: own, packageFolder, distribution: [] }, folder, launcher)
+    expect(found.bin).toBe(own)
+    const server = await startServerHere(folder.root, { binaries: own })
+    expect(await query(server.connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
 
-  const wrong = findBinaries(
-    { configured: join(place, 'wrong'), packageFolder, distribution: [] },
-    folder,
-    launcher,
-  )
-  await expect(wrong).rejects.toThrow(
-    /^POSTGRES_BIN=\S+wrong has no PostgreSQL server that user \w+ can run \(/,
-  )
-})
+    const wrong = findBinaries(
+      { configured: join(place, 'wrong'), packageFolder, distribution: [] },
+      folder,
+      launcher,
+    )
+    await expect(wrong).rejects.toThrow(
+      /^POSTGRES_BIN=\S+wrong has no PostgreSQL server that user \w+ can run \(/,
+    )
+  },
+)
 
 test('without a usable package the distribution’s server is taken: that of the data, else the newest', async () => {
   const { place, folder, launcher } = await here()
