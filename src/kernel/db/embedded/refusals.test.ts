@@ -4,7 +4,6 @@ import { readdirSync } from 'node:fs'
 import { chmod, mkdir, readFile, readdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { findClosedFolder } from '../../lib/passable-place.ts'
 import { chooseAccount, isRoot } from './account.ts'
 import { findPackage } from './binaries.ts'
 import { EmbeddedPostgresError } from './error.ts'
@@ -195,15 +194,6 @@ test.runIf(isRoot())(
     await expect(chooseAccount(join(place, 'none'), passwd)).rejects.toThrow('useradd --system postgres')
   },
 )
-
-test('the first closed folder on a way is found', async () => {
-  const place = await temporaryFolder()
-  const account = { name: 'somebody', uid: 4242, gid: 4242 }
-  await mkdir(join(place, 'a', 'b'), { recursive: true })
-  expect(await findClosedFolder(join(place, 'a', 'b'), account)).toBeUndefined()
-  await chmod(join(place, 'a'), 0o710)
-  expect(await findClosedFolder(join(place, 'a', 'b'), account)).toBe(join(place, 'a'))
-})
 
 test.runIf(isRoot())(
   'an ordinary user runs the server as itself, and root goes on with it as that user',
