@@ -24,14 +24,18 @@ export async function openWorkshop(settings: Settings): Promise<Workshop> {
   const lock = await takeHostLock(`directory ${root}`)
   if (lock === undefined) throw new Error(`another runner works in ${root}`)
   try {
-    // Users of jobs go where they may: perhaps not here.
+    // Jobs pass, but neither list the folders nor enter the runner's own.
+    await chmod(root, 0o711)
+    // Perhaps not here: the way may be closed above.
     const place =
       user === undefined ? root : await passablePlace(root, { uid: user.firstUid, gid: user.firstUid })
-    const jobs = path.join(place, 'jobs')
-    const [caches, pipes] = [path.join(root, 'cache'), path.join(root, 'pipes')]
+    const [jobs, caches, pipes] = [
+      path.join(place, 'jobs'),
+      path.join(root, 'cache'),
+      path.join(root, 'pipes'),
+    ]
     for (const folder of [jobs, caches, pipes]) await mkdir(folder, { recursive: true })
-    // Jobs pass, but neither list the folders nor enter the runner's own.
-    await Promise.all([chmod(root, 0o711), chmod(jobs, 0o711), chmod(caches, 0o700), chmod(pipes, 0o700)])
+    await Promise.all([chmod(jobs, 0o711), chmod(caches, 0o700), chmod(pipes, 0o700)])
     await Promise.all([removeLeftovers(jobs), removeLeftovers(pipes)])
     const outputPipes = new OutputPipes(pipes)
     const [shell, sandbox] = await Promise.all([
