@@ -70,7 +70,10 @@ export async function prepare(service: FreshService): Promise<World> {
   return { projects, tokens }
 }
 
-/** Nine questions of ten, and a change. */
+/**
+ * Nine questions of ten, and a change. None is about the latest pipeline: right after a push there is none, and the
+ * answer 403.
+ */
 export function apiRequests({ projects, tokens }: World): LoadRequest[] {
   const questions = [
     '',
@@ -79,7 +82,6 @@ export function apiRequests({ projects, tokens }: World): LoadRequest[] {
     '/repository/branches',
     '/repository/files/README.md?ref=main',
     '/pipelines',
-    '/pipelines/latest',
     '/issues',
     '/issues/1/notes',
     '/merge_requests',

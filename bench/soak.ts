@@ -19,7 +19,7 @@ const { values } = parseArgs({
   ) as Record<'hours' | 'windows' | 'api' | 'web' | 'pull' | 'push', { type: 'string' }>,
 })
 const windows = Number(values.windows ?? 8)
-const seconds = (Number(values.hours ?? 8) * 3600) / windows
+const seconds = Math.round((Number(values.hours ?? 8) * 3600) / windows)
 const rates = {
   api: Number(values.api ?? 200),
   web: Number(values.web ?? 20),
