@@ -8,7 +8,7 @@ interface Passer {
   readonly gid: number
 }
 
-/** Where root may make folders for other users, the best first: nothing there goes because it is old. */
+/** Where root may make folders for other users, the best first: there nothing goes because it is old. */
 const shelves = ['/var/cache', '/var/tmp', '/tmp']
 
 /**
@@ -17,11 +17,10 @@ const shelves = ['/var/cache', '/var/tmp', '/tmp']
  */
 export async function passablePlace(folder: string, passer: Passer, places = shelves): Promise<string> {
   if ((await findClosedFolder(folder, passer)) === undefined) return folder
-  const name = `guildhall-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
   let refusal: unknown
   for (const shelf of places) {
     try {
-      const place = path.join(shelf, name)
+      const place = path.join(shelf, standInFor(folder))
       await makeOwnFolder(place)
       if ((await findClosedFolder(place, passer)) === undefined) return place
     } catch (error) {
@@ -34,6 +33,11 @@ export async function passablePlace(folder: string, passer: Passer, places = she
       cause: refusal,
     },
   )
+}
+
+/** The name, always the same, of what stands elsewhere for a folder. */
+export function standInFor(folder: string): string {
+  return `guildhall-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
 }
 
 /** Others pass through it, but only we write; whatever else has its name is not used. */

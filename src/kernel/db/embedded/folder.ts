@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { access, chmod, constants, lchown, lstat, mkdir, open, realpath, stat } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { makeFolders } from '../../lib/make-folders.ts'
-import { passablePlace } from '../../lib/passable-place.ts'
+import { passablePlace, standInFor } from '../../lib/passable-place.ts'
 import { isRoot, type Account } from './account.ts'
 import { EmbeddedPostgresError, errorCode, explainFileError } from './error.ts'
 
@@ -114,7 +113,7 @@ export async function prepareSocketFolder(
   account: Account | undefined,
   temporaries = [tmpdir(), '/tmp'],
 ): Promise<string> {
-  const name = `guildhall-${createHash('sha256').update(folder.root).digest('hex').slice(0, 12)}`
+  const name = standInFor(folder.root)
   const path = [join(folder.open, 'socket'), ...temporaries.map((at) => join(at, name))].find(socketFits)
   if (path === undefined) {
     throw new EmbeddedPostgresError(
