@@ -29,6 +29,17 @@ export interface ListFilter {
   readonly sort: 'asc' | 'desc'
 }
 
+/* Made once: to check a name and to freeze what is made of it costs more than a whole list is to be put together. */
+const columns = {
+  iid: sql`p.iid`,
+  status: sql`p.status`,
+  ref: sql`p.ref`,
+  updated_at: sql`p.updated_at`,
+  user_id: sql`p.user_id`,
+}
+const directions = { asc: sql`asc`, desc: sql`desc` }
+const rowsInColumns = inColumns(summaryNames)
+
 const scopeStatuses = {
   running: ['running', 'canceling'],
   pending: ['pending'],
@@ -111,10 +122,10 @@ function otherConditionsOf(filter: ListFilter): RawBuilder<unknown>[] {
 
 /** Ties are broken by id, in the same direction, so that an index on the column answers both. */
 export function orderOf({ order_by, sort }: ListFilter): RawBuilder<unknown> {
-  const direction = sql.raw(sort)
+  const direction = directions[sort]
   return order_by === 'id'
     ? sql`p.iid ${direction}`
-    : sql`${sql.ref(`p.${order_by}`)} ${direction}, p.iid ${direction}`
+    : sql`${columns[order_by]} ${direction}, p.iid ${direction}`
 }
 
 /**
@@ -128,13 +139,15 @@ export function list(
   input: PageInput,
   { isLong = false }: { isLong?: boolean } = {},
 ): Read<PipelineSummaryRow> {
-  const isFiltered = conditionsOf(filter).length > 0
-  const total = !isFiltered ? known : isLong ? long : counted(filter)
+  const conditions = conditionsOf(filter)
+  const isFiltered = conditions.length > 0
+  const stretches = isFiltered ? stretchesOf(filter) : []
+  const total = !isFiltered ? known : isLong ? long : counted(filter, stretches)
   const totalPrint = isFiltered && !isLong && isLasting(filter) ? lastingPrint(filter) : total
-  const select = rowsOf(filter, input, isLong)
+  const select = rowsOf({ filter, conditions, stretches }, input, isLong)
   return {
     kind: 'page',
-    bounded: isBounded(filter, input.offset),
+    bounded: isBounded(filter, conditions.length, input.offset),
     // Which of the two is wanted is known later.
     get sql() {
       return pageOf(select(summaryColumns), input, total)
@@ -148,15 +161,21 @@ export function list(
 /** Makes the statement of the rows of a page and one more, in order, from the columns of `p` that are wanted. */
 type Select = (columns: RawBuilder<unknown>) => RawBuilder<unknown>
 
-function rowsOf(filter: ListFilter, input: PageInput, isLong: boolean): Select {
-  const conditions = conditionsOf(filter)
+/** What is asked for, as conditions on `p` and as the stretches of the indices by iid that have just this. */
+interface Asked {
+  readonly filter: ListFilter
+  readonly conditions: readonly RawBuilder<unknown>[]
+  readonly stretches: readonly RawBuilder<unknown>[]
+}
+
+function rowsOf({ filter, conditions, stretches }: Asked, input: PageInput, isLong: boolean): Select {
   const inOrderOfIid = filter.order_by === 'id'
   if (conditions.length === 0 && inOrderOfIid) return unfiltered(filter, input)
   const where = whereOf([...place(filter), ...conditions])
-  const stretches = inOrderOfIid ? stretchesOf(filter) : []
   // Of a long list the newest soon make a page.
   const isRecent = inOrderOfIid && filter.updated_after !== undefined && !isLong
-  if (input.offset === 0 && stretches.length < 2 && !isRecent) {
+  const isOneStretch = !inOrderOfIid || stretches.length < 2
+  if (input.offset === 0 && isOneStretch && !isRecent) {
     return along(sql`${where} ${within(filter)}`, filter, input)
   }
   const walk = inOrderOfIid
@@ -217,23 +236,23 @@ function stretchesOf(filter: ListFilter): RawBuilder<unknown>[] {
 }
 
 /** The order makes it go by the index of the filter, however large the project is taken for. */
-function counted(filter: ListFilter): RawBuilder<unknown> {
+function counted(filter: ListFilter, stretches: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
   const column =
     filter.updated_after === undefined && filter.updated_before === undefined ? 'iid' : 'updated_at'
-  const order = sql`order by ${sql.ref(`p.${column}`)} desc`
-  const parts = stretchesOf(filter).map((where) => sql`(select 1 ${where} ${order} ${countedRows})`)
+  const order = sql`order by ${columns[column]} desc`
+  const parts = stretches.map((where) => sql`(select 1 ${where} ${order} ${countedRows})`)
   const [first] = parts
   if (first === undefined) return sql`0::bigint`
   if (parts.length === 1) return sql`(select count(*) from ${first} c)`
   return sql`(select count(*) from (${sql.join(parts, sql` union all `)} ${countedRows}) c)`
 }
 
-function place({ source }: ListFilter): RawBuilder<unknown>[] {
-  const children = source === 'parent_pipeline'
-  return [
-    sql`p.project_id = subject.id`,
-    children ? sql`p.source = 'parent_pipeline'` : sql`p.source <> 'parent_pipeline'`,
-  ]
+const inProject = sql`p.project_id = subject.id`
+const placeOfChildren = [inProject, sql`p.source = 'parent_pipeline'`]
+const placeOfOthers = [inProject, sql`p.source <> 'parent_pipeline'`]
+
+function place({ source }: ListFilter): readonly RawBuilder<unknown>[] {
+  return source === 'parent_pipeline' ? placeOfChildren : placeOfOthers
 }
 
 const known = sql`coalesce((
@@ -288,7 +307,7 @@ function pageOf(
   total: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   return sql`(
-    select json_build_object('columns', ${inColumns(summaryNames)}, 'total',
+    select json_build_object('columns', ${rowsInColumns}, 'total',
       case
         when count(*) between 1 and ${limit} or ${offset}::int = 0 and count(*) = 0 then ${offset}::int + count(*)
         else ${total}
@@ -324,9 +343,8 @@ function lastingPrint({ ref, username }: ListFilter): RawBuilder<unknown> {
  * With one condition there is an index that has the page in order, walked from its begin; with more, rows may be passed
  * over without bound.
  */
-function isBounded(filter: ListFilter, offset: number): boolean {
-  const conditions = conditionsOf(filter).length
-  const isUsual = filter.order_by === 'id'
+function isBounded({ order_by }: ListFilter, conditions: number, offset: number): boolean {
+  const isUsual = order_by === 'id'
   if (conditions === 0 && isUsual) return true
   return conditions <= (isUsual ? 1 : 0) && offset <= 1000
 }

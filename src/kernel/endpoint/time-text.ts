@@ -57,6 +57,9 @@ function isDay(year: number, month: number, day: number): boolean {
   return day <= daysOf[month - 1]! + (leap ? 1 : 0)
 }
 
+/** As the database mostly writes it in JSON: how it begins is the answer's form. */
+const utcInJson = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|\+00:00)$/
+
 /** UTC in the answer's form or the database's: all but the shape of the fraction is there. */
 const utc = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|\+00(?::?00)?)$/
 
@@ -66,6 +69,7 @@ const utc = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|\+00(?::
  */
 export function timestampText(moment: Date | string): string | null {
   if (typeof moment !== 'string') return dateText(moment)
+  if (utcInJson.test(moment)) return `${moment.slice(0, 23)}Z`
   const match = utc.exec(moment)
   if (match !== null) {
     const [, day, time, fraction = ''] = match
