@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { countBlocks } from '../../src/areas/pipelines/blocks.ts'
-import { list, type ListFilter } from '../../src/areas/pipelines/list.ts'
+import type { ListFilter } from '../../src/areas/pipelines/list-filter.ts'
+import { list } from '../../src/areas/pipelines/list.ts'
 import { expectStatus, startWorld, type Json, type Made, type World } from '../world/world.ts'
 
 /*

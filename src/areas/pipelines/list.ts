@@ -10,123 +10,17 @@ import {
 import { largestPage } from '../../kernel/endpoint/pagination.ts'
 import { blockSizes, iidBefore, startOf } from './blocks.ts'
 import type { PipelineSummaryRow } from './entities.ts'
+import {
+  conditionsOf,
+  orderOf,
+  placeOf,
+  requestsFrom,
+  stretchesOf,
+  userNamed,
+  whereOf,
+  type ListFilter,
+} from './list-filter.ts'
 import { summaryColumns, summaryNames } from './store.ts'
-
-export interface ListFilter {
-  readonly scope?: 'running' | 'pending' | 'finished' | 'branches' | 'tags' | undefined
-  readonly status?: string | undefined
-  readonly ref?: string | undefined
-  readonly sha?: string | undefined
-  readonly source?: string | undefined
-  readonly name?: string | undefined
-  readonly username?: string | undefined
-  readonly yaml_errors?: boolean | undefined
-  readonly updated_after?: Date | undefined
-  readonly updated_before?: Date | undefined
-  readonly created_after?: Date | undefined
-  readonly created_before?: Date | undefined
-  readonly order_by: 'id' | 'status' | 'ref' | 'updated_at' | 'user_id'
-  readonly sort: 'asc' | 'desc'
-}
-
-/* Made once: to check a name and to freeze what is made of it costs more than a whole list is to be put together. */
-const columns = {
-  iid: sql`p.iid`,
-  status: sql`p.status`,
-  ref: sql`p.ref`,
-  updated_at: sql`p.updated_at`,
-  user_id: sql`p.user_id`,
-}
-const directions = { asc: sql`asc`, desc: sql`desc` }
-const rowsInColumns = inColumns(summaryNames)
-
-const scopeStatuses = {
-  running: ['running', 'canceling'],
-  pending: ['pending'],
-  finished: ['success', 'failed', 'canceled'],
-}
-
-/** The statuses that are asked for; a pipeline that is being canceled is shown as running. */
-function statusesOf({ scope, status }: ListFilter): readonly string[] | undefined {
-  const byScope =
-    scope === undefined ? undefined : (scopeStatuses as Readonly<Record<string, string[]>>)[scope]
-  if (status === undefined) return byScope
-  const asked = status === 'running' ? scopeStatuses.running : [status]
-  return byScope === undefined ? asked : asked.filter((one) => byScope.includes(one))
-}
-
-function severalStatusesOf(filter: ListFilter): readonly string[] | undefined {
-  const statuses = statusesOf(filter)
-  return statuses?.length === 1 ? undefined : statuses
-}
-
-/** Conditions on `p`, without project and source of children. `own`: `ref` does not mean merge requests. */
-export function conditionsOf(filter: ListFilter, meanings: 'all' | 'own' = 'all'): RawBuilder<unknown>[] {
-  const statuses = severalStatusesOf(filter)
-  const { ref } = filter
-  const ofRef =
-    meanings === 'all'
-      ? sql`(p.ref = ${ref} or p.merge_request_id in (${requestsFrom(ref!)}))`
-      : sql`p.ref = ${ref}`
-  return [
-    ...(statuses === undefined ? [] : [sql`p.status = any (${[...statuses]}::text[])`]),
-    ...(ref === undefined ? [] : [ofRef]),
-    ...otherConditionsOf(filter),
-  ]
-}
-
-function userNamed(username: string): RawBuilder<unknown> {
-  return sql`(select u.id from users u where lower(u.username) = lower(${username}))`
-}
-
-function requestsFrom(branch: string): RawBuilder<unknown> {
-  return sql`
-    select m.id from merge_requests m
-    where m.source_branch = ${branch} and (m.project_id = subject.id or m.source_project_id = subject.id)`
-}
-
-/**
- * What `ref` asks for: the pipelines of the ref itself, and those of merge requests from a branch of this name, which
- * are so few that each is looked up (offset 0 keeps the planner from walking all pipelines for them).
- */
-function sourcesOf({ ref }: ListFilter): { from: RawBuilder<unknown>; where: RawBuilder<unknown>[] }[] {
-  const from = sql`ci_pipelines p`
-  if (ref === undefined) return [{ from, where: [] }]
-  const requested = sql`(${requestsFrom(ref)} offset 0) m
-    cross join lateral (select p.* from ci_pipelines p where p.merge_request_id = m.id offset 0) p`
-  return [
-    { from, where: [sql`p.ref = ${ref}`] },
-    { from: requested, where: [] },
-  ]
-}
-
-function otherConditionsOf(filter: ListFilter): RawBuilder<unknown>[] {
-  const conditions: RawBuilder<unknown>[] = []
-  const statuses = statusesOf(filter)
-  if (statuses?.length === 1) conditions.push(sql`p.status = ${statuses[0]}`)
-  if (filter.sha !== undefined) conditions.push(sql`p.sha = ${filter.sha}`)
-  if (filter.source !== undefined) conditions.push(sql`p.source = ${filter.source}`)
-  if (filter.name !== undefined) conditions.push(sql`p.name = ${filter.name}`)
-  if (filter.username !== undefined) {
-    conditions.push(sql`p.user_id = ${userNamed(filter.username)}`)
-  }
-  if (filter.yaml_errors !== undefined) {
-    conditions.push(filter.yaml_errors ? sql`p.yaml_errors is not null` : sql`p.yaml_errors is null`)
-  }
-  if (filter.updated_after !== undefined) conditions.push(sql`p.updated_at > ${filter.updated_after}`)
-  if (filter.updated_before !== undefined) conditions.push(sql`p.updated_at < ${filter.updated_before}`)
-  if (filter.created_after !== undefined) conditions.push(sql`p.created_at > ${filter.created_after}`)
-  if (filter.created_before !== undefined) conditions.push(sql`p.created_at < ${filter.created_before}`)
-  return conditions
-}
-
-/** Ties are broken by id, in the same direction, so that an index on the column answers both. */
-export function orderOf({ order_by, sort }: ListFilter): RawBuilder<unknown> {
-  const direction = directions[sort]
-  return order_by === 'id'
-    ? sql`p.iid ${direction}`
-    : sql`${columns[order_by]} ${direction}, p.iid ${direction}`
-}
 
 /**
  * One page of a project's pipelines. A first page is read along an index; for others an index alone tells the iids of
@@ -161,7 +55,7 @@ export function list(
 /** Makes the statement of the rows of a page and one more, in order, from the columns of `p` that are wanted. */
 type Select = (columns: RawBuilder<unknown>) => RawBuilder<unknown>
 
-/** What is asked for, as conditions on `p` and as the stretches of the indices by iid that have just this. */
+/** A filter, and what is made of it once. */
 interface Asked {
   readonly filter: ListFilter
   readonly conditions: readonly RawBuilder<unknown>[]
@@ -171,7 +65,7 @@ interface Asked {
 function rowsOf({ filter, conditions, stretches }: Asked, input: PageInput, isLong: boolean): Select {
   const inOrderOfIid = filter.order_by === 'id'
   if (conditions.length === 0 && inOrderOfIid) return unfiltered(filter, input)
-  const where = whereOf([...place(filter), ...conditions])
+  const where = whereOf([...placeOf(filter), ...conditions])
   // Of a long list the newest soon make a page.
   const isRecent = inOrderOfIid && filter.updated_after !== undefined && !isLong
   const isOneStretch = !inOrderOfIid || stretches.length < 2
@@ -200,14 +94,7 @@ function ofIids(iids: RawBuilder<unknown>, filter: ListFilter, { limit }: PageIn
 
 const long = sql`${sql.lit(countLimit + 1)}::bigint`
 
-function whereOf(
-  conditions: readonly RawBuilder<unknown>[],
-  from = sql`ci_pipelines p`,
-): RawBuilder<unknown> {
-  return sql`from ${from} where ${sql.join([...conditions], sql` and `)}`
-}
-
-/** Each status, and each meaning of `ref`, has its own stretch of an index, in order; of these the page is put together. */
+/** The page is put together of the first of each stretch. */
 function inStretches(
   stretches: readonly RawBuilder<unknown>[],
   filter: ListFilter,
@@ -226,33 +113,15 @@ function inStretches(
     select p.iid from (${sql.join(parts, sql` union all `)}) p order by ${order} ${windowOf(input)}`
 }
 
-/** No pipeline is in two of them. */
-function stretchesOf(filter: ListFilter): RawBuilder<unknown>[] {
-  const statuses = severalStatusesOf(filter)?.map((status) => [sql`p.status = ${status}`]) ?? [[]]
-  const rest = [...place(filter), ...otherConditionsOf(filter)]
-  return statuses.flatMap((status) =>
-    sourcesOf(filter).map(({ from, where }) => whereOf([...rest, ...status, ...where], from)),
-  )
-}
-
 /** The order makes it go by the index of the filter, however large the project is taken for. */
 function counted(filter: ListFilter, stretches: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
-  const column =
-    filter.updated_after === undefined && filter.updated_before === undefined ? 'iid' : 'updated_at'
-  const order = sql`order by ${columns[column]} desc`
+  const byUpdate = filter.updated_after !== undefined || filter.updated_before !== undefined
+  const order = byUpdate ? sql`order by p.updated_at desc` : sql`order by p.iid desc`
   const parts = stretches.map((where) => sql`(select 1 ${where} ${order} ${countedRows})`)
   const [first] = parts
   if (first === undefined) return sql`0::bigint`
   if (parts.length === 1) return sql`(select count(*) from ${first} c)`
   return sql`(select count(*) from (${sql.join(parts, sql` union all `)} ${countedRows}) c)`
-}
-
-const inProject = sql`p.project_id = subject.id`
-const placeOfChildren = [inProject, sql`p.source = 'parent_pipeline'`]
-const placeOfOthers = [inProject, sql`p.source <> 'parent_pipeline'`]
-
-function place({ source }: ListFilter): readonly RawBuilder<unknown>[] {
-  return source === 'parent_pipeline' ? placeOfChildren : placeOfOthers
 }
 
 const known = sql`coalesce((
@@ -285,7 +154,7 @@ function recent(
 
 function unfiltered(filter: ListFilter, input: PageInput): Select {
   const { offset, limit } = input
-  const where = whereOf(place(filter))
+  const where = whereOf(placeOf(filter))
   const order = orderOf(filter)
   if (offset === 0) return along(where, filter, input)
   if (offset < blockSizes.at(-1)!) {
@@ -300,6 +169,8 @@ function unfiltered(filter: ListFilter, input: PageInput): Select {
     limit ${limit + 1}`
 }
 
+const columns = inColumns(summaryNames)
+
 /** `rows`: those of the page, in order, and one more. */
 function pageOf(
   rows: RawBuilder<unknown>,
@@ -307,7 +178,7 @@ function pageOf(
   total: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   return sql`(
-    select json_build_object('columns', ${rowsInColumns}, 'total',
+    select json_build_object('columns', ${columns}, 'total',
       case
         when count(*) between 1 and ${limit} or ${offset}::int = 0 and count(*) = 0 then ${offset}::int + count(*)
         else ${total}
