@@ -62,16 +62,21 @@ const stateReasons: Readonly<Record<string, string>> = {
   ldap_blocked: 'Your account has been blocked.',
   banned: 'Your account has been blocked.',
   blocked_pending_approval: 'Your account is pending approval from your administrator and hence blocked.',
-  deactivated:
-    'Your account has been deactivated by your administrator. Please log back in from a web browser to reactivate your account.',
 }
 
-/** Why a user may not act any more, or undefined. The texts are those that git and the API show. */
-export function accountProblem(user: User, now = new Date()): string | undefined {
+/**
+ * Why a user may not act any more, or undefined. The texts are those that git and the API show; where the address of the
+ * service is given, it is told where there is something to be done about it.
+ */
+export function accountProblem(user: User, externalUrl?: string, now = new Date()): string | undefined {
   if (user.kind === 'internal') return 'This action cannot be performed by internal users'
   if (user.lockedUntil !== null && user.lockedUntil > now) return stateReasons['blocked']
   if (user.passwordExpired && user.state === 'active') {
     return 'Your password expired. Please access the service from a web browser to update your password.'
+  }
+  if (user.state === 'deactivated') {
+    const where = externalUrl === undefined ? '.' : ` at ${externalUrl}`
+    return `Your account has been deactivated by your administrator. Please log back in from a web browser to reactivate your account${where}`
   }
   return user.state === 'active' ? undefined : (stateReasons[user.state] ?? stateReasons['blocked'])
 }

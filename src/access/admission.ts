@@ -12,7 +12,11 @@ const unconfirmedDays = 3
 
 /** Why somebody is not let in, or undefined. The texts are those that git and the API show. */
 export function entryProblem(user: User, house: House, now = new Date()): string | undefined {
-  return accountProblem(user, now) ?? confirmationProblem(user, house, now) ?? termsProblem(user, house)
+  return (
+    accountProblem(user, house.externalUrl, now) ??
+    confirmationProblem(user, house, now) ??
+    termsProblem(user, house)
+  )
 }
 
 /** The address is to be confirmed first. */

@@ -163,13 +163,18 @@ export function tokenFromRow(row: Record<string, unknown>): TokenUse {
   }
 }
 
-/** A user by id or username, for `sudo`. */
-export async function findUser(db: Reader, idOrName: string): Promise<User | undefined> {
-  const condition = /^\d{1,15}$/.test(idOrName)
-    ? sql`u.id = ${Number(idOrName)}`
-    : sql`lower(u.username) = ${idOrName.toLowerCase()}`
+/** The condition on `users u` that means one user, by id or username: digits alone are an id. */
+export function userCalled(idOrName: string | number): RawBuilder<boolean> {
+  const text = String(idOrName)
+  return /^\d{1,15}$/.test(text)
+    ? sql`u.id = ${Number(text)}`
+    : sql`lower(u.username) = ${text.toLowerCase()}`
+}
+
+/** A user by id or username. */
+export async function findUser(db: Reader, idOrName: string | number): Promise<User | undefined> {
   const result = await sql<
     Record<string, unknown>
-  >`select ${userColumns} from users u where ${condition}`.execute(db)
+  >`select ${userColumns} from users u where ${userCalled(idOrName)}`.execute(db)
   return result.rows[0] === undefined ? undefined : userFromRow(result.rows[0])
 }

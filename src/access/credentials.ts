@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { invalidParameters } from '../kernel/errors/index.ts'
 import { digestToken } from '../kernel/lib/secrets.ts'
 import type { SettingValues } from '../settings/index.ts'
 
@@ -59,10 +60,7 @@ export function readCredentials(
 ): Credentials {
   const deploy = deployToken === true ? text(headers['deploy-token']) : undefined
   if (deploy !== undefined) return { kind: 'deploy', digest: digestToken(deploy), sudo: undefined }
-  const sudo =
-    text(bag['sudo']) ??
-    (typeof bag['sudo'] === 'number' ? String(bag['sudo']) : undefined) ??
-    text(headers['sudo'])
+  const sudo = sudoIn(bag) ?? text(headers['sudo'])
   const carried = bearer(headers)
   if (carried?.startsWith(jobTokenPrefix) === true) return { kind: 'job', digest: digestToken(carried), sudo }
   const token =
@@ -85,6 +83,12 @@ export function readCredentials(
     }
   }
   return { ...noCredentials, sudo }
+}
+
+/** Whoever means to act in another's name is not to act in his own. */
+function sudoIn({ sudo }: Bag): string | undefined {
+  if (typeof sudo === 'object' && sudo !== null) throw invalidParameters(['sudo is invalid'])
+  return text(typeof sudo === 'number' ? String(sudo) : sudo)
 }
 
 /** The name under which a job token is given where only a password can be. */

@@ -9,7 +9,8 @@ type NumberSetting = {
 }[SettingName]
 
 interface EndpointLimit {
-  readonly setting: NumberSetting
+  /** The setting that says how many, or a limit that nobody can set. */
+  readonly limit: NumberSetting | { readonly name: string; readonly most: number }
   /** Who is counted; somebody else is not limited by it. */
   readonly by: 'user or address' | 'user' | 'address'
   /** Seconds. */
@@ -23,18 +24,18 @@ interface EndpointLimit {
   readonly silent?: true
 }
 
-const everybody = (setting: NumberSetting): EndpointLimit => ({ setting, by: 'user or address', period: 60 })
-const users = (setting: NumberSetting): EndpointLimit => ({ setting, by: 'user', period: 60 })
-const follows = (setting: NumberSetting): EndpointLimit => ({
-  ...everybody(setting),
+const everybody = (limit: NumberSetting): EndpointLimit => ({ limit, by: 'user or address', period: 60 })
+const users = (limit: EndpointLimit['limit']): EndpointLimit => ({ limit, by: 'user', period: 60 })
+const follows = (limit: NumberSetting): EndpointLimit => ({
+  ...everybody(limit),
   exceptAdministrators: true,
 })
 const searches: readonly EndpointLimit[] = [
   { ...users('search_rate_limit'), except: 'search_rate_limit_allowlist_raw' },
-  { setting: 'search_rate_limit_unauthenticated', by: 'address', period: 60 },
+  { limit: 'search_rate_limit_unauthenticated', by: 'address', period: 60 },
 ]
 
-/** The limits of single endpoints (completions of part 3, section 7): the one list of them. */
+/** The limits of single endpoints (completions of part 3, section 7; supporting resources, 1.7): the one list of them. */
 const limits: Readonly<Record<string, readonly EndpointLimit[]>> = {
   'GET /users/:id/followers': [follows('users_api_limit_followers')],
   'GET /users/:id/following': [follows('users_api_limit_following')],
@@ -45,7 +46,7 @@ const limits: Readonly<Record<string, readonly EndpointLimit[]>> = {
   'GET /users/:id/gpg_keys/:key_id': [everybody('users_api_limit_gpg_key')],
   'GET /users/:id': [
     {
-      setting: 'users_get_by_id_limit',
+      limit: 'users_get_by_id_limit',
       by: 'user',
       period: 600,
       exceptAdministrators: true,
@@ -56,8 +57,8 @@ const limits: Readonly<Record<string, readonly EndpointLimit[]>> = {
   'GET /users/:id/contributed_projects': [everybody('user_contributed_projects_api_limit')],
   'GET /users/:id/starred_projects': [everybody('user_starred_projects_api_limit')],
   'GET /projects': [
-    { setting: 'projects_api_rate_limit_unauthenticated', by: 'address', period: 600 },
-    { setting: 'projects_api_limit', by: 'user', period: 600 },
+    { limit: 'projects_api_rate_limit_unauthenticated', by: 'address', period: 600 },
+    { limit: 'projects_api_limit', by: 'user', period: 600 },
   ],
   'GET /projects/:id': [everybody('project_api_limit')],
   'GET /projects/:id/invited_groups': [everybody('project_invited_groups_api_limit')],
@@ -71,6 +72,7 @@ const limits: Readonly<Record<string, readonly EndpointLimit[]>> = {
   'DELETE /groups/:id/members/:user_id': [{ ...users('members_delete_limit'), perSubject: true }],
   'POST /projects/:id/issues': [{ ...users('issues_create_limit'), perSubject: true, silent: true }],
   'POST /groups/:id/epics': [{ ...users('issues_create_limit'), perSubject: true, silent: true }],
+  'GET /namespaces/:id/exists': [users({ name: 'namespace_exists', most: 20 })],
   'POST /projects/import': [users('project_import_limit')],
   'POST /projects/remote-import': [users('project_import_limit')],
   'POST /projects/:id/export': [users('project_export_limit')],
@@ -133,7 +135,8 @@ export class EndpointLimits {
 
   #use(rule: EndpointLimit, { user, address, subject }: LimitedCall): void {
     const { values } = this.#settings
-    const most = values[rule.setting]
+    const { name, most } =
+      typeof rule.limit === 'string' ? { name: rule.limit, most: values[rule.limit] } : rule.limit
     if (most === 0) return
     if (user === null ? rule.by === 'user' : rule.by === 'address') return
     if (user !== null) {
@@ -142,7 +145,7 @@ export class EndpointLimits {
     }
     const caller = user === null ? address : user.id
     const key = rule.perSubject === true ? `${caller} ${subject ?? ''}` : caller
-    if (this.#counts.add(rule.setting, key, rule.period).count > most) {
+    if (this.#counts.add(name, key, rule.period).count > most) {
       throw tooManyRequests(rule.silent === true ? undefined : rule.period)
     }
   }

@@ -242,9 +242,9 @@ export class Gate {
     if (token !== undefined) {
       if (token.revoked && token.id !== null && isRotation(endpoint)) await this.#revokeFamily(token.id)
       checkToken(token)
-      noteTokenUse({ db: this.#db, log: this.#log }, token)
     }
     if (actor.user !== null) this.#checkAccount(actor.user, endpoint)
+    if (token !== undefined) noteTokenUse({ db: this.#db, log: this.#log }, token)
     if (credentials.kind === 'session') this.#sessions.note(credentials.digest!)
     if (actor.job !== null && endpoint.jobToken !== true) throw unauthorized()
     if (actor.token !== null) checkScopes(actor.token.scopes, scopesOf(endpoint))
@@ -253,7 +253,7 @@ export class Gate {
 
   #checkAccount(user: User, { beforeTerms }: Endpoint): void {
     const house = { values: this.#settings.values, externalUrl: this.#externalUrl() }
-    const problem = beforeTerms === true ? accountProblem(user) : entryProblem(user, house)
+    const problem = beforeTerms === true ? accountProblem(user, house.externalUrl) : entryProblem(user, house)
     if (problem !== undefined) throw forbidden(problem)
   }
 

@@ -16,7 +16,7 @@ export {
   type Actor,
   type User,
 } from './actor.ts'
-export { findUser, type Login } from './caller.ts'
+export { findUser, userCalled, type Login } from './caller.ts'
 export {
   bearer,
   csrfTokenOf,

@@ -62,6 +62,34 @@ describe('the wire (1.0)', () => {
     expect(headersOf(head, ...names)).toEqual(headersOf(get, ...names))
   })
 
+  test.each([
+    ['application/xml', 'xml'],
+    ['image/png;q=0.9, text/html', 'png'],
+  ])('who takes nothing but %s gets nothing else', async (accept, format) => {
+    const { status, body } = await world.anonymous.get('/projects', { accept })
+    expect([status, body]).toEqual([406, { error: `The requested format '${format}' is not supported.` }])
+  })
+
+  test.each([
+    'application/json',
+    'text/html, */*;q=0.1',
+    'application/*',
+    'application/vnd.x+json',
+    '*',
+    '',
+    'x',
+  ])('%j leaves room for JSON', async (accept) =>
+    expect(await world.anonymous.get('/projects', { accept })).toMatchObject({ status: 200 }),
+  )
+
+  test('an address that cannot be read is refused like any other parameter', async () => {
+    const path = `/projects/%zz`
+    const { status, body, headers } = await maintainer.get(path, { origin: 'https://elsewhere.example' })
+    expect([status, body]).toEqual([400, { error: 'path is invalid' }])
+    expect(headers.get('x-request-id')).toMatch(/./)
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+  })
+
   test('times are UTC with three decimals', async () => {
     const answer = await maintainer.get(`/projects/${project['id']}`)
     expect((answer.body as Json)['created_at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -183,6 +211,7 @@ describe('how parameters travel (1.3)', () => {
   test.each([
     ['text/plain', 'some text'],
     ['application/xml', '<key>A</key>'],
+    ['no-type', 'key=A'],
   ])('a body of %s is 415', async (type, body) => {
     const answer = await create(body, { 'content-type': type })
     expect([answer.status, answer.body]).toEqual([
@@ -190,6 +219,17 @@ describe('how parameters travel (1.3)', () => {
       { error: `The provided content-type '${type}' is not supported.` },
     ])
   })
+
+  test.each(['12345678901234567890', '1e400', '0.12345678901234567891', '-9007199254740993', '1.50'])(
+    'the number %s is text as it was sent, where text is wanted and a double would change it',
+    async (number) => {
+      const key = world.unique('NUMBER').replaceAll('-', '_')
+      const answer = await create(`{"key":"${key}","value":${number}}`, {
+        'content-type': 'application/json',
+      })
+      expect(answer.body).toMatchObject({ value: number === '1.50' ? '1.5' : number })
+    },
+  )
 
   test('neither body nor type is fine', async () => {
     const answer = await create(undefined)

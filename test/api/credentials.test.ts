@@ -88,6 +88,27 @@ describe('credentials (1.9)', () => {
     expect((await userOnly.get(variables)).body).toMatchObject({ scope: 'api read_api' })
   })
 
+  test.each(['projects', 'starred_projects', 'contributed_projects', 'status', 'events', 'keys'])(
+    'read_user reads /users/:id/%s',
+    async (what) => {
+      const token = await world.token(stranger.id, ['read_user'])
+      expect(await withToken(token).get(`/users/${stranger.id}/${what}`)).toMatchObject({ status: 200 })
+    },
+  )
+
+  test('a deactivated user is told so, and where to come back; that is no use of the token', async () => {
+    const person = await world.user()
+    expect((await world.root.post(`/users/${person.id}/deactivate`)).status).toBe(201)
+    const answer = await person.get('/user')
+    const where = `Please log back in from a web browser to reactivate your account at ${world.url}`
+    expect([answer.status, answer.body]).toEqual([
+      403,
+      { message: `403 Forbidden - Your account has been deactivated by your administrator. ${where}` },
+    ])
+    await world.settled()
+    expect((await world.root.get(`/users/${person.id}`)).body).toMatchObject({ last_activity_on: null })
+  })
+
   test('a blocked user is told so', async () => {
     const blocked = await world.user()
     expect((await world.root.post(`/users/${blocked.id}/block`)).status).toBe(201)
@@ -135,6 +156,14 @@ describe('acting as another user (1.9)', () => {
     const answer = await withToken(token).get('/user', { sudo: stranger.username })
     expect([answer.status, answer.body]).toMatchObject([403, { error: 'insufficient_scope', scope: 'sudo' }])
   })
+
+  test.each(['sudo[]=2', 'sudo[a]=2'])(
+    '%s is nobody: the call is not made in one’s own name',
+    async (query) => {
+      const answer = await world.root.get(`/user?${query}`)
+      expect([answer.status, answer.body]).toEqual([400, { error: 'sudo is invalid' }])
+    },
+  )
 
   test('needs somebody to be', async () => {
     const answer = await world.root.get('/user', { sudo: '987654' })

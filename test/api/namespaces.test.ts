@@ -74,6 +74,14 @@ test('one is found by id or path, by members and administrators', async () => {
   expect((await stranger.get('/namespaces/999999')).status).toBe(404)
 })
 
+test('whether a path is in use is told twenty times a minute', async () => {
+  const person = await world.user()
+  const ask = () => person.get('/namespaces/nothing-like-it/exists')
+  for (let time = 0; time < 20; time += 1) expect((await ask()).status).toBe(200)
+  const refused = await ask()
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+})
+
 test('a path in use is told, with one that is free', async () => {
   const group = await world.group()
   await world.group({ path: `${group.path}1` })

@@ -47,7 +47,7 @@ describe('deploy keys', () => {
   test('push where they are named, and stand there with their title', async () => {
     const id = await deployKey(maintainer, true)
     const entry = {
-      ...{ id: expect.any(Number) as number, access_level: null, access_level_description: 'ci writer' },
+      ...{ id: expect.any(Number) as number, access_level: 40, access_level_description: 'ci writer' },
       ...{ deploy_key_id: id, user_id: null, group_id: null },
     }
     const made = await protect({ allowed_to_push: [{ deploy_key_id: id }] })

@@ -176,6 +176,21 @@ describe('files', () => {
     expect(headers.get('x-gitlab-execute-filemode')).toBe('false')
     expect(headers.get('x-gitlab-ref')).toBe('main')
     expect(headers.get('x-gitlab-encoding')).toBe('base64')
+    expect(headers.get('content-length')).toBe(String(Buffer.byteLength(JSON.stringify(body))))
+  })
+
+  test.each([
+    ['/files/large.bin?ref=main', String],
+    ['/files/large.bin/raw', String],
+    ['/files/a.txt/blame?ref=main', () => null],
+    ['/archive', () => null],
+  ])('HEAD of %s does not say that the answer of GET has no bytes', async (path, lengthOf) => {
+    const response = await fetch(`${world.url}/api/v4${at(path)}`, {
+      headers: { 'private-token': planner.token },
+    })
+    const { byteLength } = await response.arrayBuffer()
+    const { status, headers } = await planner.request('HEAD', at(path))
+    expect([status, headers.get('content-length')]).toEqual([200, lengthOf(byteLength)])
   })
 
   test('last_commit_id is the commit that changed the file', async () => {
@@ -351,6 +366,10 @@ describe('commits', () => {
     expect(await planner.get(at('/commits?page=0'))).toMatchObject({
       status: 400,
       body: { error: 'page does not have a valid value' },
+    })
+    expect(await planner.get(at('/commits?per_page=-1'))).toMatchObject({
+      status: 400,
+      body: { error: 'per_page does not have a valid value' },
     })
   })
 

@@ -269,7 +269,9 @@ describe('what is fetched', () => {
     const reader = await world.member({ project }, 'reporter')
     const archive = () => reader.get(`/projects/${project.id}/repository/archive.tar`)
     for (let time = 0; time < 5; time += 1) expect((await archive()).status).toBe(200)
-    expect(await archive()).toMatchObject({
+    const refused = await archive()
+    expect(refused.headers.get('retry-after')).toBe('60')
+    expect(refused).toMatchObject({
       status: 429,
       body: { message: { error: 'This archive has been requested too many times. Try again later.' } },
     })

@@ -237,7 +237,7 @@ describe('deploy keys', () => {
     const rule = await maintainer.patch(`${base}/protected_branches/main`, named)
     expect((rule.body as Json)['push_access_levels']).toMatchObject([
       { access_level: 40 },
-      { access_level: null, access_level_description: 'ci writer', deploy_key_id: id, user_id: null },
+      { access_level: 40, access_level_description: 'ci writer', deploy_key_id: id, user_id: null },
     ])
     expect(await push()).toMatchObject({ code: 0 })
     await maintainer.put(`${base}/deploy_keys/${id}`, { can_push: false })

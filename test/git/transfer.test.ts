@@ -113,6 +113,12 @@ describe('push', () => {
     expect(told.stderr).toContain(
       'remote: Guildhall: You cannot create a tag with a SHA-1 or SHA-256 tag name.',
     )
+    for (const name of ['-x', 'refs/heads/x', 'refs/tags/x']) {
+      const misleading = await copies.try(copy, ['push', 'origin', `HEAD:refs/tags/${name}`])
+      expect(misleading.stderr).toContain(
+        'remote: Guildhall: You cannot create a tag with a prohibited pattern.',
+      )
+    }
     const main = await copies.try(copy, ['push', 'origin', 'HEAD:refs/tags/main'])
     expect(main.stderr).toContain('remote: Guildhall: You cannot use default branch name to create a tag')
   })

@@ -1,7 +1,15 @@
-import { endpoint, instance, isAdministrator, project as projectKind, userOf } from '../../access/index.ts'
+import {
+  endpoint,
+  findUser,
+  instance,
+  isAdministrator,
+  project as projectKind,
+  userOf,
+} from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
   DateTime,
+  Either,
   Fields,
   Flag,
   Id,
@@ -187,19 +195,15 @@ function instanceEndpoints({ db, settings }: DeployKeyServices): Endpoint[] {
       on: instance,
       may: 'read_instance',
       paged: true,
-      params: Fields({ id: Id() }),
+      params: Fields({ id: Either(Id(), Text()) }),
       answers: ListOf(DeployKey),
       refuses: { 404: 'No such user' },
       read: ({ params, page }) => store.ofUser(params.id, page),
       async handle({ actor, params, rows }) {
         const { id } = userOf(actor)
-        const user = await db.reader
-          .selectFrom('users as u')
-          .select('u.id')
-          .where('u.id', '=', params.id)
-          .executeTakeFirst()
+        const user = await findUser(db.reader, params.id)
         if (user === undefined) throw notFound('User')
-        if (id !== params.id && !(await store.shareProject(db.reader, id, params.id))) {
+        if (id !== user.id && !(await store.shareProject(db.reader, id, user.id))) {
           throw forbidden('No common authorized project found')
         }
         return rows.map(deployKey)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
-import { projectsWithRole } from '../../access/index.ts'
+import { projectsWithRole, userCalled } from '../../access/index.ts'
 import { taken, type NewKey } from '../ssh-keys/index.ts'
 import type { DeployKeyRow, InstanceKeyRow } from './entities.ts'
 
@@ -38,8 +38,9 @@ export function listAll(onlyPublic: boolean, input: PageInput): Read<InstanceKey
   )
 }
 
-/** Of the projects that the caller maintains and that this user maintains too. */
-export function ofUser(userId: number, input: PageInput): Read<DeployKeyRow> {
+/** Of the projects that the caller maintains and that this user, by id or username, maintains too. */
+export function ofUser(user: number | string, input: PageInput): Read<DeployKeyRow> {
+  const userId = sql`(select u.id from users u where ${userCalled(user)})`
   return page(
     {
       columns,
@@ -47,7 +48,7 @@ export function ofUser(userId: number, input: PageInput): Read<DeployKeyRow> {
         from ssh_keys k where k.kind = 'deploy' and exists (
           select from deploy_key_projects d where d.deploy_key_id = k.id
             and d.project_id in (${projectsWithRole('maintainer')})
-            and (${userId}::bigint = actor.id or exists (
+            and (${userId} = actor.id or exists (
               select from projects p join namespaces n on n.id = p.namespace_id,
                 effective_memberships(n.traversal_ids, p.id) m
               where p.id = d.project_id and m.user_id = ${userId} and m.access_level >= 40)))`,

@@ -97,10 +97,10 @@ function passwordsFor({ settings, passwords }: AdmissionServices): Passwords {
 function checkActor(services: AdmissionServices, { actor, token }: Found, service: Service): Actor {
   if (actor === undefined || (token !== undefined && !isTokenUsable(token))) throw denied(services)
   if (token !== undefined && isDisabledToken(actor, services.settings.values)) throw denied(services)
-  if (token !== undefined) noteTokenUse(services, token)
   const house = { values: services.settings.values, externalUrl: services.externalUrl() }
   const problem = actor.user === null ? undefined : entryProblem(actor.user, house)
   if (problem !== undefined) throw new GitRefusal(403, problem)
+  if (token !== undefined) noteTokenUse(services, token)
   if (actor.token !== null) {
     const held = new Set(actor.token.scopes)
     if (!scopes['git-upload-pack'].some((scope) => held.has(scope))) throw denied(services)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { endpoint, findUser, group, instance, type Actor } from '../../access/index.ts'
+import { endpoint, findUser, group, instance, userCalled, type Actor } from '../../access/index.ts'
 import {
   Either,
   Fields,
@@ -59,6 +59,7 @@ export function listEndpoints(services: ProjectServices): Endpoint[] {
       on: instance,
       may: 'use_instance',
       anonymous: true,
+      scopes: ['read_user'],
       paged: true,
       params: Fields({ user_id: Either(Id(), Text({ description: 'Username' })), ...listParams }),
       answers: ListOf(AnyProject),
@@ -80,6 +81,7 @@ export function listEndpoints(services: ProjectServices): Endpoint[] {
       on: instance,
       may: 'use_instance',
       anonymous: true,
+      scopes: ['read_user'],
       paged: true,
       params: Fields({ user_id: Either(Id(), Text({ description: 'Username' })), ...listParams }),
       answers: ListOf(AnyProject),
@@ -131,10 +133,9 @@ export function listEndpoints(services: ProjectServices): Endpoint[] {
 
 /** Ids or usernames. */
 function inNamespaceOf(user: string) {
-  const owner = /^\d{1,15}$/.test(user)
-    ? sql`${Number(user)}::bigint`
-    : sql`(select u.id from users u where lower(u.username) = ${user.toLowerCase()})`
-  return sql`p.namespace_id = (select home.id from namespaces home where home.kind = 'user' and home.owner_id = ${owner})`
+  return sql`p.namespace_id = (
+    select home.id from users u join namespaces home on home.owner_id = u.id and home.kind = 'user'
+    where ${userCalled(user)})`
 }
 
 const sharedWithGroup = sql`p.id = any (array(

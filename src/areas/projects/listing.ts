@@ -4,6 +4,7 @@ import {
   memberProjects,
   projectVisible,
   Role,
+  userCalled,
   Visibility,
   visibleProjectParts,
   type VisibilityName,
@@ -262,26 +263,20 @@ const starredByCaller: Condition = sql`p.id = any (array(
 
 /** What a user likes, by id or username; who hides his profile shows it to himself and to administrators. */
 export function starredBy(user: string): Condition {
-  const who = /^\d{1,15}$/.test(user)
-    ? sql`u.id = ${Number(user)}`
-    : sql`lower(u.username) = ${user.toLowerCase()}`
   return sql`p.id = any (array(
     select s.project_id from project_stars s join users u on u.id = s.user_id
-    where ${who} and (not u.private_profile or u.id = actor.id or actor.admin)))`
+    where ${userCalled(user)} and (not u.private_profile or u.id = actor.id or actor.admin)))`
 }
 
 /** Where a user has pushed, or opened an issue or merge request, within a year; by id or username, as `starredBy`. */
 export function contributedTo(user: string): Condition {
-  const who = /^\d{1,15}$/.test(user)
-    ? sql`u.id = ${Number(user)}`
-    : sql`lower(u.username) = ${user.toLowerCase()}`
   const since = sql`now() - interval '1 year'`
   return sql`p.id = any (array(
     select done.project_id from users u cross join lateral (
       select e.project_id from events e where e.user_id = u.id and e.created_at > ${since}
       union select i.project_id from issues i where i.author_id = u.id and i.created_at > ${since}
       union select m.project_id from merge_requests m where m.author_id = u.id and m.created_at > ${since}) done
-    where ${who} and (not u.private_profile or u.id = actor.id or actor.admin)))`
+    where ${userCalled(user)} and (not u.private_profile or u.id = actor.id or actor.admin)))`
 }
 
 /** Found by their index before the list is put in order: of a topic nobody knows how many projects have it. */

@@ -111,6 +111,7 @@ export function starEndpoints(services: ProjectServices): Endpoint[] {
       on: instance,
       may: 'use_instance',
       anonymous: true,
+      scopes: ['read_user'],
       paged: true,
       params: Fields({ user_id: Either(Id(), Text({ description: 'Username' })), ...listParams }),
       answers: ListOf(AnyProject),

@@ -1,5 +1,5 @@
 import { Fields, Flag, Id, Int, ListOf, Nullable, Optional, Text } from '../../kernel/endpoint/index.ts'
-import type { AccessEntry } from '../../access/index.ts'
+import { Role, type AccessEntry } from '../../access/index.ts'
 import type { Action, BranchRule } from './rules.ts'
 
 export const AccessLevel = Fields({
@@ -71,7 +71,8 @@ export function protectedBranch(row: RuleRow): Record<string, unknown> {
 export function accessLevel(row: EntryRow): Record<string, unknown> {
   return {
     id: row.id,
-    access_level: row.access_level,
+    // A key stands where Maintainers do.
+    access_level: row.access_level ?? (row.deploy_key_id === null ? null : Role.maintainer),
     access_level_description: row.name ?? levelNames[row.access_level ?? 0],
     ...(row.deploy_key_id !== null && { deploy_key_id: row.deploy_key_id }),
     user_id: row.user_id,

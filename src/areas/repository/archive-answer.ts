@@ -11,7 +11,13 @@ import {
 } from '../../git/index.ts'
 import { matchesEtag, weakEtag } from '../../kernel/endpoint/headers.ts'
 import { Answer, type RequestFacts } from '../../kernel/endpoint/index.ts'
-import { ApiError, forbidden, invalidParameters, notFound } from '../../kernel/errors/index.ts'
+import {
+  forbidden,
+  invalidParameters,
+  notFound,
+  tooManyRequests,
+  type ApiError,
+} from '../../kernel/errors/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import { contentDisposition } from './header-text.ts'
 import { readable, revOf } from './looking.ts'
@@ -40,10 +46,9 @@ export type ArchiveAnswers = (
 
 /** Archives of one project that somebody may ask for in a minute. */
 const mostArchives = 5
+const perSeconds = 60
 const tooManyArchives = (): ApiError =>
-  new ApiError(429, {
-    message: { error: 'This archive has been requested too many times. Try again later.' },
-  })
+  tooManyRequests(perSeconds, 'This archive has been requested too many times. Try again later.')
 
 const containers: Readonly<Record<WantedArchive['format'], ArchiveFormat>> = {
   'tar.gz': 'tar.gz',
@@ -65,7 +70,7 @@ const types: Readonly<Record<ArchiveFormat, string>> = {
 
 export function archiveAnswers(services: RepositoryServices): ArchiveAnswers {
   const { places, largeFiles, log } = services
-  const limit = new RateLimit(mostArchives, 60)
+  const limit = new RateLimit(mostArchives, perSeconds)
   const admitDownload = async (actor: Actor, project: ProjectSubject): Promise<void> => {
     const { user } = actor
     if (user !== null) limit.use(`${project.id}:${user.id}`, undefined, tooManyArchives)

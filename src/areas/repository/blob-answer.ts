@@ -36,16 +36,18 @@ export async function jsonWithContent(
   request: RequestFacts,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
-  const start = JSON.stringify(fields.before).slice(0, -1)
-  const end = JSON.stringify(fields.after).slice(1)
+  const start = `${JSON.stringify(fields.before).slice(0, -1)},"content":"`
+  const end = `",${JSON.stringify(fields.after).slice(1)}`
   const etag = weakEtag(start + end)
   if (matchesEtag(request.headers['if-none-match'], etag)) return new Answer(304, { ...headers, etag })
-  const all = { ...headers, etag, 'content-type': 'application/json' }
+  const length = Buffer.byteLength(start) + Math.ceil(size / 3) * 4 + Buffer.byteLength(end)
+  const type = { 'content-type': 'application/json', 'content-length': String(length) }
+  const all = { ...headers, etag, ...type }
   if (request.method === 'HEAD') return new Answer(200, all)
   if (size <= smallBlob) {
     const content = await readBlob(repository, oid, smallBlob)
     if (content === undefined) throw notFound('Blob')
-    return new Answer(200, all, `${start},"content":"${content.toString('base64')}",${end}`)
+    return new Answer(200, all, `${start}${content.toString('base64')}${end}`)
   }
   const found = await streamBlob(repository, oid, request.signal)
   if (found === undefined) throw notFound('Blob')
@@ -53,7 +55,7 @@ export async function jsonWithContent(
 }
 
 async function* wrapped(start: string, content: Readable, end: string): AsyncGenerator<Buffer> {
-  yield Buffer.from(`${start},"content":"`)
+  yield Buffer.from(start)
   // Base64 writes three bytes as four characters: what is over waits for the next chunk.
   let left: Buffer = Buffer.alloc(0)
   for await (const chunk of content as AsyncIterable<Buffer>) {
@@ -62,7 +64,7 @@ async function* wrapped(start: string, content: Readable, end: string): AsyncGen
     left = data.subarray(whole)
     yield Buffer.from(data.toString('base64', 0, whole))
   }
-  yield Buffer.from(`${left.toString('base64')}",${end}`)
+  yield Buffer.from(`${left.toString('base64')}${end}`)
 }
 
 /** The content as it is. Never as a page or a script: browsers must not run what somebody pushed. */

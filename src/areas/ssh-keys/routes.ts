@@ -1,4 +1,4 @@
-import { endpoint, instance, userOf } from '../../access/index.ts'
+import { endpoint, findUser, instance, userOf } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import {
   DateTime,
@@ -109,7 +109,7 @@ function userEndpoints({ db, settings }: KeyServices): Endpoint[] {
       refuses: { 404: 'No such user' },
       read: ({ params, page }) => store.list(params.id, page),
       async handle({ params, rows }) {
-        if (rows.length === 0 && !(await userExists(db, params.id))) throw notFound('User')
+        if (rows.length === 0 && (await findUser(db.reader, params.id)) === undefined) throw notFound('User')
         return rows
       },
     }),
@@ -138,7 +138,7 @@ function userEndpoints({ db, settings }: KeyServices): Endpoint[] {
       answers: SshKey,
       refuses: { ...refuses, 400: 'It is no key, is not allowed here, or somebody has it already' },
       async handle({ params }) {
-        if (!(await userExists(db, params.id))) throw notFound('User')
+        if ((await findUser(db.reader, params.id)) === undefined) throw notFound('User')
         const key = checkKey(settings, { ...params, expiresAt: params.expires_at })
         return db.transaction((tx) => store.create(tx, params.id, key, params.usage_type))
       },
@@ -186,12 +186,4 @@ function lookingUp({ externalUrl }: KeyServices): Endpoint[] {
       handle: async ({ rows }) => keyWithUser(rows[0]!, externalUrl()),
     }),
   ]
-}
-
-async function userExists(db: Database, idOrName: string | number): Promise<boolean> {
-  const query = db.reader.selectFrom('users as u').select('u.id')
-  const found = /^\d{1,15}$/.test(String(idOrName))
-    ? query.where('u.id', '=', Number(idOrName))
-    : query.where((e) => e(e.fn('lower', ['u.username']), '=', String(idOrName).toLowerCase()))
-  return (await found.executeTakeFirst()) !== undefined
 }

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { userCalled } from '../../access/index.ts'
 import { onConstraint, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
@@ -12,8 +13,7 @@ export type Owner = { readonly caller: true } | string | number
 
 function owned(owner: Owner): RawBuilder<unknown> {
   if (typeof owner === 'object') return sql`k.user_id = actor.id`
-  if (/^\d{1,15}$/.test(String(owner))) return sql`k.user_id = ${Number(owner)}`
-  return sql`k.user_id = (select u.id from users u where lower(u.username) = ${String(owner).toLowerCase()})`
+  return sql`k.user_id = (select u.id from users u where ${userCalled(owner)})`
 }
 
 export function list(owner: Owner, input: PageInput): Read<KeyRow> {

@@ -1,5 +1,6 @@
 import { gemoji } from 'gemoji'
 import { sql } from 'kysely'
+import { userCalled } from '../../access/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { Fields, Nullable, OneOf, rows, Text, Timestamp, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
@@ -44,12 +45,7 @@ const current = sql`s.user_id = u.id and (s.clear_status_at is null or s.clear_s
 
 /** Of a user by id or name, or of the caller; no row where there is no such user. */
 export function statusOf(user?: number | string): Read<StatusRow> {
-  const condition =
-    user === undefined
-      ? sql`u.id = actor.id`
-      : /^\d{1,15}$/.test(String(user))
-        ? sql`u.id = ${Number(user)}`
-        : sql`lower(u.username) = ${String(user).toLowerCase()}`
+  const condition = user === undefined ? sql`u.id = actor.id` : userCalled(user)
   return rows(sql`select ${columns} from users u left join user_statuses s on ${current} where ${condition}`)
 }
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
+import { formatNotServed } from '../errors/index.ts'
 import { hasBody, readBag } from './bag.ts'
 import { Answer, Lasting, Page, type Endpoint, type Loaded, type RequestFacts } from './endpoint.ts'
-import { matchesEtag } from './headers.ts'
+import { formatBesidesJson, matchesEtag } from './headers.ts'
 import { keysetHeaders, pageHeaders, readPage, type PageInput } from './pagination.ts'
 import type { Route } from './registry.ts'
 
@@ -42,6 +43,8 @@ export async function call(route: Route, gate: Gatekeeper, incoming: Incoming): 
   const { endpoint } = route
   const { raw, path, facts } = incoming
   const [, query = ''] = splitOnce(raw.url ?? '', '?')
+  const format = answersJson(endpoint) ? formatBesidesJson(raw.headers.accept) : undefined
+  if (format !== undefined) throw formatNotServed(format)
   const bag = await readBag(endpoint, raw, path, query)
   const checked = route.check(bag)
   const page =
@@ -63,6 +66,12 @@ export async function call(route: Route, gate: Gatekeeper, incoming: Incoming): 
   if (typeof answer.body !== 'string') return answer
   passed.loaded.remember?.(answer)
   return unlessKnown(answer, facts)
+}
+
+/** Texts and files are of many types. */
+function answersJson({ answers }: Endpoint): boolean {
+  const type: unknown = answers === null ? undefined : Reflect.get(answers, 'type')
+  return type === 'object' || type === 'array'
 }
 
 async function handle(

@@ -1,5 +1,6 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import mime from 'mime'
 
 /** What every answer carries (conventions, 1.14). */
 export function commonHeaders(requestId: string, startedAt: number): Record<string, string> {
@@ -29,6 +30,17 @@ export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   const plain = (tag: string): string => tag.trim().replace(/^W\//, '')
   return header.trim() === '*' || header.split(',').some((tag) => plain(tag) === plain(etag))
+}
+
+const json = /^(?:\*|\*\/\*|application\/\*|application\/(?:[^/]+\+)?json)$/
+
+/** The format that a caller wants, of those whose `Accept` leaves no room for JSON. */
+export function formatBesidesJson(accept: string | undefined): string | undefined {
+  if (accept === undefined) return undefined
+  const ranges = accept.split(',').map((range) => range.split(';', 1)[0]!.trim().toLowerCase())
+  const [first] = ranges.filter((range) => range.includes('/'))
+  if (first === undefined || ranges.some((range) => json.test(range))) return undefined
+  return mime.getExtension(first) ?? first.slice(0, 100)
 }
 
 const exposed = [

@@ -36,13 +36,27 @@ export function parseJsonValue(text: string): unknown {
   measure(text)
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = longNumber.test(text) ? JSON.parse(text, exact as Reviver) : JSON.parse(text)
   } catch {
     throw badJson()
   }
   // Only an escape can bring in a NUL or half a character, or spell a key in another way.
   if (text.includes('\\u') || text.includes('__proto__') || !text.isWellFormed()) cleanse(value)
   return value
+}
+
+/** A number that may be more than a double holds, or its like in a text. */
+const longNumber = /\d{16}|\d[eE][+-]?\d{3}/
+
+/** With its third parameter, which tells the text of a number, left out. */
+type Reviver = (key: string, value: unknown) => unknown
+
+/** What a double would change stays the text that was sent: where text is wanted it is whole, and no number is wrong. */
+function exact(_key: string, value: unknown, { source }: { source?: string }): unknown {
+  if (typeof value !== 'number' || source === undefined) return value
+  const digits = source.replace(/e.*$/i, '').replaceAll(/\D|^-?0\.?0*/g, '').length
+  const isExact = Number.isFinite(value) && (digits <= 15 || String(value) === source)
+  return isExact || Number.isSafeInteger(value) ? value : source
 }
 
 const quote = 0x22

@@ -1,11 +1,13 @@
+import { Readable } from 'node:stream'
 import Fastify, {
   LogController,
   type FastifyBaseLogger,
+  type FastifyError,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { ApiError } from '../errors/index.ts'
+import { ApiError, invalidParameters, unsupportedContentType } from '../errors/index.ts'
 import { chainOfHeader, inChain } from '../lib/chain.ts'
 import { requestContext, runInContext, type Logger, type RequestContext } from '../log/index.ts'
 import { call, type Gatekeeper } from './call.ts'
@@ -55,6 +57,14 @@ export function createServer({
     requestTimeout: 0,
     exposeHeadRoutes: true,
     return503OnClosing: false,
+    // Before there is a route or a context.
+    frameworkErrors: (error, request, reply) => {
+      const context = { id: requestId(request.raw), startedAt: performance.now() }
+      void reply.headers(commonHeaders(context.id, context.startedAt))
+      const { origin } = request.headers
+      if (origin !== undefined) void reply.headers(corsHeaders(origin, externalUrl()))
+      void sendError(error, request, reply, log)
+    },
   })
   routeUpgrades(server)
   // Bodies are read by `bag.ts`, or by the handlers of endpoints that stream.
@@ -190,7 +200,16 @@ export function requestFacts(request: FastifyRequest, reply: FastifyReply): Requ
 }
 
 export function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
-  return reply.code(status).headers(headers).serializer(asItIs).send(body)
+  return reply
+    .code(status)
+    .headers(headers)
+    .serializer(asItIs)
+    .send(body ?? nothingFor(reply))
+}
+
+/** Where HEAD is answered without making the body, Fastify would say that the body of GET has no bytes. */
+function nothingFor({ request }: FastifyReply): Readable | undefined {
+  return request.method === 'HEAD' ? Readable.from([]) : undefined
 }
 
 /** A text whose type is said: with a serializer Fastify leaves the type as it is, else it adds a charset. */
@@ -210,17 +229,22 @@ function sendNotFound(request: FastifyRequest, reply: FastifyReply): FastifyRepl
   return sendJson(reply, 404, { error: '404 Not Found' })
 }
 
+/** Fastify's own refusals in the API's words: a malformed address or header. */
+function refusalOf(
+  { code, message, statusCode }: Partial<FastifyError>,
+  { headers }: FastifyRequest,
+): ApiError | undefined {
+  if (code === 'FST_ERR_BAD_URL') return invalidParameters(['path is invalid'])
+  if (statusCode === 415) return unsupportedContentType(headers['content-type'] ?? '')
+  if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return undefined
+  return new ApiError(statusCode, { error: `${statusCode} ${message}` })
+}
+
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): FastifyReply {
   // What is left of a refused body is not read: the connection ends with the answer.
   if (!request.raw.complete && request.method !== 'GET') reply.header('connection', 'close')
-  if (error instanceof ApiError) {
-    return sendJson(reply.headers(error.headers), error.status, error.body)
-  }
-  // Fastify's own refusals: a malformed address or header.
-  const status = (error as { statusCode?: number }).statusCode
-  if (status !== undefined && status >= 400 && status < 500) {
-    return sendJson(reply, status, { error: `${status} ${(error as Error).message}` })
-  }
+  const refusal = error instanceof ApiError ? error : refusalOf(error as FastifyError, request)
+  if (refusal !== undefined) return sendJson(reply.headers(refusal.headers), refusal.status, refusal.body)
   const id = request.context?.id
   log.error(
     { err: error, request_id: id, method: request.method, url: request.url.split('?', 1)[0] },

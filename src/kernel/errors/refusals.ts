@@ -88,6 +88,11 @@ export function notAcceptable(message = '406 Not Acceptable'): ApiError {
   return new ApiError(406, { message })
 }
 
+/** `format` as clients name it: `xml`. */
+export function formatNotServed(format: string): ApiError {
+  return new ApiError(406, { error: `The requested format '${format}' is not supported.` })
+}
+
 export function conflict(message = '409 Conflict'): ApiError {
   return new ApiError(409, { message })
 }
@@ -124,10 +129,13 @@ export function notApplicable(message: string, code: 'conflict' | 'empty', dryRu
 }
 
 /** A limit on one action; `period`, in seconds, tells when to come again. */
-export function tooManyRequests(period?: number): ApiError {
+export function tooManyRequests(
+  period?: number,
+  error = 'This endpoint has been requested too many times. Try again later.',
+): ApiError {
   return new ApiError(
     429,
-    { message: { error: 'This endpoint has been requested too many times. Try again later.' } },
+    { message: { error } },
     period === undefined ? {} : { 'retry-after': String(period) },
   )
 }

@@ -62,9 +62,11 @@ export function commitEndpoints(services: RepositoryServices): Endpoint[] {
         const rev = revOf(params.ref_name)
         if (rev === undefined) throw invalidParameters(['ref_name is invalid'])
         // Unlike other lists this one has no page 0.
-        if ((params as unknown as { page: number }).page < 1) {
-          throw invalidParameters(['page does not have a valid value'])
-        }
+        const asked = params as unknown as { page: number; per_page: number }
+        const faults = (['page', 'per_page'] as const)
+          .filter((name) => asked[name] < 1)
+          .map((name) => `${name} does not have a valid value`)
+        if (faults.length > 0) throw invalidParameters(faults)
         const repository = await readable(places, project)
         const nothing = page.offset > deepest || (params.until ?? epoch) < epoch
         if (repository === undefined || nothing) return new Page([])

@@ -54,6 +54,7 @@ export function activityEndpoints({ db }: UserServices): Endpoint[] {
       description: 'For the user himself and for administrators.',
       on: instance,
       may: 'read_instance',
+      scopes: ['read_user'],
       params: Fields({ id: Id() }),
       answers: Fields({
         groups_count: Int(),

@@ -136,6 +136,7 @@ export function readingEndpoints(services: UserServices): Endpoint[] {
       summary: 'List the direct memberships of a user',
       on: instance,
       may: 'admin_users',
+      scopes: ['read_user'],
       paged: true,
       params: Fields({ id: Id(), type: Optional(OneOf('Project', 'Namespace')) }),
       answers: ListOf(Membership),

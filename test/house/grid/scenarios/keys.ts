@@ -79,7 +79,7 @@ export const keyScenarios: Scenarios = {
   'GET /users/:id/project_deploy_keys': {
     'the caller': {
       forEach: true,
-      prepare: (_stage, { userId }) => ({ path: { id: userId === 0 ? 1 : userId } }),
+      prepare: (_stage, { userId }) => ({ path: { id: userId === 0 ? 'root' : userId } }),
     },
   },
   'GET /projects/:id/deploy_keys': { '': plain },
