@@ -136,6 +136,7 @@ import * as trackerApp from './0312-tracker-app.ts'
 import * as searchIndex from './0300-search-index.ts'
 import * as verdictsOnSpam from './0330-verdicts-on-spam.ts'
 import * as runnerReleases from './0340-runner-releases.ts'
+import * as pushedProjects from './0341-pushed-projects.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -273,4 +274,5 @@ export const migrations: MigrationList = {
   '0300-search-index': searchIndex,
   '0330-verdicts-on-spam': verdictsOnSpam,
   '0340-runner-releases': runnerReleases,
+  '0341-pushed-projects': pushedProjects,
 }

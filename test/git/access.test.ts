@@ -167,8 +167,10 @@ describe('who may', () => {
         text: expect.stringMatching(denied) as string,
       })
       const as = basic(stranger.username, stranger.token)
-      expect(await verdict(closed, service, as)).toEqual({ status: 404, text: missing })
-      expect(await verdict(nothing, service, as)).toEqual({ status: 404, text: missing })
+      // Of a namespace that nobody may know of, pushing tells no more than that.
+      const text = service === pushing ? 'The namespace you were looking for could not be found.' : missing
+      expect(await verdict(closed, service, as)).toEqual({ status: 404, text })
+      expect(await verdict(nothing, service, as)).toEqual({ status: 404, text })
     }
   })
 

@@ -18,6 +18,7 @@ import type { Logger } from '../../kernel/log/index.ts'
 import type { Service } from '../../git/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { findWanted, openTarget, type EnterFor, type Found } from './find-target.ts'
+import { wantedByPush } from './push-to-create.ts'
 import { GitRefusal } from './refusal.ts'
 import { projectMissing, type Target, type TargetServices } from './target.ts'
 
@@ -47,25 +48,30 @@ const scopes = {
   'git-receive-pack': ['api', 'write_repository'],
 } as const
 
-/** Who asks, for what, and whether that is allowed: one statement for code. Throws the refusal in git's words. */
+/**
+ * Who asks, for what, and whether that is allowed: one statement for code. `creates`: where nothing is, a project is
+ * made for whoever may. Throws the refusal in git's words.
+ */
 export async function admit(
   services: AdmissionServices,
   login: Login | 'unreadable' | undefined,
-  { fullPath, address }: { readonly fullPath: string; readonly address: string },
+  asked: { readonly fullPath: string; readonly address: string; readonly creates?: boolean },
   service: Service,
 ): Promise<Admitted> {
+  const { fullPath, address, creates = false } = asked
   if (services.settings.values.enabled_git_access_protocol === 'ssh') {
     throw new GitRefusal(403, 'Git access over HTTP is not allowed')
   }
   if (login === 'unreadable') throw denied(services)
-  const entrance = await findWanted(services, fullPath, enterWith(services, login))
+  const find = (): Promise<Found> => findWanted(services, fullPath, enterWith(services, login))
+  const entrance = await find()
   const actor = checkActor(services, entrance, service)
-  const { wanted } = entrance
   if (actor.user === null && actor.deployToken === undefined) {
     // Asking for credentials tells nothing about what there is.
-    const open = wanted?.mayDownload(actor).allowed === true
+    const open = entrance.wanted?.mayDownload(actor).allowed === true
     if (!open || service === 'git-receive-pack') throw denied(services)
   }
+  const wanted = creates ? await wantedByPush(services, actor, asked, entrance.wanted, find) : entrance.wanted
   if (wanted === undefined) throw new GitRefusal(404, projectMissing)
   const house = { values: services.settings.values, plan: services.plan }
   if (wanted.subject !== undefined && !isShownTo(wanted.subject, actor, address, house)) {

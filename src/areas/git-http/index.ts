@@ -17,9 +17,11 @@ export { admitDeployKey, type KnownDeployKey } from './deploy-key.ts'
 export { readLogin } from './login.ts'
 export { GitRefusal } from './refusal.ts'
 export { shutOut, type Neighbour } from './routes.ts'
-export { findWanted, lookupOf, openTarget } from './find-target.ts'
+export { findWanted, lookupOf, openTarget, type Found } from './find-target.ts'
 export { codeOf, codeTarget, projectMissing, type Target, type TargetServices } from './target.ts'
-export { messagePrefix, movedNotice } from './transfer.ts'
+export { notices } from './notices.ts'
+export { checkWritable, wantedByPush } from './push-to-create.ts'
+export { messagePrefix } from './transfer.ts'
 
 /** Git over HTTP, under the addresses of projects, wikis and snippets: `/group/project.git`, `/snippets/7.git`. */
 export function gitHttp(services: {

@@ -75,7 +75,9 @@ async function answer(
   const login = request.headers.authorization
   // Whoever shows who he is is counted as that, once he is known.
   if (login === undefined && isThrottled(throttles, { address: request.ip }, reply)) return reply
-  const admitted = await admit(services, readLogin(login), { fullPath, address: request.ip }, service)
+  const creates = call === 'info/refs' && service === 'git-receive-pack'
+  const asked = { fullPath, address: request.ip, creates }
+  const admitted = await admit(services, readLogin(login), asked, service)
   const { user } = admitted.actor
   if (user !== null && isThrottled(throttles, { user: user.id }, reply)) return reply
   const context = requestContext()

@@ -12,8 +12,10 @@ import {
 } from '../../git/index.ts'
 import { requestFacts } from '../../kernel/endpoint/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
+import { cloneRoot } from '../projects/index.ts'
 import type { AdmissionServices, Admitted } from './admission.ts'
 import { drain, readBody } from './body.ts'
+import { notices } from './notices.ts'
 import { GitRefusal } from './refusal.ts'
 import type { Target } from './target.ts'
 
@@ -59,12 +61,13 @@ export async function fetch(
 /** Takes a push in. What is refused the client is told within the answer, whose status is 200 all the same. */
 export async function push(
   services: GitServices,
-  { actor, target, moved }: Admitted,
+  admitted: Admitted,
   askedPath: string,
   request: FastifyRequest,
   reply: FastifyReply,
   headers: Headers,
 ): Promise<void> {
+  const { actor, target } = admitted
   const { log, settings, externalUrl } = services
   const megabytes = settings.values.receive_max_input_size ?? 0
   await target.open()
@@ -76,10 +79,11 @@ export async function push(
         signal,
         messagePrefix,
         ...(megabytes > 0 && { maxPackSize: megabytes * 1024 * 1024 }),
-        ...(moved && {
-          afterwards: async () =>
-            movedNotice(askedPath, target.fullPath, `${externalUrl()}/${target.fullPath}.git`),
-        }),
+        afterwards: () =>
+          notices(services, admitted, {
+            asked: askedPath,
+            remote: `${cloneRoot(settings.values, externalUrl())}/${target.fullPath}.git`,
+          }),
       })
       if (problem !== undefined) log.info({ ...target.label, problem }, 'a push failed')
     } catch (error) {
@@ -88,19 +92,6 @@ export async function push(
       log.error({ err: error, ...target.label }, 'a push could not be taken in')
     }
   })
-}
-
-/** What a pusher is told who used the old path. `address`: the new one, for git. */
-export function movedNotice(from: string, to: string, address: string): string[] {
-  return [
-    '',
-    `Project '${from}' was moved to '${to}'.`,
-    '',
-    'Please update your Git remote:',
-    '',
-    `  git remote set-url origin ${address}`,
-    '',
-  ]
 }
 
 /** Milliseconds of silence on both sides after which a connection is given up; git says something every 5 seconds. */

@@ -10,11 +10,14 @@ import {
 } from '../../access/index.ts'
 import {
   admitDeployKey,
+  checkWritable,
   codeTarget,
   findWanted,
   GitRefusal,
   openTarget,
   projectMissing,
+  wantedByPush,
+  type Found,
   type Target,
 } from '../git-http/index.ts'
 import type { GitCommand } from './command.ts'
@@ -29,21 +32,22 @@ export interface Admitted {
   readonly moved: boolean
 }
 
-/** Whether this key may do this to that repository; throws the refusal in git's words. */
+/**
+ * Whether this key may do this to that repository. `creates`: where nothing is, a project is made for whoever may. Throws
+ * the refusal in git's words.
+ */
 export async function admit(
   services: SshServices,
   key: store.KnownKey,
-  command: GitCommand,
+  command: GitCommand & { readonly creates?: boolean },
   address: string,
 ): Promise<Admitted> {
-  const { service, fullPath } = command
+  const { service, fullPath, creates = false } = command
   checkKey(services, key)
   checkRate(services, key, command)
   await requireSecondFactor(services, key)
-  if (services.settings.values.maintenance_mode && service === 'git-receive-pack') {
-    throw new GitRefusal(403, services.settings.values.maintenance_mode_message ?? underMaintenance)
-  }
-  const of = { service, fullPath, address }
+  if (service === 'git-receive-pack') checkWritable(services)
+  const of = { service, fullPath, address, creates }
   return key.user_id === null ? ofDeployKey(services, key, of) : ofUser(services, key.user_id, of)
 }
 
@@ -69,8 +73,6 @@ function checkKey(services: SshServices, key: store.KnownKey): void {
   }
 }
 
-const underMaintenance = 'Guildhall is undergoing maintenance'
-
 /** As many operations of a kind a minute as the instance lets one key make on one repository. */
 function checkRate(
   { settings, counts }: SshServices,
@@ -90,16 +92,20 @@ interface Asked {
   readonly service: GitCommand['service']
   readonly fullPath: string
   readonly address: string
+  readonly creates: boolean
 }
 
 async function ofUser(services: SshServices, userId: number, asked: Asked): Promise<Admitted> {
-  const { actor, wanted, redirect } = await findWanted(services, asked.fullPath, (kind, path) =>
-    enterById(services.db, kind, userId, { id: path, secretDigest: undefined }),
-  )
+  const find = (): Promise<Found> =>
+    findWanted(services, asked.fullPath, (kind, path) =>
+      enterById(services.db, kind, userId, { id: path, secretDigest: undefined }),
+    )
+  const { actor, redirect, ...found } = await find()
   if (actor?.user == null) throw new GitRefusal(404, projectMissing)
   const house = { values: services.settings.values, externalUrl: services.externalUrl() }
   const problem = entryProblem(actor.user, house)
   if (problem !== undefined) throw new GitRefusal(403, problem)
+  const wanted = asked.creates ? await wantedByPush(services, actor, asked, found.wanted, find) : found.wanted
   if (wanted === undefined) throw new GitRefusal(404, projectMissing)
   if (wanted.subject !== undefined) checkAddress(services, wanted.subject, actor, asked)
   return { actor, target: await openTarget(actor, wanted, asked.service), moved: redirect }

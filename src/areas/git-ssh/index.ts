@@ -13,6 +13,8 @@ export interface SshServices extends TargetServices {
   readonly counts: SharedCounts
   readonly cipher: Cipher
   readonly externalUrl: () => string
+  /** Where a repository is cloned from over SSH. */
+  readonly sshAddress: (fullPath: string) => string
   readonly plan: Plan
   readonly noteDownload: AdmissionServices['noteDownload']
 }

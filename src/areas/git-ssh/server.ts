@@ -189,7 +189,8 @@ export class SshServer implements AsyncDisposable {
         const admitted = await admit(this.#services, key, { service, fullPath: command.fullPath }, address)
         channel.write(lfsLogin(this.#services, key, command, admitted))
       } else {
-        const admitted = await admit(this.#services, key, command, address)
+        const creates = command.service === 'git-receive-pack'
+        const admitted = await admit(this.#services, key, { ...command, creates }, address)
         await transfer(this.#services, command, admitted, channel, {
           version: parseProtocol(protocol),
           signal,

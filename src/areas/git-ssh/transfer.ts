@@ -7,7 +7,7 @@ import {
   uploadPack,
   type ProtocolVersion,
 } from '../../git/index.ts'
-import { GitRefusal, messagePrefix, movedNotice, shutOut } from '../git-http/index.ts'
+import { GitRefusal, messagePrefix, notices, shutOut } from '../git-http/index.ts'
 import type { Admitted } from './admission.ts'
 import type { GitCommand } from './command.ts'
 import type { SshServices } from './index.ts'
@@ -20,8 +20,8 @@ export async function transfer(
   channel: Duplex,
   { version, signal }: { version: ProtocolVersion; signal: AbortSignal },
 ): Promise<void> {
-  const { log, settings, externalUrl } = services
-  const { actor, target, moved } = admitted
+  const { log, settings, sshAddress } = services
+  const { actor, target } = admitted
   const repository = await target.open()
   if (service === 'git-upload-pack') {
     await noteDownload(services, admitted)
@@ -41,10 +41,7 @@ export async function transfer(
       signal,
       messagePrefix,
       ...(megabytes > 0 && { maxPackSize: megabytes * 1024 * 1024 }),
-      ...(moved && {
-        afterwards: async () =>
-          movedNotice(fullPath, target.fullPath, `${externalUrl()}/${target.fullPath}.git`),
-      }),
+      afterwards: () => notices(services, admitted, { asked: fullPath, remote: sshAddress(target.fullPath) }),
     })
     if (problem !== undefined) log.info({ ...target.label, problem }, 'a push failed')
   } catch (error) {

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { actorRow, projectVisible, Role, type Actor } from '../../access/index.ts'
-import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { sealedTokenOf } from '../registration-tokens/index.ts'
 import { projectMark } from './deletion-mark.ts'
@@ -50,13 +50,19 @@ export interface Home {
   readonly projects: number
 }
 
-/** The namespace with this id, or the personal one of this user. */
+/** The namespace with this id or full path, or the personal one of this user. Old paths lead nowhere here. */
 export async function findHome(
   db: Reader,
-  by: { namespaceId: number } | { userId: number },
+  by: { namespaceId: number } | { userId: number } | { fullPath: string },
 ): Promise<Home | undefined> {
   const condition =
-    'namespaceId' in by ? sql`n.id = ${by.namespaceId}` : sql`n.kind = 'user' and n.owner_id = ${by.userId}`
+    'namespaceId' in by
+      ? sql`n.id = ${by.namespaceId}`
+      : 'userId' in by
+        ? sql`n.kind = 'user' and n.owner_id = ${by.userId}`
+        : sql`n.id = (
+            select r.namespace_id from routes r
+            where r.path_key = ${by.fullPath.toLowerCase()} and not r.redirect)`
   const found = await sql<Home>`
     select n.id, n.kind, n.owner_id, n.full_path, n.visibility, n.settings, n.traversal_ids[1] as root, u.projects_limit,
       case when n.kind = 'user' then (select count(*) from projects p where p.namespace_id = n.id) else 0 end as projects
@@ -112,6 +118,18 @@ export async function insert(tx: Tx, project: NewProject): Promise<number> {
     .execute(tx)
     .catch(onConstraint('projects_name', nameTaken))
   return made[0]!.id
+}
+
+/** Notes that a push of this user has made the project. */
+export async function notePushed(tx: Tx, projectId: number, userId: number): Promise<void> {
+  await sql`insert into pushed_projects (project_id, user_id) values (${projectId}, ${userId})`.execute(tx)
+}
+
+/** Takes that note away; whose push it was, if any. */
+export async function takePushed(db: Writer, projectId: number): Promise<number | undefined> {
+  const { rows: taken } = await sql<{ user_id: number }>`
+    delete from pushed_projects where project_id = ${projectId} returning user_id`.execute(db)
+  return taken[0]?.user_id
 }
 
 /** What an update of a project starts from; the row is locked until the transaction ends. */

@@ -1629,6 +1629,11 @@ export interface PullMirrors {
   user_id: number | null;
 }
 
+export interface PushedProjects {
+  project_id: number;
+  user_id: number;
+}
+
 export interface PushMirrors {
   address: string;
   asked_at: Timestamp | null;
@@ -2505,6 +2510,7 @@ export interface DB {
   pull_mirrors: PullMirrors;
   push_mirrors: PushMirrors;
   push_rules: PushRules;
+  pushed_projects: PushedProjects;
   ref_updates: RefUpdates;
   relation_export_batches: RelationExportBatches;
   relation_exports: RelationExports;
