@@ -35,7 +35,7 @@ import { pageOptions } from './pages.ts'
 import { mountThrottles } from './throttled.ts'
 import { openApiEndpoint } from './openapi.ts'
 import { secretKey } from './secret-key.ts'
-import { seed } from './seed.ts'
+import { firstToken, seed } from './seed.ts'
 import type { Services } from './services.ts'
 
 export interface Service extends AsyncDisposable {
@@ -43,7 +43,7 @@ export interface Service extends AsyncDisposable {
   readonly address: string
   /** Where people reach it. */
   readonly externalUrl: string
-  /** The token made for `root` at the very first start; shown once. */
+  /** The token made for `root` at the first start that succeeded; shown once. */
   readonly newRootToken: string | undefined
   /** Of git over SSH, where it listens. */
   readonly sshPort: number | undefined
@@ -155,7 +155,7 @@ export async function startService(
     places,
     door,
   }
-  const newRootToken = await seed(services, config.rootToken)
+  await seed(services, config.rootToken)
   const built = areas(services)
   await notifications.start()
   stack.use(notifications)
@@ -223,6 +223,7 @@ export async function startService(
     )
   }
 
+  const newRootToken = config.rootToken === undefined ? await firstToken(services) : undefined
   stack.defer(() => stopping.abort())
   const opened = stack.move()
   return {

@@ -53,6 +53,7 @@ function welcome({ externalUrl, newRootToken }: Service, rootToken: string | und
     `  curl -H "PRIVATE-TOKEN: ${token}" -d name=hello -d initialize_with_readme=true ${api}/projects`,
     `  git clone http://root:${token}@${new URL(externalUrl).host}/root/hello.git`,
     '',
+    ...(token === '<your token>' ? ['No token at hand? npx guildhall token create --user root', ''] : []),
     `All endpoints: ${externalUrl}/-/api`,
     '',
   ]

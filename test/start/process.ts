@@ -89,3 +89,16 @@ export async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve))
   return port
 }
+
+/** A port that something else listens on. */
+export async function occupied(): Promise<AsyncDisposable & { readonly port: number }> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

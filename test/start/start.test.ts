@@ -1,10 +1,9 @@
 // @module-tag long
 import { chmod, mkdir, readFile, symlink } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Client } from '../world/client.ts'
-import { freePort, Program, temporaryFolder } from './process.ts'
+import { freePort, occupied, Program, temporaryFolder } from './process.ts'
 
 const token = 'token-of-the-start-tests'
 const isRoot = process.getuid?.() === 0
@@ -92,6 +91,34 @@ describe('serve', () => {
   })
 })
 
+test(
+  'root’s token is shown at the first start that succeeds, and later ones say how to get another',
+  { timeout: 300_000 },
+  async () => {
+    await using folder = await temporaryFolder()
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const environment = { PORT: String(port), DATA_DIR: folder.path, ROLES: 'web', LOG_LEVEL: 'error' }
+    {
+      await using other = await occupied()
+      await using program = new Program(['serve'], { ...environment, PORT: String(other.port) })
+      expect(await program.ended).toMatchObject({ code: 1 })
+    }
+    {
+      await using program = new Program(['serve'], environment)
+      await program.ready(url)
+      await expect.poll(() => shownToken(program.output), { timeout: 20_000 }).toMatch(/^glpat-.{20}$/)
+      const reply = await api(port, shownToken(program.output)).get('/user')
+      expect(reply.body).toMatchObject({ username: 'root' })
+    }
+    await using program = new Program(['serve'], environment)
+    await program.ready(url)
+    await expect.poll(() => program.output, { timeout: 20_000 }).toContain('All endpoints')
+    expect(shownToken(program.output)).toBeUndefined()
+    expect(program.output).toContain('npx guildhall token create --user root')
+  },
+)
+
 describe('trouble is one clear line and exit code 1', () => {
   async function fails(environment: NodeJS.ProcessEnv, args = ['serve']): Promise<string> {
     await using folder = await temporaryFolder()
@@ -109,14 +136,8 @@ describe('trouble is one clear line and exit code 1', () => {
   }
 
   test('port in use', async () => {
-    const server = createServer()
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as { port: number }
-    try {
-      expect(await fails({ PORT: String(port) })).toContain(`port ${port} is in use`)
-    } finally {
-      server.close()
-    }
+    await using other = await occupied()
+    expect(await fails({ PORT: String(other.port) })).toContain(`port ${other.port} is in use`)
   })
 
   test.each([

@@ -141,7 +141,7 @@ export const variables = {
   POSTGRES_BIN: optional(String, 'Folder with the programs of PostgreSQL for the embedded database.'),
   ROOT_TOKEN: optional(
     token,
-    'Personal access token of the administrator `root`, 20 characters or more. Unset: one is made at the first start and shown once.',
+    'Personal access token of the administrator `root`, 20 characters or more. Unset: one is made at the first start that succeeds, and shown once.',
   ),
   SECRET_KEY: optional(
     secretKey,
