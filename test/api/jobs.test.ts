@@ -198,6 +198,20 @@ describe('acting', () => {
     expect((await world.root.post(`${path}/erase`)).status).toBe(403)
   })
 
+  test('what was skipped has nothing to erase: it may run yet', async () => {
+    const ci = await projects.make({
+      stages: ['test', 'deploy'],
+      bad: { script: ['x'], stage: 'test' },
+      skipped: { script: ['x'], stage: 'deploy' },
+    })
+    const runner = await RawRunner.forProject(world, ci.project)
+    await ci.run(world.root)
+    await (await runner.take()).end('failed')
+    const [skipped] = (await world.root.get(`/projects/${ci.id}/jobs?scope=skipped`)).body as Json[]
+    const answer = await world.root.post(`/projects/${ci.id}/jobs/${skipped!['id'] as number}/erase`)
+    expect([answer.status, answer.body]).toEqual([403, { message: '403 Forbidden - Job is not erasable!' }])
+  })
+
   test('an unknown job', async () => {
     const ci = await projects.make(oneJob)
     for (const action of ['cancel', 'retry', 'play', 'erase', 'artifacts/keep']) {

@@ -393,6 +393,27 @@ describe('acting', () => {
     expect((await runner.take()).payload['job_info'].name).toBe('deploy')
   })
 
+  test('retry starts nothing that still waited for somebody, or for its time', async () => {
+    const ci = await projects.make({
+      stages: ['build', 'deploy'],
+      build: { script: ['x'], stage: 'build' },
+      played: { script: ['x'], stage: 'deploy', when: 'manual' },
+      waiting: { script: ['x'], stage: 'deploy', when: 'manual' },
+      later: { script: ['x'], stage: 'deploy', when: 'delayed', start_in: '1 hour' },
+    })
+    const runner = await RawRunner.forProject(world, ci.project)
+    const pipeline = await ci.run(world.root)
+    const path = `/projects/${ci.id}/pipelines/${pipeline['id']}`
+    const jobs = async () => (await world.root.get(`${path}/jobs`)).body as Json[]
+    await (await runner.take()).end('success')
+    const played = (await jobs()).find(({ name }) => name === 'played')!
+    expectStatus(await world.root.post(`/projects/${ci.id}/jobs/${played['id'] as number}/play`), 200)
+    expectStatus(await world.root.post(`${path}/cancel`), 200)
+    expectStatus(await world.root.post(`${path}/retry`), 201)
+    const statuses = Object.fromEntries((await jobs()).map(({ name, status }) => [name, status]))
+    expect(statuses).toMatchObject({ played: 'pending', waiting: 'manual', later: 'scheduled' })
+  })
+
   test('names', async () => {
     const ci = await projects.make(oneJob)
     const pipeline = await ci.run(world.root)

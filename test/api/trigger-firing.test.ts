@@ -399,6 +399,11 @@ describe('firing is refused', () => {
 })
 
 describe('with the token of a job', () => {
+  async function letIn(project: CiProject, { id }: CiProject): Promise<void> {
+    const path = `/projects/${project.id}/job_token_scope/allowlist`
+    expectStatus(await world.root.post(path, { target_project_id: id }), 201)
+  }
+
   /** A running job of somebody's pipeline. */
   async function running(by: Person, ci: CiProject): Promise<RawJob> {
     const runner = await RawRunner.forProject(world, ci.project)
@@ -420,15 +425,16 @@ describe('with the token of a job', () => {
     ])
   })
 
-  test('one of another project is linked to the job, where that project is not private', async () => {
+  test('one of another project, which lets the job in, is linked to the job', async () => {
     const upstream = await triggers.place()
     const downstream = await triggers.place(
       {
         test: { script: ['x'], rules: [{ if: '$CI_UPSTREAM_PIPELINE_ID' }] },
         triggered: { script: ['x'], rules: [{ if: '$CI_PIPELINE_TRIGGERED' }] },
       },
-      { visibility: 'internal' },
+      { visibility: 'private' },
     )
+    await letIn(downstream.ci, upstream.ci)
     const { maintainer } = upstream
     const fields = { user_id: maintainer.id, access_level: 40 }
     expectStatus(await world.root.post(`/projects/${downstream.ci.id}/members`, fields), 201)
@@ -454,15 +460,28 @@ describe('with the token of a job', () => {
     ])
   })
 
-  test('a private project of others is not to be found, nor one that the user may do nothing in', async () => {
+  test('one that does not let the job in is not to be found where it is private, and refuses else', async () => {
     const { ci, maintainer } = await triggers.place()
     const [shut, open] = [await triggers.place(), await triggers.place(oneJob, { visibility: 'public' })]
-    const fields = { user_id: maintainer.id, access_level: 40 }
-    expectStatus(await world.root.post(`/projects/${shut.ci.id}/members`, fields), 201)
+    for (const { ci: other } of [shut, open]) {
+      const fields = { user_id: maintainer.id, access_level: 40 }
+      expectStatus(await world.root.post(`/projects/${other.id}/members`, fields), 201)
+    }
     const job = await running(maintainer, ci)
     const body = { token: job.token, ref: 'main' }
     expect(answer(await triggers.fire(shut.ci, body))).toEqual([404, { message: '404 Not Found' }])
-    expect(answer(await triggers.fire(open.ci, body))).toEqual([
+    expect(answer(await triggers.fire(open.ci, body))).toEqual([403, { message: '403 Forbidden' }])
+    const path = `/projects/${open.ci.id}/job_token_scope`
+    expectStatus(await world.root.patch(path, { enabled: false }), 204)
+    expectStatus(await triggers.fire(open.ci, body), 201)
+  })
+
+  test('the job does no more than its user may', async () => {
+    const { ci, maintainer } = await triggers.place()
+    const other = await triggers.place(oneJob, { visibility: 'public' })
+    await letIn(other.ci, ci)
+    const job = await running(maintainer, ci)
+    expect(answer(await triggers.fire(other.ci, { token: job.token, ref: 'main' }))).toEqual([
       400,
       { message: { base: ['Insufficient permissions to create a new pipeline'] } },
     ])

@@ -152,6 +152,7 @@ export type ProjectAbility =
   | 'read_project'
   | 'read_project_statistics'
   | 'reach_project'
+  | 'admit_job'
   | 'read_project_member'
   | 'read_code'
   | 'push_code'
@@ -296,6 +297,7 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_project_statistics: { allow: [member(Role.reporter)] },
   /** Where a token leads besides what its user sees. */
   reach_project: { allow: [everybody], never: [foreignJob] },
+  admit_job: { allow: [everybody], never: [otherJob] },
   read_project_member: { allow: [signedIn] },
   read_code: { allow: codeReaders, never: [off('repository')] },
   push_code: { allow: developer, never: [archived, off('repository')] },

@@ -6,7 +6,7 @@ export const artifactFormats = ['zip', 'gzip', 'raw'] as const
 export type ArtifactFormat = (typeof artifactFormats)[number]
 
 const archiveFormats: Readonly<Record<string, readonly ArtifactFormat[]>> = {
-  archive: ['zip', 'gzip'],
+  archive: ['zip'],
   metadata: ['gzip'],
   trace: ['raw'],
 }

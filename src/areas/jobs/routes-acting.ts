@@ -155,13 +155,15 @@ export function actingEndpoints(
       summary: "Remove a job's log and artifacts",
       may: 'update_pipeline',
       params,
-      refuses: { 403: 'The job has not ended, was erased, or is of somebody else' },
+      refuses: { 403: 'The job has not run and ended, was erased, or is of somebody else' },
       read: ({ params }) => store.one(params.job_id),
       async handle({ actor, project, rows }) {
         const row = rows[0]!
         if (row.user_id !== actor.user!.id && !may(actor, 'erase_any_job', project)) throw forbidden()
         const ended = isCompleted(row.status as Status) && !isArchived(row.pipeline, settings.values)
-        if (!ended || row.erased_at !== null) throw forbidden('Job is not erasable!')
+        // What never ran has nothing to erase, and may run yet.
+        if (!ended || row.started_at === null || row.erased_at !== null)
+          throw forbidden('Job is not erasable!')
         await db.transaction(async (tx) => {
           const digests = await store.eraseJob(tx, row.id)
           await removeFilesLater(tx, { digests, jobs: [row.id] })

@@ -174,7 +174,10 @@ export async function endJob(
   return rows[0]
 }
 
-/** New jobs in place of these, which are marked retried; in order of the old ones. */
+/**
+ * New jobs in place of these, which are marked retried; in order of the old ones. What somebody has started once starts by
+ * itself; what still waited for somebody, or for its time, waits again.
+ */
 export async function cloneJobs(
   tx: Tx,
   ids: readonly number[],
@@ -189,7 +192,7 @@ export async function cloneJobs(
       definition, needs, start_in, interruptible, resource_group, tag_list, timeout, artifact_access, ref, tag,
       protected, user_id, attempt, manual_variables)
     select old.project_id, old.pipeline_id, old.kind, old.name, old.stage, old.stage_index, 'created',
-      case when old.run_when in ('manual', 'delayed') then 'on_success' else old.run_when end,
+      case when old.run_when in ('manual', 'delayed') and old.queued_at is not null then 'on_success' else old.run_when end,
       coalesce((old.definition ->> 'allowFailure')::boolean, false), old.definition, old.needs, old.start_in,
       old.interruptible, old.resource_group, old.tag_list, (old.definition ->> 'timeout')::integer,
       old.artifact_access, old.ref, old.tag, old.protected, coalesce(${userId}, old.user_id), old.attempt + 1,

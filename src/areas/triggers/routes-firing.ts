@@ -54,7 +54,7 @@ export function firingEndpoints(services: TriggerServices): Endpoint[] {
       async handle({ params, rows, request, sent }) {
         refuseLoop(request)
         const variables = variablesOf(params.variables ?? {})
-        const starter = await starterOf(db, rows[0])
+        const starter = await starterOf(db, rows[0], digestToken(params.token))
         const made = await creator.createOnRef({
           ...starter,
           ref: params.ref,

@@ -1,6 +1,7 @@
 import {
   accountProblem,
-  enterAs,
+  enter,
+  enterById,
   isVisible,
   may,
   project as projectKind,
@@ -8,7 +9,7 @@ import {
   type ProjectSubject,
 } from '../../access/index.ts'
 import type { Statements } from '../../kernel/db/index.ts'
-import { notFound, refused } from '../../kernel/errors/index.ts'
+import { forbidden, notFound, refused } from '../../kernel/errors/index.ts'
 import type { Upstream } from '../pipelines/index.ts'
 import type { Found } from './store.ts'
 
@@ -23,30 +24,21 @@ export interface Starter {
 
 /**
  * What the token that was found stands for. There is one answer for all that is not there, is not the caller's, or
- * not seen by whoever would start the pipeline: nothing is to be learnt by trying tokens.
+ * not seen by whoever would start the pipeline: nothing is to be learnt by trying tokens. `digest`: of the token.
  */
-export async function starterOf(db: Statements, found: Found | undefined): Promise<Starter> {
+export async function starterOf(db: Statements, found: Found | undefined, digest: string): Promise<Starter> {
   if (found === undefined) throw notFound()
   const { trigger, job } = found
   if (trigger === null) requireRunning(job)
-  const userId = trigger === null ? job?.user_id : trigger.owner_id
-  const entered =
-    userId === null || userId === undefined
-      ? undefined
-      : await enterAs<ProjectSubject>(db, projectKind, userId, found.project_id)
-  if (
-    entered === undefined ||
-    entered.actor.user === null ||
-    accountProblem(entered.actor.user) !== undefined
-  ) {
+  const lookup = { id: String(found.project_id), secretDigest: undefined }
+  const { actor, subject: project } =
+    trigger === null
+      ? await enter<ProjectSubject>(db, projectKind, { kind: 'job', digest, sudo: undefined }, lookup)
+      : await enterById<ProjectSubject>(db, projectKind, trigger.owner_id ?? 0, lookup)
+  if (actor?.user == null || project === undefined || accountProblem(actor.user) !== undefined)
     throw notFound()
-  }
-  const actor =
-    trigger === null && job !== null
-      ? { ...entered.actor, job: { id: job.id, projectId: job.project_id, pipelineId: job.pipeline_id } }
-      : entered.actor
-  const project = entered.subject
   if (!isVisible(actor, project) || !may(actor, 'reach_project', project)) throw notFound()
+  if (!may(actor, 'admit_job', project)) throw forbidden()
   if (found.moved) throw refused(405, 'Non GET methods are not allowed for moved projects')
   return trigger === null
     ? { actor, project, source: 'pipeline', ...(job !== null && { upstream: upstreamOf(job) }) }
