@@ -290,8 +290,14 @@ describe('who may', () => {
       text: 'You are not allowed to upload code.',
     })
     expect((await verdict(closed, fetching, basic('somebody', job.token))).status).toBe(401)
+    const allowed = { ci_push_repository_for_job_token_allowed: true }
+    for (const project of [closed, other]) await world.root.put(`/projects/${project['id']}`, allowed)
+    expect((await verdict(closed, pushing, as)).status).toBe(200)
+    expect((await verdict(other, pushing, as)).status).toBe(403)
     const clone = await copies.clone(closed, { username: 'gitlab-ci-token', token: job.token })
     expect(await git(clone, 'log', '--oneline')).toContain('Add README.md')
+    await git(clone, 'push', '-q', 'origin', 'HEAD:refs/heads/by-a-job')
+    expect((await developer.get(`/projects/${closed['id']}/repository/branches/by-a-job`)).status).toBe(200)
     await job.end()
     expect((await verdict(closed, fetching, as)).status).toBe(401)
   })

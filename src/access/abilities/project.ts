@@ -119,6 +119,13 @@ function levelOf(setting: string): ProjectCondition {
 
 const anyJob: ProjectCondition = { label: 'a job', holds: (actor) => actor.job !== null }
 
+/** A job that pushes would be a way around what its user may do by hand, where the project does not want that. */
+const jobThatMayNotPush: ProjectCondition = {
+  label: 'a job, unless it is of this project and `ci_push_repository_for_job_token_allowed` is set',
+  holds: ({ job }, { id, settings }) =>
+    job !== null && (job.projectId !== id || settings['ci_push_repository_for_job_token_allowed'] !== true),
+}
+
 const otherJob: ProjectCondition = {
   label: 'a job of another project that is not let in',
   holds: (actor, subject) => actor.job !== null && actor.job.projectId !== subject.id && !subject.openToJob,
@@ -303,9 +310,9 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   push_code: { allow: developer, never: [archived, off('repository')] },
   /** To one branch at least: Developers, and whom a merge request from a fork lets in. Which branch the area looks at. */
   push_to_branch: { allow: codeReaders, never: [archived, off('repository')] },
-  /** Over git. A job that uploads would be a way around what its user may do by hand. */
+  /** Over git. */
   download_code: { allow: codeReaders, never: [off('repository'), foreignJob] },
-  upload_code: { allow: developer, never: [archived, off('repository'), anyJob] },
+  upload_code: { allow: developer, never: [archived, off('repository'), jobThatMayNotPush] },
   /** Take away what somebody else has locked. */
   force_lfs_unlock: { allow: maintainer, never: [archived, off('repository'), anyJob] },
   read_pipeline: { allow: pipelineReaders, never: [off('builds'), foreignJob] },
