@@ -74,7 +74,10 @@ function token(): Command {
     .requiredOption('--user <name>', 'whose token it is')
     .option('--name <text>', 'what it is for', 'made on the command line')
     .option('--scopes <list>', 'scopes, separated by commas', 'api')
-    .option('--expires-at <day>', 'last day, as YYYY-MM-DD (default: no end)')
+    .option(
+      '--expires-at <day>',
+      'when it ends, at 00:00 UTC, as YYYY-MM-DD (default: the last day that the instance allows)',
+    )
     .action(async (options: NewTokenOptions) => (await import('./token.ts')).makeToken(options))
   command
     .command('revoke')

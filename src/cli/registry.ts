@@ -10,7 +10,7 @@ export interface CollectOptions {
 
 /** Garbage collection of container images, which the service also does by itself every hour. */
 export function collectImages(options: CollectOptions): Promise<void> {
-  return withDatabase(async (db, config) => {
+  return withDatabase(async ({ db, config }) => {
     await using stack = new AsyncDisposableStack()
     const images = await openImages(config, () => 'http://localhost', stack)
     const grace = options.grace === undefined ? images.grace : readHours(options.grace)

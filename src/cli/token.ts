@@ -1,6 +1,6 @@
-import { createAccessToken, tokenScopes, type TokenScope } from '../areas/tokens/index.ts'
-import { defaults } from '../settings/index.ts'
-import { withDatabase } from './open.ts'
+import { issueToken, tokenScopes, type TokenScope } from '../areas/tokens/index.ts'
+import { isDayText } from '../kernel/endpoint/index.ts'
+import { withDatabase, withSettings } from './open.ts'
 import { Trouble } from './trouble.ts'
 import { findUser } from '../access/index.ts'
 
@@ -14,9 +14,7 @@ function readScopes(list: string): TokenScope[] {
 }
 
 function readDay(text: string): string {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(Date.parse(text))) {
-    throw new Trouble(`"${text}" is not a day as YYYY-MM-DD.`)
-  }
+  if (!isDayText(text)) throw new Trouble(`"${text}" is not a day as YYYY-MM-DD.`)
   return text
 }
 
@@ -27,28 +25,20 @@ export interface NewTokenOptions {
   expiresAt?: string
 }
 
-/** Makes a personal access token without the API, for instance when root's is lost. */
+/** Makes a personal access token without the API, by its rules, for instance when root's is lost. */
 export function makeToken(options: NewTokenOptions): Promise<void> {
   const scopes = readScopes(options.scopes)
-  const expiresAt = options.expiresAt === undefined ? null : readDay(options.expiresAt)
-  return withDatabase(async (db) => {
-    const user = await findUser(db.reader, options.user)
+  const expires_at = options.expiresAt === undefined ? undefined : readDay(options.expiresAt)
+  return withSettings(async (services) => {
+    const user = await findUser(services.db.reader, options.user)
     if (user === undefined) throw new Trouble(`there is no user ${options.user}.`)
-    const { secret } = await db.transaction((tx) =>
-      createAccessToken(tx, {
-        userId: user.id,
-        name: options.name,
-        scopes,
-        expiresAt,
-        prefix: defaults.personal_access_token_prefix ?? '',
-      }),
-    )
-    process.stdout.write(`${secret}\n`)
+    const { token } = await issueToken(services, user.id, { name: options.name, scopes, expires_at })
+    process.stdout.write(`${token}\n`)
   })
 }
 
 export function revokeToken(id: string): Promise<void> {
-  return withDatabase(async (db) => {
+  return withDatabase(async ({ db }) => {
     const result = await db.writer
       .updateTable('personal_access_tokens as t')
       .set({ revoked: true })

@@ -1,4 +1,5 @@
 import { GitError } from '../git/index.ts'
+import { ApiError, type ErrorBody } from '../kernel/errors/index.ts'
 
 /** Something the operator must mend: the message is one clear line, without a stack. */
 export class Trouble extends Error {}
@@ -44,6 +45,19 @@ export function explain(
     )
   }
   if (code === 'ENOSPC') return new Trouble(`the disk of ${facts.dataDirectory} is full.`)
+  if (error instanceof ApiError) return new Trouble(inWords(error.body))
   if (error instanceof AggregateError && error.errors.length > 0) return explain(error.errors[0], facts)
   return error
+}
+
+/** What the API answers with, as one sentence: `username admin is a reserved name; email is invalid.` */
+function inWords(body: ErrorBody): string {
+  const told = 'message' in body ? body.message : 'errors' in body ? body.errors : body.error
+  const faults =
+    typeof told === 'string'
+      ? [told]
+      : Array.isArray(told)
+        ? told
+        : Object.entries(told).flatMap(([field, texts]) => [texts].flat().map((text) => `${field} ${text}`))
+  return `${faults.map((fault) => fault.replace(/\.$/, '')).join('; ')}.`
 }

@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
-import { createUser } from '../areas/users/index.ts'
-import { ApiError } from '../kernel/errors/index.ts'
-import { defaults } from '../settings/index.ts'
-import { withDatabase } from './open.ts'
+import { admit, createUser, usualUser } from '../areas/users/index.ts'
+import { withDatabase, withSettings } from './open.ts'
 import { Trouble } from './trouble.ts'
 
 export interface NewUserOptions {
@@ -14,7 +12,7 @@ export interface NewUserOptions {
 
 /** Prints all users. */
 export function listUsers(): Promise<void> {
-  return withDatabase(async (db) => {
+  return withDatabase(async ({ db }) => {
     const users = await db.slow
       .selectFrom('users as u')
       .select(['u.id', 'u.username', 'u.email', 'u.state', 'u.admin'])
@@ -27,30 +25,30 @@ export function listUsers(): Promise<void> {
   })
 }
 
-/** Makes a user without the API. */
+/** Makes a user without the API, by its rules. */
 export function makeUser(options: NewUserOptions): Promise<void> {
-  return withDatabase(async (db) => {
-    const { id } = await db
-      .transaction((tx) =>
-        createUser(tx, {
-          username: options.username,
-          name: options.name ?? options.username,
-          email: options.email,
-          admin: options.admin ?? false,
-          canCreateGroup: defaults.can_create_group,
-          projectsLimit: defaults.default_projects_limit ?? 0,
-        }),
-      )
-      .catch(inWords)
+  const username = options.username.trim()
+  const email = options.email.trim()
+  return withSettings(async ({ db, settings: { values } }) => {
+    const user = {
+      username,
+      name: options.name?.trim() ?? username,
+      email,
+      publicEmail: null,
+      commitEmail: null,
+      ...usualUser(email, values),
+    }
+    await admit(db.reader, user, values)
+    const { id } = await db.transaction((tx) => createUser(tx, { ...user, admin: options.admin ?? false }))
     process.stdout.write(
-      `User ${options.username} has the id ${id}. Make a token: guildhall token create --user ${options.username}\n`,
+      `User ${username} has the id ${id}. Make a token: guildhall token create --user ${username}\n`,
     )
   })
 }
 
 /** Keeps a user out, or lets one in again. */
 export function moveUser(username: string, state: 'blocked' | 'active'): Promise<void> {
-  return withDatabase(async (db) => {
+  return withDatabase(async ({ db }) => {
     const { rows } = await sql<{ id: number }>`
       update users u set state = ${state}, updated_at = now()
       where lower(u.username) = ${username.toLowerCase()} and u.kind <> 'internal' returning u.id`.execute(
@@ -59,8 +57,4 @@ export function moveUser(username: string, state: 'blocked' | 'active'): Promise
     if (rows.length === 0) throw new Trouble(`there is no user ${username}.`)
     process.stdout.write(`${username} is ${state}.\n`)
   })
-}
-
-function inWords(error: unknown): never {
-  throw error instanceof ApiError ? new Trouble(`${error.message}.`) : error
 }

@@ -14,7 +14,7 @@ export interface TokenOrder {
 
 /** Makes a token for a user; 404 when there is no such user. `usual`: the end when none is asked for. */
 export async function issue(
-  { db, settings, plan }: TokenServices,
+  { db, settings, plan }: Pick<TokenServices, 'db' | 'settings' | 'plan'>,
   userId: number,
   order: TokenOrder,
   more: { impersonation?: boolean; usual?: string } = {},

@@ -12,6 +12,7 @@ import { writingEndpoints } from './routes/writing.ts'
 import type { UserServices } from './services.ts'
 import { upkeep } from './upkeep.ts'
 
+export { admit, usualUser } from './admit.ts'
 export { basicUser, BasicUser, basicUserJson, type BasicUserEntity, type BasicUserRow } from './basic.ts'
 export { acceptInvitations, createBot, createUser, type NewUser } from './create.ts'
 export { cleanName, freeName } from './free-name.ts'

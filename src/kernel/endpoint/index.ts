@@ -33,4 +33,5 @@ export {
   readPage,
   type PageInput,
 } from './pagination.ts'
+export { isDayText } from './time-text.ts'
 export * from './types.ts'

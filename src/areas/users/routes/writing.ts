@@ -4,6 +4,7 @@ import { Fields, Flag, Id, Optional, Text, type Endpoint } from '../../../kernel
 import { notFound } from '../../../kernel/errors/index.ts'
 import { setAvatar, takeAvatar } from '../../avatars/index.ts'
 import { renameNamespace } from '../../namespaces/index.ts'
+import { admit, usualUser } from '../admit.ts'
 import { createUser, whenTaken } from '../create.ts'
 import { sendConfirmation } from '../email-confirmation.ts'
 import { ownedEmails } from '../email-store.ts'
@@ -13,13 +14,11 @@ import { changedProfile, emptyAsNull, userOptions } from '../params.ts'
 import { digestPassword } from '../password.ts'
 import { sendPasswordLink } from '../password-links.ts'
 import { removeUser } from '../remove.ts'
-import * as rules from '../rules.ts'
 import type { UserServices } from '../services.ts'
 import * as store from '../store.ts'
 
 export function writingEndpoints(services: UserServices): Endpoint[] {
   const { db, settings, mail, externalUrl } = services
-  const passwords = () => rules.passwordRules(settings.values)
   const shown = async (tx: Tx, id: number) =>
     adminUserDetail((await store.find(tx, id))!, externalUrl(), privateHost(services), services.plan)
 
@@ -50,34 +49,29 @@ export function writingEndpoints(services: UserServices): Endpoint[] {
           mail.enabled &&
           (linked || values.email_confirmation_setting !== 'off')
         const email = params.email.trim()
+        const usual = usualUser(email, values)
         const state = {
           username: params.username.trim(),
           name: params.name.trim(),
           email,
           publicEmail: emptyAsNull(params.public_email, null),
           commitEmail: emptyAsNull(params.commit_email, null),
-          projectsLimit: params.projects_limit ?? values.default_projects_limit ?? 0,
-          profile: changedProfile({ preferred_language: values.default_preferred_language }, params),
+          projectsLimit: params.projects_limit ?? usual.projectsLimit,
+          profile: changedProfile(usual.profile, params),
         }
         const password =
           params.force_random_password === true || params.reset_password === true
             ? undefined
             : params.password
-        refuseTaken(await store.taken(db.reader, state, null))
-        rules.check(state, password, passwords())
+        await admit(db.reader, state, values, { password })
         const passwordDigest = password === undefined ? undefined : await digestPassword(password)
         return db.transaction(async (tx) => {
           const { id } = await createUser(tx, {
             ...state,
             admin: params.admin ?? false,
-            external:
-              params.external ??
-              rules.startsExternal(email, {
-                byDefault: values.user_default_external,
-                internalPattern: values.user_default_internal_regex,
-              }),
-            privateProfile: params.private_profile ?? values.user_defaults_to_private_profile,
-            canCreateGroup: params.can_create_group ?? values.can_create_group,
+            external: params.external ?? usual.external,
+            privateProfile: params.private_profile ?? usual.privateProfile,
+            canCreateGroup: params.can_create_group ?? usual.canCreateGroup,
             createdById: userOf(actor).id,
             note: emptyAsNull(params.note, null),
             unconfirmed,
@@ -132,8 +126,8 @@ export function writingEndpoints(services: UserServices): Endpoint[] {
             profile: changedProfile(before.profile, params),
             furtherEmails: await ownedEmails(tx, before.id),
           }
-          refuseTaken(await store.taken(tx, state, { userId: before.id, namespaceId: before.namespace_id }))
-          rules.check(state, password, passwords())
+          const except = { userId: before.id, namespaceId: before.namespace_id }
+          await admit(tx, state, settings.values, { password, except })
           await store.change(tx, before.id, {
             username: state.username,
             name: state.name,
@@ -195,9 +189,4 @@ async function known(
   if (provider !== undefined && provider !== '' && uid !== undefined && uid.trim() !== '') {
     await identify(tx, userId, provider, uid)
   }
-}
-
-function refuseTaken(taken: { email: boolean; username: boolean }): void {
-  if (taken.email) throw rules.emailTaken()
-  if (taken.username) throw rules.usernameTaken()
 }

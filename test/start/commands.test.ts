@@ -1,0 +1,94 @@
+// @module-tag long
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Client } from '../world/client.ts'
+import { startWorld, type World } from '../world/world.ts'
+import { Program, type Ended } from './process.ts'
+
+let world: World
+
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** A command beside the running service. */
+async function run(...args: string[]): Promise<Ended> {
+  await using program = new Program(args, {
+    DATA_DIR: world.directory,
+    DATABASE_URL: world.databaseUrl,
+    LOG_LEVEL: 'error',
+  })
+  return await program.ended
+}
+
+function inDays(days: number): string {
+  return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+}
+
+describe('user create', () => {
+  test.each([
+    ['a name with a space', 'bad name', 'a@example.com', 'username can contain only letters'],
+    ['a reserved name', 'admin', 'b@example.com', 'username admin is a reserved name'],
+    ['no address', 'carol', 'notanemail', 'email is invalid'],
+    ['a taken name', 'ROOT', 'd@example.com', 'Username has already been taken'],
+    ['a taken address', 'dave', 'Admin@example.com', 'Email has already been taken'],
+    ['an empty name', '', 'e@example.com', "username can't be blank"],
+  ])('refuses %s in one line', async (_what, username, email, reason) => {
+    const { code, output } = await run('user', 'create', '--username', username, '--email', email)
+    expect(code).toBe(1)
+    expect(output.trim().split('\n')).toHaveLength(1)
+    expect(output).toContain(reason)
+  })
+
+  test('makes what POST /users makes, by the settings of the instance', async () => {
+    await world.root.put('/application/settings', { default_projects_limit: 7, user_default_external: true })
+    const { code } = await run('user', 'create', '--username', 'grace', '--email', 'grace@example.com')
+    expect(code).toBe(0)
+    const made = await world.user()
+    const [byCommand, byApi] = await Promise.all([
+      world.root.get('/users?username=grace'),
+      world.root.get(`/users?username=${made.username}`),
+    ])
+    const told = ({ body }: { body: unknown }) => {
+      const [{ projects_limit, external, can_create_group, private_profile, theme_id }] = body as [
+        Record<string, unknown>,
+      ]
+      return { projects_limit, external, can_create_group, private_profile, theme_id }
+    }
+    expect(told(byCommand)).toMatchObject({ projects_limit: 7, external: true })
+    expect(told(byCommand)).toEqual(told(byApi))
+  })
+})
+
+describe('token create', () => {
+  async function tokenOf(output: string): Promise<unknown> {
+    const client = new Client(world.url, { 'private-token': output.trim() })
+    return (await client.get('/personal_access_tokens/self')).body
+  }
+
+  test('ends on the last day that the instance allows, or on the day asked for', async () => {
+    const usual = await run('token', 'create', '--user', 'root')
+    expect(await tokenOf(usual.output)).toMatchObject({ expires_at: inDays(365), active: true })
+    const week = await run('token', 'create', '--user', 'root', '--expires-at', inDays(7))
+    expect(await tokenOf(week.output)).toMatchObject({ expires_at: inDays(7) })
+    await world.root.put('/application/settings', { require_personal_access_token_expiry: false })
+    const endless = await run('token', 'create', '--user', 'root')
+    expect(await tokenOf(endless.output)).toMatchObject({ expires_at: null })
+    await world.root.put('/application/settings', { require_personal_access_token_expiry: true })
+  })
+
+  test('refuses what the API refuses, in one line', async () => {
+    const person = await world.user()
+    for (const [args, reason] of [
+      [['--expires-at', inDays(400)], `Expiration date must be before ${inDays(365)}`],
+      [['--expires-at', '2027-02-30'], '"2027-02-30" is not a day'],
+      [['--scopes', 'sudo'], 'scopes can only contain available scopes'],
+      [['--name', ''], "name can't be blank"],
+    ] as const) {
+      const { code, output } = await run('token', 'create', '--user', person.username, ...args)
+      expect(code).toBe(1)
+      expect(output.trim().split('\n')).toHaveLength(1)
+      expect(output).toContain(reason)
+    }
+  })
+})
