@@ -20,7 +20,7 @@ import type { Settings } from '../../settings/index.ts'
 import { findWanted, openTarget, type EnterFor, type Found } from './find-target.ts'
 import { wantedByPush } from './push-to-create.ts'
 import { GitRefusal } from './refusal.ts'
-import { projectMissing, type Target, type TargetServices } from './target.ts'
+import { missingAt, type Target, type TargetServices } from './target.ts'
 
 export interface Admitted {
   readonly actor: Actor
@@ -72,10 +72,10 @@ export async function admit(
     if (!open || service === 'git-receive-pack') throw denied(services)
   }
   const wanted = creates ? await wantedByPush(services, actor, asked, entrance.wanted, find) : entrance.wanted
-  if (wanted === undefined) throw new GitRefusal(404, projectMissing)
+  if (wanted === undefined) throw new GitRefusal(404, missingAt(fullPath))
   const house = { values: services.settings.values, plan: services.plan }
   if (wanted.subject !== undefined && !isShownTo(wanted.subject, actor, address, house)) {
-    throw new GitRefusal(404, projectMissing)
+    throw new GitRefusal(404, missingAt(fullPath))
   }
   const target = await openTarget(actor, wanted, service)
   return { actor, target, moved: entrance.redirect }

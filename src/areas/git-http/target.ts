@@ -7,6 +7,7 @@ import {
 } from '../../access/index.ts'
 import type { UpdateOutcome } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
+import { containerOfWiki } from './address.ts'
 import { collaborationBranches } from '../protected-branches/index.ts'
 import type { Hosted, RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import type { HostedSnippet, SnippetHosting } from '../snippets/index.ts'
@@ -42,6 +43,12 @@ export interface Wanted {
 
 export const projectMissing =
   "The project you were looking for could not be found or you don't have permission to view it."
+const wikiMissing = 'The wiki you were looking for could not be found.'
+
+/** What is told where nothing is, or nothing that the caller may know of: which of the two must not be seen. */
+export function missingAt(fullPath: string): string {
+  return containerOfWiki(fullPath) === undefined ? projectMissing : wikiMissing
+}
 
 export interface TargetServices {
   readonly db: Database
@@ -87,7 +94,7 @@ export function codeOf(services: TargetServices, project: ProjectSubject): Wante
     opensBranches: async (actor) =>
       (await collaborationBranches(services.db.reader, actor, project)).size > 0,
     words: {
-      missing: projectMissing,
+      missing: missingAt(project.fullPath),
       download: 'You are not allowed to download code from this project.',
       upload: 'You are not allowed to push code to this project.',
     },
@@ -110,7 +117,7 @@ export function wikiOf(
     mayDownload: (actor) => may(actor, 'read_wiki'),
     mayUpload: (actor) => may(actor, 'create_wiki'),
     words: {
-      missing: 'The wiki you were looking for could not be found.',
+      missing: wikiMissing,
       download: 'You are not allowed to download files from this wiki.',
       upload: "You are not allowed to write to this project's wiki.",
     },

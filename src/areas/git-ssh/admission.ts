@@ -14,6 +14,7 @@ import {
   codeTarget,
   findWanted,
   GitRefusal,
+  missingAt,
   openTarget,
   projectMissing,
   wantedByPush,
@@ -106,7 +107,7 @@ async function ofUser(services: SshServices, userId: number, asked: Asked): Prom
   const problem = entryProblem(actor.user, house)
   if (problem !== undefined) throw new GitRefusal(403, problem)
   const wanted = asked.creates ? await wantedByPush(services, actor, asked, found.wanted, find) : found.wanted
-  if (wanted === undefined) throw new GitRefusal(404, projectMissing)
+  if (wanted === undefined) throw new GitRefusal(404, missingAt(asked.fullPath))
   if (wanted.subject !== undefined) checkAddress(services, wanted.subject, actor, asked)
   return { actor, target: await openTarget(actor, wanted, asked.service), moved: redirect }
 }
@@ -123,8 +124,8 @@ function checkAddress(
   { settings, plan }: SshServices,
   subject: ProjectSubject | GroupSubject,
   actor: Actor,
-  { address }: Asked,
+  { address, fullPath }: Asked,
 ): void {
   if (isShownTo(subject, actor, address, { values: settings.values, plan })) return
-  throw new GitRefusal(404, projectMissing)
+  throw new GitRefusal(404, missingAt(fullPath))
 }
