@@ -1,8 +1,8 @@
-import { access, constants } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { appliedMigrations, type Database } from '../kernel/db/index.ts'
 import type { Metrics } from './metrics.ts'
+import { storageFault } from './storages.ts'
 
 export interface HealthOptions {
   readonly db: Database
@@ -107,11 +107,10 @@ function checksOf({ db, isStopping, ...needs }: HealthOptions): {
     storages: () =>
       Promise.all(
         Object.entries(needs.storages).map(async ([shard, folder]) => {
-          const check: Check = () =>
-            access(folder, constants.R_OK | constants.W_OK).then(
-              () => undefined,
-              () => 'the folder cannot be written',
-            )
+          const check: Check = async () => {
+            const fault = await storageFault(folder)
+            return fault && `the place of repositories ${fault}`
+          }
           return { ...(await told(check)), labels: { shard } }
         }),
       ),

@@ -37,6 +37,7 @@ import { openApiEndpoint } from './openapi.ts'
 import { secretKey } from './secret-key.ts'
 import { firstToken, seed } from './seed.ts'
 import type { Services } from './services.ts'
+import { prepareStorages } from './storages.ts'
 
 export interface Service extends AsyncDisposable {
   /** Where it listens: `http://127.0.0.1:8080`. */
@@ -72,6 +73,7 @@ export async function startService(
   const providers = readSingleSignOn(config.oidcConfig, process.env)
 
   const { connection } = await opening
+  await prepareStorages(config.storages)
   const db = stack.use(new Database({ connection, size: config.databasePool, lane: 2, log }))
 
   const notifications = new Notifications(connection, log)

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { openDatabase } from '../app/database.ts'
+import { prepareStorages } from '../app/storages.ts'
 import { checkGit } from '../git/index.ts'
 import { readConfig, type Config } from '../kernel/config/index.ts'
 import { findRunningPostgres } from '../kernel/db/embedded/index.ts'
@@ -49,6 +50,13 @@ const checks: readonly Check[] = [
             wrong: `only ${free.toFixed(2)} GiB are free below ${dataDirectory}; free some, or choose another disk with DATA_DIR`,
           }
         : { fine: `${free.toFixed(1)} GiB free` }
+    },
+  },
+  {
+    name: 'storages',
+    async run({ storages }) {
+      await prepareStorages(storages)
+      return { fine: `repositories can be made in ${Object.values(storages).join(', ')}` }
     },
   },
   {

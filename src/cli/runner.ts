@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import path from 'node:path'
-import { mkdir } from 'node:fs/promises'
 import { readConfig } from '../kernel/config/index.ts'
+import { makeFolders } from '../kernel/lib/make-folders.ts'
 import { createLogger } from '../kernel/log/index.ts'
 import { runRunner } from '../runner/index.ts'
-import { Trouble } from './trouble.ts'
+import { explain, Trouble } from './trouble.ts'
 
 export interface RunnerFlags {
   readonly url?: string
@@ -27,7 +27,9 @@ export async function startRunner(flags: RunnerFlags): Promise<void> {
   if (token === undefined || token === '')
     throw new Trouble("give the runner's token with --token or RUNNER_TOKEN.")
   const directory = path.resolve(flags.directory ?? path.join(config.dataDirectory, 'runner'))
-  await mkdir(directory, { recursive: true, mode: 0o711 })
+  await makeFolders(directory, 0o711).catch((error: unknown) => {
+    throw explain(error, { ...config, dataDirectory: directory })
+  })
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
   await runRunner({

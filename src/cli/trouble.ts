@@ -1,26 +1,26 @@
 import { GitError } from '../git/index.ts'
+import type { Config } from '../kernel/config/index.ts'
 import { ApiError, type ErrorBody } from '../kernel/errors/index.ts'
 
 /** Something the operator must mend: the message is one clear line, without a stack. */
 export class Trouble extends Error {}
 
 /** Turns the usual failures of starting into the line that says how to mend them. */
-export function explain(
-  error: unknown,
-  facts: { port: number; host: string; dataDirectory: string },
-): unknown {
+export function explain(error: unknown, facts: Pick<Config, 'sshPort' | 'host' | 'dataDirectory'>): unknown {
   const code = (error as NodeJS.ErrnoException).code
   const syscall = (error as NodeJS.ErrnoException).syscall
   if (error instanceof GitError && (error.failure === 'missing-program' || error.failure === 'too-old')) {
     return new Trouble(`${error.message}; install git 2.39 or newer and have it on the PATH.`)
   }
-  if (syscall === 'listen' && code === 'EADDRINUSE') {
-    return new Trouble(`port ${facts.port} is in use; stop what uses it, or choose another with PORT.`)
-  }
-  if (syscall === 'listen' && (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')) {
-    return new Trouble(
-      `cannot listen on ${facts.host}:${facts.port} (${code}); choose others with HOST and PORT.`,
-    )
+  if (syscall === 'listen') {
+    const { port } = error as { port?: number }
+    const name = port === facts.sshPort ? 'SSH_PORT' : 'PORT'
+    if (code === 'EADDRINUSE')
+      return new Trouble(`port ${port} is in use; stop what uses it, or choose another with ${name}.`)
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+      return new Trouble(
+        `cannot listen on ${facts.host}:${port} (${code}); choose others with HOST and ${name}.`,
+      )
   }
   if (syscall === 'getaddrinfo')
     return new Trouble(`the name in HOST or DATABASE_URL is unknown: ${(error as Error).message}.`)
@@ -33,12 +33,18 @@ export function explain(
     return new Trouble('the database refuses the user or password in DATABASE_URL.')
   if (code === '3D000')
     return new Trouble('the database named in DATABASE_URL does not exist; create it first.')
+  if (code === 'EEXIST' && syscall === 'mkdir') {
+    const at = (error as NodeJS.ErrnoException).path ?? facts.dataDirectory
+    return new Trouble(`${at} is not a folder; move it away, or choose another folder with DATA_DIR.`)
+  }
   if (
-    (code === 'ENOENT' && syscall === 'mkdir') ||
+    (code === 'ENOENT' && (syscall === 'mkdir' || syscall === 'stat')) ||
     code === 'EACCES' ||
     code === 'EROFS' ||
     code === 'EPERM' ||
-    code === 'ENOTDIR'
+    code === 'ENOTDIR' ||
+    code === 'ELOOP' ||
+    code === 'ENAMETOOLONG'
   ) {
     return new Trouble(
       `cannot write below ${facts.dataDirectory} (${code}); choose a folder of yours with DATA_DIR.`,

@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -443,11 +443,18 @@ test('health tells what is missing: a folder of repositories, a migration', asyn
   const folder = path.join(world.directory, 'repositories')
   await rename(folder, `${folder}-elsewhere`)
   const without = await at('/-/readiness?all=1')
+  await writeFile(folder, '')
+  const file = await at('/-/readiness?all=1')
+  await rm(folder)
   await rename(`${folder}-elsewhere`, folder)
   expect(without.status).toBe(503)
   expect(without.body).toMatchObject({
     status: 'failed',
-    repository_check: [{ status: 'failed', message: 'the folder cannot be written' }],
+    repository_check: [{ status: 'failed', message: 'the place of repositories does not exist' }],
+  })
+  expect(file.status).toBe(503)
+  expect(file.body).toMatchObject({
+    repository_check: [{ message: 'the place of repositories is not a folder' }],
   })
 
   const { writer } = world.service.services.db

@@ -140,6 +140,16 @@ describe('trouble is one clear line and exit code 1', () => {
     expect(await fails({ PORT: String(other.port) })).toContain(`port ${other.port} is in use`)
   })
 
+  test('port of SSH in use, or that of the service', async () => {
+    await using other = await occupied()
+    const output = await fails({ SSH_PORT: String(other.port) })
+    expect(output).toContain(
+      `port ${other.port} is in use; stop what uses it, or choose another with SSH_PORT`,
+    )
+    const same = String(other.port)
+    expect(await fails({ PORT: same, SSH_PORT: same })).toContain('SSH_PORT: it is the same as PORT')
+  })
+
   test.each([
     ['PORT', 'eighty', 'is not a whole number from 0 to 65535'],
     ['PLAN', 'gold', 'is not one of free, premium, ultimate'],
@@ -162,6 +172,24 @@ describe('trouble is one clear line and exit code 1', () => {
 
   test('a folder that cannot be written', async () => {
     expect(await fails({ DATA_DIR: '/proc/guildhall' })).toContain('cannot write below /proc/guildhall')
+  })
+
+  test.each([['serve'], ['migrate'], ['user list'], ['runner --url http://127.0.0.1 --token glrt-x']])(
+    'a file where the folder must be: %s',
+    async (command) => {
+      const output = await fails({ DATA_DIR: '/etc/passwd' }, command.split(' '))
+      expect(output).toMatch(/\/etc\/passwd\b.*choose (another|a) folder.* with DATA_DIR/)
+    },
+  )
+
+  test.each([
+    ['/etc/passwd', '/etc/passwd, is not a folder'],
+    ['/proc/x', '/proc/x, cannot be made'],
+    ['/proc', '/proc, cannot be written'],
+  ])('repositories in %s', async (folder, reason) => {
+    const output = await fails({ REPOSITORY_STORAGES: `default=${folder}` })
+    expect(output).toContain('REPOSITORY_STORAGES: the folder of "default"')
+    expect(output).toContain(reason)
   })
 
   test('git missing', async () => {

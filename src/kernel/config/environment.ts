@@ -327,7 +327,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return {
     port: read('PORT'),
     host: read('HOST'),
-    sshPort: read('SSH_PORT'),
+    sshPort: readSshPort(read),
     sshExternalPort: read('SSH_EXTERNAL_PORT'),
     externalUrl: read('EXTERNAL_URL'),
     dataDirectory: path.resolve(read('DATA_DIR')),
@@ -364,6 +364,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     vendorFieldNames: read('VENDOR_FIELD_NAMES'),
     metricsFromAnywhere: read('METRICS_FROM_ANYWHERE'),
   }
+}
+
+function readSshPort(read: <Name extends keyof Values>(name: Name) => Values[Name]): number | undefined {
+  const port = read('SSH_PORT')
+  if (port !== undefined && port !== 0 && port === read('PORT'))
+    throw new ConfigError('SSH_PORT: it is the same as PORT.')
+  return port
 }
 
 /** The scripts of a site act as whoever looks at it: none may come from where the service itself is. */
