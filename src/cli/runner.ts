@@ -18,14 +18,13 @@ export interface RunnerFlags {
 export async function startRunner(flags: RunnerFlags): Promise<void> {
   const config = readConfig({
     ...process.env,
+    ...(flags.url !== undefined && { RUNNER_URL: flags.url }),
+    ...(flags.token !== undefined && { RUNNER_TOKEN: flags.token }),
     ...(flags.concurrency !== undefined && { RUNNER_CONCURRENCY: flags.concurrency }),
   })
-  const url = flags.url ?? process.env['RUNNER_URL']
-  const token = flags.token ?? process.env['RUNNER_TOKEN']
-  if (url === undefined || !URL.canParse(url))
-    throw new Trouble('name the instance with --url, as http://host.')
-  if (token === undefined || token === '')
-    throw new Trouble("give the runner's token with --token or RUNNER_TOKEN.")
+  const { runnerUrl: url, runnerToken: token } = config
+  if (url === undefined) throw new Trouble('name the instance with --url or RUNNER_URL, as http://host.')
+  if (token === undefined) throw new Trouble("give the runner's token with --token or RUNNER_TOKEN.")
   const directory = path.resolve(flags.directory ?? path.join(config.dataDirectory, 'runner'))
   await makeFolders(directory, 0o711).catch((error: unknown) => {
     throw explain(error, { ...config, dataDirectory: directory })
@@ -33,7 +32,7 @@ export async function startRunner(flags: RunnerFlags): Promise<void> {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
   await runRunner({
-    url,
+    url: url.href,
     token,
     systemId: systemId(directory),
     concurrency: config.runnerConcurrency,

@@ -156,6 +156,7 @@ describe('trouble is one clear line and exit code 1', () => {
     ['ROOT_TOKEN', 'short', 'is shorter than 20 characters'],
     ['EXTERNAL_URL', 'example.com', 'is not an http or https address'],
     ['DATABASE_URL', 'mysql://x', 'is not a postgres:// address'],
+    ['RUNNER_URL', 'example.com', 'is not an http or https address'],
     ['ROLES', 'web,cook', 'names an unknown role, "cook"'],
   ])('%s=%s', async (name, value, reason) => {
     const output = await fails({ [name]: value })

@@ -228,6 +228,14 @@ export const variables = {
     'none',
     '`bwrap`: jobs of the built-in runner see the machine read-only and nothing of one another, where bwrap is installed and may make namespaces.',
   ),
+  RUNNER_URL: optional(
+    httpUrl,
+    'Address of the instance that `guildhall runner` runs jobs of. Unset: it is given as `--url`.',
+  ),
+  RUNNER_TOKEN: optional(
+    String,
+    'Token of that runner, `glrt-…`; other users of the machine cannot read it, as they can `--token`. Unset: it is given as `--token`.',
+  ),
   SHUTDOWN_TIMEOUT: integer(30, [1, 3600], 'Seconds that requests and jobs may still take after SIGTERM.'),
   LOG_LEVEL: oneOf(logLevels, 'info', 'How much is logged.'),
   TRUSTED_PROXIES: optional(
@@ -297,6 +305,9 @@ export interface Config {
   readonly roles: ReadonlySet<Role>
   readonly runnerConcurrency: number
   readonly runnerIsolation: 'none' | 'bwrap'
+  /** Of `guildhall runner`. */
+  readonly runnerUrl: URL | undefined
+  readonly runnerToken: string | undefined
   readonly shutdownTimeout: number
   readonly logLevel: Values['LOG_LEVEL']
   readonly trustedProxies: readonly string[]
@@ -358,6 +369,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     roles: new Set(read('ROLES') ?? roles),
     runnerConcurrency: read('RUNNER_CONCURRENCY'),
     runnerIsolation: read('RUNNER_ISOLATION'),
+    runnerUrl: read('RUNNER_URL'),
+    runnerToken: read('RUNNER_TOKEN'),
     shutdownTimeout: read('SHUTDOWN_TIMEOUT'),
     logLevel: read('LOG_LEVEL'),
     trustedProxies: read('TRUSTED_PROXIES') ?? [],
