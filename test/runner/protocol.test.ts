@@ -237,6 +237,10 @@ test('a runner proves itself, gets a new token, and goes', async () => {
     token: runner.token,
     token_expires_at: null,
   })
+  const verified = { token: runner.token, system_id: 's_1' }
+  expect((await nobody.post('/runners/verify', verified)).status).toBe(200)
+  const managers = (await world.root.get(`/runners/${runner.id}/managers`)).body as Json[]
+  expect(managers).toMatchObject([{ system_id: 's_1', version: null, status: 'online' }])
   const renewed = await nobody.post('/runners/reset_authentication_token', { token: runner.token })
   expect(renewed.status).toBe(201)
   expect((await nobody.post('/runners/verify', { token: runner.token })).status).toBe(403)

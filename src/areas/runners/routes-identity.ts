@@ -130,13 +130,20 @@ export function identityEndpoints({ db, settings }: RunnerServices): Endpoint[] 
       method: 'POST',
       path: '/runners/verify',
       summary: "Check a runner's token, as the runner",
+      description: 'With `system_id` the program that speaks for the runner is noted from then on.',
       on: runnerKind,
       may: 'act_as_runner',
       params: Fields({ token, system_id: Optional(Text()) }),
       answers: RunnerIdentity,
       status: 200,
       read: () => reading.ownFacts(),
-      handle: async ({ runner, params, rows }) => ({ id: runner.id, token: params.token, ...rows[0]! }),
+      async handle({ runner, params, rows, request }) {
+        const { system_id: systemId } = params
+        if (systemId !== undefined) {
+          await store.noteContact(db, runner.id, { ...store.unknownManager, systemId, ip: request.ip })
+        }
+        return { id: runner.id, token: params.token, ...rows[0]! }
+      },
     }),
 
     endpoint({

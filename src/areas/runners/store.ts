@@ -159,6 +159,9 @@ export interface ManagerFacts {
   readonly ip: string
 }
 
+/** What a program says of itself that says nothing. */
+export const unknownManager = { version: null, revision: null, platform: null, architecture: null }
+
 /** Notes a contact, of the runner and of the program that speaks for it; answers the latter's id. */
 export async function noteContact(db: Database, runnerId: number, facts: ManagerFacts): Promise<number> {
   const { rows: noted } = await sql<{ id: number }>`
