@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { mkdir, open, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { ensureBuiltInRunner } from '../areas/runners/index.ts'
 import type { Database } from '../kernel/db/index.ts'
@@ -11,6 +10,7 @@ export interface BuiltInRunnerOptions {
   readonly log: Logger
   /** Where the service listens. */
   readonly url: string
+  readonly nodeId: string
   readonly dataDirectory: string
   readonly concurrency: number
   readonly isolation: 'none' | 'bwrap'
@@ -26,8 +26,7 @@ const reportTime = 15
  * by a token that is new at every start.
  */
 export async function startBuiltInRunner(options: BuiltInRunnerOptions): Promise<AsyncDisposable> {
-  const { db, log, url, dataDirectory, concurrency, isolation, shutdownTimeout } = options
-  const nodeId = await readNodeId(path.join(dataDirectory, 'node-id'))
+  const { db, log, url, nodeId, dataDirectory, concurrency, isolation, shutdownTimeout } = options
   const directory = path.join(dataDirectory, 'runner')
   await mkdir(directory, { recursive: true, mode: 0o711 })
   const stopping = new AbortController()
@@ -49,22 +48,5 @@ export async function startBuiltInRunner(options: BuiltInRunnerOptions): Promise
       stopping.abort()
       await ended
     },
-  }
-}
-
-/** The name of this node, the same for as long as its data is. */
-async function readNodeId(file: string): Promise<string> {
-  try {
-    const handle = await open(file, 'wx', 0o600)
-    try {
-      const id = randomUUID().slice(0, 13)
-      await handle.writeFile(`${id}\n`)
-      return id
-    } finally {
-      await handle.close()
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    return (await readFile(file, 'utf8')).trim()
   }
 }

@@ -2,11 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { appliedMigrations, type Database } from '../kernel/db/index.ts'
 import type { Metrics } from './metrics.ts'
+import { nodeHeader } from './node-id.ts'
 import { storageFault } from './storages.ts'
 
 export interface HealthOptions {
   readonly db: Database
   readonly metrics: Metrics
+  /** Told with `/-/health`: whether it is the service of these data that answers. */
+  readonly nodeId: string
   /** Folders of repositories by the names of their storages. */
   readonly storages: Readonly<Record<string, string>>
   /** Names of the migrations that this program needs. */
@@ -40,7 +43,7 @@ export function mountHealth(server: FastifyInstance, options: HealthOptions): vo
       options.fromAnywhere || isLoopback(request.ip) ? handler(request, reply) : sendUnknown(reply)
 
   server.get('/-/health', async (_request, reply) =>
-    reply.header('content-type', 'text/plain').send('Guildhall OK'),
+    reply.header('content-type', 'text/plain').header(nodeHeader, options.nodeId).send('Guildhall OK'),
   )
   server.get(
     '/-/liveness',

@@ -27,6 +27,7 @@ import { areas } from './areas.ts'
 import { startBuiltInRunner } from './built-in-runner.ts'
 import { openUpToDate, type OpenDatabase } from './database.ts'
 import { mountHealth } from './health.ts'
+import { readNodeId } from './node-id.ts'
 import { openImages } from './images.ts'
 import { openLargeContent } from './large-content.ts'
 import { mountMaintenance } from './maintenance.ts'
@@ -74,6 +75,7 @@ export async function startService(
 
   const { connection } = await opening
   await prepareStorages(config.storages)
+  const nodeId = await readNodeId(config.dataDirectory)
   const db = stack.use(new Database({ connection, size: config.databasePool, lane: 2, log }))
 
   const notifications = new Notifications(connection, log)
@@ -187,6 +189,7 @@ export async function startService(
   mountHealth(server, {
     db,
     metrics,
+    nodeId,
     storages: config.storages,
     migrations: Object.keys(migrations),
     fromAnywhere: config.metricsFromAnywhere,
@@ -217,6 +220,7 @@ export async function startService(
         db,
         log,
         url: bound,
+        nodeId,
         dataDirectory: config.dataDirectory,
         concurrency: config.runnerConcurrency,
         isolation: config.runnerIsolation,

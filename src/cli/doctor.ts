@@ -1,6 +1,5 @@
 import { constants } from 'node:fs'
 import { access, rm, statfs, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { openDatabase } from '../app/database.ts'
@@ -11,10 +10,8 @@ import { findRunningPostgres } from '../kernel/db/embedded/index.ts'
 import { Database } from '../kernel/db/index.ts'
 import { makeFolders } from '../kernel/lib/make-folders.ts'
 import { createLogger } from '../kernel/log/index.ts'
+import { checkPort, checkSshPort, type Finding } from './ports.ts'
 import { explain } from './trouble.ts'
-
-/** What a check found: fine, or what is wrong and how to mend it. */
-type Finding = { readonly fine: string } | { readonly wrong: string }
 
 interface Check {
   readonly name: string
@@ -85,26 +82,8 @@ const checks: readonly Check[] = [
       return { fine: `PostgreSQL ${version}, ${kind}` }
     },
   },
-  {
-    name: 'port',
-    async run({ port, host }) {
-      const server = createServer()
-      const { promise, resolve, reject } = Promise.withResolvers<undefined>()
-      server.once('error', reject)
-      server.listen(port, host, () => resolve(undefined))
-      try {
-        await promise
-        return { fine: `${host}:${port} is free` }
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE' && (await isGuildhall(host, port))) {
-          return { fine: `${host}:${port} is ours: the service runs` }
-        }
-        throw error
-      } finally {
-        server.close()
-      }
-    },
-  },
+  { name: 'port', run: checkPort },
+  { name: 'SSH port', run: checkSshPort },
   {
     name: 'permissions',
     async run({ roles }) {
@@ -117,15 +96,6 @@ const checks: readonly Check[] = [
     },
   },
 ]
-
-async function isGuildhall(host: string, port: number): Promise<boolean> {
-  try {
-    const answer = await fetch(`http://${host}:${port}/-/health`, { signal: AbortSignal.timeout(2000) })
-    return (await answer.text()) === 'Guildhall OK'
-  } catch {
-    return false
-  }
-}
 
 /** Looks at everything the service needs, and says of each thing whether it is right or how to mend it. */
 export async function examine(): Promise<void> {

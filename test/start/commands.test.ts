@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../world/client.ts'
 import { startWorld, type World } from '../world/world.ts'
-import { Program, type Ended } from './process.ts'
+import { occupied, Program, temporaryFolder, type Ended } from './process.ts'
 
 let world: World
 
@@ -12,11 +12,12 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 /** A command beside the running service. */
-async function run(...args: string[]): Promise<Ended> {
-  await using program = new Program(args, {
+async function run(more: NodeJS.ProcessEnv | string, ...args: string[]): Promise<Ended> {
+  await using program = new Program(typeof more === 'string' ? [more, ...args] : args, {
     DATA_DIR: world.directory,
     DATABASE_URL: world.databaseUrl,
     LOG_LEVEL: 'error',
+    ...(typeof more === 'string' ? {} : more),
   })
   return await program.ended
 }
@@ -90,5 +91,29 @@ describe('token create', () => {
       expect(output.trim().split('\n')).toHaveLength(1)
       expect(output).toContain(reason)
     }
+  })
+})
+
+describe('doctor', () => {
+  const portOf = () => new URL(world.url).port
+
+  test('tells the service of this folder from one of another', async () => {
+    const ours = await run({ PORT: portOf() }, 'doctor')
+    expect(ours.output).toMatch(/ok +port: .* is ours: the service runs/)
+    await using folder = await temporaryFolder()
+    const other = await run({ PORT: portOf(), DATA_DIR: folder.path }, 'doctor')
+    expect(other.code).toBe(1)
+    expect(other.output).toMatch(/WRONG +port: .* in use by a Guildhall with another DATA_DIR/)
+  })
+
+  test('looks at the port of SSH, and at the folders of repositories', async () => {
+    await using other = await occupied()
+    const { code, output } = await run(
+      { PORT: '0', SSH_PORT: String(other.port), REPOSITORY_STORAGES: 'default=/etc/passwd' },
+      'doctor',
+    )
+    expect(code).toBe(1)
+    expect(output).toMatch(/WRONG +SSH port: .* choose another with SSH_PORT/)
+    expect(output).toMatch(/WRONG +storages: .*\/etc\/passwd, is not a folder/)
   })
 })
