@@ -1,6 +1,6 @@
 import { GitError } from '../git/index.ts'
 import type { Config } from '../kernel/config/index.ts'
-import { ApiError, type ErrorBody } from '../kernel/errors/index.ts'
+import { ApiError, sentencesOf } from '../kernel/errors/index.ts'
 
 /** Something the operator must mend: the message is one clear line, without a stack. */
 export class Trouble extends Error {}
@@ -51,19 +51,10 @@ export function explain(error: unknown, facts: Pick<Config, 'sshPort' | 'host' |
     )
   }
   if (code === 'ENOSPC') return new Trouble(`the disk of ${facts.dataDirectory} is full.`)
-  if (error instanceof ApiError) return new Trouble(inWords(error.body))
+  if (error instanceof ApiError) {
+    const faults = sentencesOf(error.body).map((fault) => fault.replace(/\.$/, ''))
+    return new Trouble(`${faults.join('; ')}.`)
+  }
   if (error instanceof AggregateError && error.errors.length > 0) return explain(error.errors[0], facts)
   return error
-}
-
-/** What the API answers with, as one sentence: `username admin is a reserved name; email is invalid.` */
-function inWords(body: ErrorBody): string {
-  const told = 'message' in body ? body.message : 'errors' in body ? body.errors : body.error
-  const faults =
-    typeof told === 'string'
-      ? [told]
-      : Array.isArray(told)
-        ? told
-        : Object.entries(told).flatMap(([field, texts]) => [texts].flat().map((text) => `${field} ${text}`))
-  return `${faults.map((fault) => fault.replace(/\.$/, '')).join('; ')}.`
 }

@@ -28,12 +28,12 @@ function inDays(days: number): string {
 
 describe('user create', () => {
   test.each([
-    ['a name with a space', 'bad name', 'a@example.com', 'username can contain only letters'],
-    ['a reserved name', 'admin', 'b@example.com', 'username admin is a reserved name'],
-    ['no address', 'carol', 'notanemail', 'email is invalid'],
+    ['a name with a space', 'bad name', 'a@example.com', 'Username can contain only letters'],
+    ['a reserved name', 'admin', 'b@example.com', 'Username admin is a reserved name'],
+    ['no address', 'carol', 'notanemail', 'Email is invalid'],
     ['a taken name', 'ROOT', 'd@example.com', 'Username has already been taken'],
     ['a taken address', 'dave', 'Admin@example.com', 'Email has already been taken'],
-    ['an empty name', '', 'e@example.com', "username can't be blank"],
+    ['an empty name', '', 'e@example.com', "Username can't be blank"],
   ])('refuses %s in one line', async (_what, username, email, reason) => {
     const { code, output } = await run('user', 'create', '--username', username, '--email', email)
     expect(code).toBe(1)
@@ -83,7 +83,7 @@ describe('token create', () => {
     for (const [args, reason] of [
       [['--expires-at', inDays(400)], `Expiration date must be before ${inDays(365)}`],
       [['--expires-at', '2027-02-30'], '"2027-02-30" is not a day'],
-      [['--scopes', 'sudo'], 'scopes can only contain available scopes'],
+      [['--scopes', 'sudo'], 'Scopes can only contain available scopes'],
       [['--name', ''], "name can't be blank"],
     ] as const) {
       const { code, output } = await run('token', 'create', '--user', person.username, ...args)

@@ -304,6 +304,7 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_project_statistics: { allow: [member(Role.reporter)] },
   /** Where a token leads besides what its user sees. */
   reach_project: { allow: [everybody], never: [foreignJob] },
+  /** What a job does here by its token alone, whatever its user may. */
   admit_job: { allow: [everybody], never: [otherJob] },
   read_project_member: { allow: [signedIn] },
   read_code: { allow: codeReaders, never: [off('repository')] },

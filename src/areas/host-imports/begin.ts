@@ -1,6 +1,6 @@
 import { decide, findGroup, isAdministrator, userOf, visibilityName, type Actor } from '../../access/index.ts'
 import { branchRef } from '../../git/index.ts'
-import { ApiError, forbidden } from '../../kernel/errors/index.ts'
+import { ApiError, forbidden, sentencesOf } from '../../kernel/errors/index.ts'
 import { requestContext } from '../../kernel/log/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import { describeProject } from '../project-archives/index.ts'
@@ -117,24 +117,11 @@ export async function begin(
     await enqueue(tx, wakeTask, {}, { key: wakeTask })
     row = await store.findImport(tx, projectId, kind)
   }).catch((error: unknown) => {
-    throw error instanceof ApiError && error.status === 400 ? refuse(422, wordsOf(error)) : error
+    throw error instanceof ApiError && error.status === 400
+      ? refuse(422, sentencesOf(error.body).join(', '))
+      : error
   })
   return row!
 }
 
 const levels = { private: 0, internal: 10, public: 20 } as const
-
-/** The texts of a refusal by attribute as sentences. */
-function wordsOf({ body, message }: ApiError): string {
-  const given = 'message' in body ? body.message : message
-  if (typeof given === 'string') return given
-  const texts = Array.isArray(given)
-    ? given
-    : Object.entries(given).flatMap(([attribute, faults]) =>
-        [faults].flat().map((fault) => {
-          const words = attribute.replaceAll('_', ' ')
-          return attribute === 'base' ? fault : `${words.charAt(0).toUpperCase()}${words.slice(1)} ${fault}`
-        }),
-      )
-  return texts.join(', ')
-}

@@ -1,7 +1,7 @@
 import { decide, findGroup, isAdministrator, isShownTo, may, userOf, type Actor } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { ApiError } from '../../kernel/errors/index.ts'
+import { ApiError, sentencesOf } from '../../kernel/errors/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { createProject } from './create.ts'
@@ -67,20 +67,9 @@ export async function createByPush(
     if (!(error instanceof ApiError)) throw error
     // The limit of projects is reached.
     if (error.status === 403) return 'refused'
-    const faults = 'message' in error.body ? error.body.message : ''
-    if (typeof faults === 'string' || Array.isArray(faults)) throw error
-    return { faults: sentence(faults) }
+    if (error.status !== 400) throw error
+    return { faults: sentencesOf(error.body).join(', ') }
   }
-}
-
-/** `Name can't be blank, Visibility level private has been restricted` */
-function sentence(faults: Readonly<Record<string, string | string[]>>): string {
-  return Object.entries(faults)
-    .flatMap(([attribute, texts]) =>
-      [texts].flat().map((text) => `${attribute.replaceAll('_', ' ')} ${text}`),
-    )
-    .map((text) => text.charAt(0).toUpperCase() + text.slice(1))
-    .join(', ')
 }
 
 /** Whether a push of this user has made the project; told once. */

@@ -1,2 +1,3 @@
 export { ApiError, type ErrorBody } from './api-error.ts'
 export * from './refusals.ts'
+export { sentencesOf } from './sentences.ts'
