@@ -84,7 +84,7 @@ describe('token create', () => {
       [['--expires-at', inDays(400)], `Expiration date must be before ${inDays(365)}`],
       [['--expires-at', '2027-02-30'], '"2027-02-30" is not a day'],
       [['--scopes', 'sudo'], 'Scopes can only contain available scopes'],
-      [['--name', ''], "name can't be blank"],
+      [['--name', ''], "Name can't be blank"],
     ] as const) {
       const { code, output } = await run('token', 'create', '--user', person.username, ...args)
       expect(code).toBe(1)
