@@ -137,6 +137,7 @@ import * as searchIndex from './0300-search-index.ts'
 import * as verdictsOnSpam from './0330-verdicts-on-spam.ts'
 import * as runnerReleases from './0340-runner-releases.ts'
 import * as pushedProjects from './0341-pushed-projects.ts'
+import * as pipelineRetention from './0342-pipeline-retention.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -275,4 +276,5 @@ export const migrations: MigrationList = {
   '0330-verdicts-on-spam': verdictsOnSpam,
   '0340-runner-releases': runnerReleases,
   '0341-pushed-projects': pushedProjects,
+  '0342-pipeline-retention': pipelineRetention,
 }

@@ -3,7 +3,12 @@ import type { ProjectSubject } from '../../access/index.ts'
 import { listRefs, parseOid, parseRefName, zeroOid, type Oid, type RefUpdate } from '../../git/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import { enqueue, type Task } from '../../tasks/index.ts'
-import type { PlacedProject, RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import {
+  placedProject,
+  type PlacedProject,
+  type RefDoor,
+  type RepositoryPlaces,
+} from '../repository/index.ts'
 
 /** Of one environment: what was deployed last can be fetched, and repositories do not fill up. */
 const mostKept = 100
@@ -112,6 +117,4 @@ interface Place {
 }
 
 const place = sql`
-  json_build_object('id', pr.id, 'storage', pr.storage, 'defaultBranch', pr.default_branch,
-    'repositoryEmpty', pr.repository_empty) as project,
-  pr.refs_version, coalesce(pr.moving_until > now(), false) as moving`
+  ${placedProject} as project, pr.refs_version, coalesce(pr.moving_until > now(), false) as moving`

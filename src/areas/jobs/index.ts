@@ -38,7 +38,7 @@ export {
   type RunnerState,
 } from './runner-entities.ts'
 export { JobView, type ShownProject } from './show.ts'
-export { isOutdated, jobJson, ofRunner as jobsOfRunner } from './store.ts'
+export { jobJson, ofRunner as jobsOfRunner } from './store.ts'
 export { Traces } from './traces.ts'
 
 export interface JobServices {

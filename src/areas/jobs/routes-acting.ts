@@ -12,7 +12,13 @@ import {
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
-import { ciSettings, isArchived, pipelineSecretContext, skippedAfter } from '../pipelines/index.ts'
+import {
+  closedRollbacks,
+  isArchived,
+  isOvertaken,
+  pipelineSecretContext,
+  skippedAfter,
+} from '../pipelines/index.ts'
 import { verdictOnJob } from '../protected-environments/index.ts'
 import * as artifacts from './artifacts-store.ts'
 import { Job, type JobRow } from './entities.ts'
@@ -93,7 +99,9 @@ export function actingEndpoints(
       async handle({ actor, project, rows }) {
         const row = rows[0]!
         await requireStart(actor, project, row)
-        if (isArchived(row.pipeline, settings.values)) throw forbidden('Job is not retryable')
+        const closed = await closedRollbacks(db.reader, project, row.pipeline.id)
+        if (closed.has(row.id) || isArchived(row.pipeline, settings.values))
+          throw forbidden('Job is not retryable')
         const [made] = await process.retry(
           row.pipeline.id,
           (jobs) => {
@@ -128,9 +136,7 @@ export function actingEndpoints(
         if (row.retried || !isPlayable({ status: row.status as Status, when: row.run_when })) {
           throw badRequest('Unplayable Job')
         }
-        if (ciSettings(project).forwardDeployment && (await store.findOutdated(db.reader, row.id))) {
-          throw badRequest('Unplayable Job')
-        }
+        if (await isOvertaken(db.reader, project, row.id)) throw badRequest('Unplayable Job')
         const variables = (params.job_variables_attributes ?? []).map(({ key, value }, index) => {
           if (!/^\w{1,255}$/.test(key))
             throw invalidParameters([`job_variables_attributes[${index}][key] is invalid`])

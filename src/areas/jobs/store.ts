@@ -76,19 +76,6 @@ export function jobJson(id: RawBuilder<unknown>): RawBuilder<JobRow | null> {
   return sql`(select to_json(shown) from (select ${columns} from ci_jobs j ${joins} where j.id = ${id}) shown)`
 }
 
-/** Whether what the job `j` deploys is older than what its environment has by now (completions, 3.6). */
-export const isOutdated = sql<boolean>`exists (
-  select from deployments d, lateral (
-    select l.id, l.sha from deployments l
-    where l.environment_id = d.environment_id and l.status = 'success' order by l.id desc limit 1) newest
-  where d.job_id = j.id and newest.id > d.id and newest.sha <> d.sha)`
-
-export async function findOutdated(db: Reader, id: number): Promise<boolean> {
-  const { rows: found } = await sql<{ outdated: boolean }>`
-    select ${isOutdated} as outdated from ci_jobs j where j.id = ${id}`.execute(db)
-  return found[0]?.outdated ?? false
-}
-
 export interface JobList {
   readonly scope: readonly string[] | undefined
   /** Keyset pages: the last id of the page before. */

@@ -14,6 +14,8 @@ export interface CiSettings {
   readonly keepLatestArtifact: boolean
   /** Jobs that would deploy something older than what is there fail. */
   readonly forwardDeployment: boolean
+  /** Such a job may run again where it has run before. */
+  readonly rollback: boolean
   /** Tokens of its jobs lead to listed projects only. */
   readonly limitsJobTokens: boolean
 }
@@ -37,6 +39,7 @@ export function ciSettings({
     separatedCaches: settings['ci_separated_caches'] !== false,
     keepLatestArtifact: settings['keep_latest_artifact'] !== false,
     forwardDeployment: settings['ci_forward_deployment_enabled'] !== false,
+    rollback: settings['ci_forward_deployment_rollback_allowed'] !== false,
     limitsJobTokens: settings['ci_job_token_scope_enabled'] === true,
   }
 }

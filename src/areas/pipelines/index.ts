@@ -18,6 +18,7 @@ import { PersistentRefs } from './persistent-refs.ts'
 import { PipelineProcess } from './process-pipeline.ts'
 import type { RefProtection } from './ref-protection.ts'
 import type { RemoteFiles } from './remote-files.ts'
+import { PipelineRemoval } from './removal.ts'
 import { lintEndpoints } from './routes-lint.ts'
 import { readingEndpoints } from './routes-reading.ts'
 import { writingEndpoints } from './routes-writing.ts'
@@ -41,6 +42,7 @@ export {
 export type { JobResults } from './downstream-scene.ts'
 export type { Deployments } from './deployments.ts'
 export { PersistentRefs, pipelineRef } from './persistent-refs.ts'
+export { closedRollbacks, isOutdated, isOvertaken } from './forward-deployment.ts'
 export { findRef, tagMessage, type FoundRef } from './find-ref.ts'
 export { gather } from './compile-pipeline.ts'
 export { runRefusal } from './lint.ts'
@@ -102,15 +104,19 @@ export function pipelines(services: PipelineServices): {
   const refs = new PersistentRefs(services)
   const process = new PipelineProcess({ ...services, refs })
   const creator = new PipelineCreator({ ...services, process, refs })
+  const removal = new PipelineRemoval(services, process, refs)
   services.events.subscribe<PushEvent>('push', 'pipelines', (event) => onPush(services, creator, event))
   return {
     endpoints: [
       ...readingEndpoints(services),
-      ...writingEndpoints(services, creator, process, refs),
+      ...writingEndpoints(services, creator, process, removal),
       ...lintEndpoints(services),
     ],
-    tasks: pipelineTasks(services, process, new Downstream({ ...services, process, refs }, creator), refs),
-    schedules: pipelineSweeps,
+    tasks: [
+      ...pipelineTasks(services, process, new Downstream({ ...services, process, refs }, creator), refs),
+      ...removal.tasks(),
+    ],
+    schedules: [...pipelineSweeps, ...removal.schedules()],
     creator,
     process,
   }

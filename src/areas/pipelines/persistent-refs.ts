@@ -15,7 +15,12 @@ import {
 } from '../../git/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
-import type { PlacedProject, RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import {
+  placedProject,
+  type PlacedProject,
+  type RefDoor,
+  type RepositoryPlaces,
+} from '../repository/index.ts'
 
 export interface PersistentRefServices {
   readonly db: Database
@@ -202,8 +207,6 @@ interface Placed {
   readonly project: PlacedProject
 }
 
-const placed = sql`
-  p.id, p.sha, pr.refs_version, json_build_object('id', pr.id, 'storage', pr.storage, 'defaultBranch', pr.default_branch,
-    'repositoryEmpty', pr.repository_empty) as project`
+const placed = sql`p.id, p.sha, pr.refs_version, ${placedProject} as project`
 
 const resting = sql`p.has_ref and p.status in ('success', 'failed', 'canceled', 'skipped')`

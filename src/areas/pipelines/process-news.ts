@@ -18,6 +18,8 @@ export const taskNames = {
   cancel: 'ci:cancel-pipeline',
   cancelRedundant: 'ci:cancel-redundant-pipeline',
   removeFiles: 'ci:remove-job-files',
+  findOld: 'ci:find-old-pipelines',
+  removeOld: 'ci:remove-old-pipelines',
   writeRef: 'ci:write-pipeline-ref',
   tidyRefs: 'ci:tidy-pipeline-refs',
 } as const

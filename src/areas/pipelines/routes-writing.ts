@@ -14,14 +14,13 @@ import {
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
-import { enqueue } from '../../tasks/index.ts'
 import { isArchived } from './archived.ts'
 import type { PipelineCreator } from './create-pipeline.ts'
 import { PipelineActed, PipelineDetail, pipelineDetail, type PipelineRow } from './entities.ts'
+import { closedRollbacks } from './forward-deployment.ts'
 import type { PipelineServices } from './index.ts'
-import type { PersistentRefs } from './persistent-refs.ts'
-import { taskNames } from './process-news.ts'
 import type { PipelineProcess } from './process-pipeline.ts'
+import type { PipelineRemoval } from './removal.ts'
 import * as store from './store.ts'
 
 const checks: readonly Check[] = ['credentials', 'params', 'subject', 'record', 'may']
@@ -32,7 +31,7 @@ export function writingEndpoints(
   services: PipelineServices,
   creator: PipelineCreator,
   process: PipelineProcess,
-  refs: PersistentRefs,
+  removal: PipelineRemoval,
 ): Endpoint[] {
   const { db, settings, refProtection, deployments } = services
   /** Being allowed to run pipelines is not enough on a protected ref. */
@@ -96,7 +95,9 @@ export function writingEndpoints(
         await requireRef(actor, project, row)
         if (isArchived(row, settings.values)) throw forbidden()
         const user = userOf(actor).id
-        const closed = await deployments.refused(db.reader, row.id, user)
+        const closed = (await deployments.refused(db.reader, row.id, user)).union(
+          await closedRollbacks(db.reader, project, row.id),
+        )
         await process.retry(
           row.id,
           (jobs) => {
@@ -147,12 +148,7 @@ export function writingEndpoints(
       async handle({ project, rows, request }) {
         const row = rows[0]!
         requireUnmodified(request, new Date(row.updated_at))
-        await process.cancel(row.id, { children: true })
-        await refs.removeOf(project, row.id)
-        await db.transaction(async (tx) => {
-          const files = await store.remove(tx, row.id)
-          if (files.jobs.length > 0) await enqueue(tx, taskNames.removeFiles, files)
-        })
+        await removal.remove(project, row.id)
       },
     }),
 

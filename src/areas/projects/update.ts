@@ -2,6 +2,7 @@ import {
   decide,
   defaultFeatureLevels,
   isAdministrator,
+  require,
   Visibility,
   type Actor,
   type ProjectSubject,
@@ -45,6 +46,7 @@ export async function updateProject(
     if (before === undefined) throw notFound('Project')
     const after = changed(before, params)
     checkLevel(actor, subject, before, params, settings)
+    checkRetention(actor, subject, before, after)
     if (after.name !== before.name || after.path !== before.path) await move(tx, before, after)
     if (after.default_branch !== before.default_branch) await moveHead(places, before, after.default_branch)
     await store.change(tx, before.id, after)
@@ -94,6 +96,17 @@ function checkLevel(
   })
   if (before.source_visibility !== null) checkBelowSource(Visibility[visibility], before.source_visibility)
   rules.checkRestricted(Visibility[visibility], settings.restricted_visibility_levels, isAdministrator(actor))
+}
+
+/** That pipelines go by themselves is decided by those who may delete them. */
+function checkRetention(
+  actor: Actor,
+  subject: ProjectSubject,
+  before: store.LockedProject,
+  after: store.ProjectChanges,
+): void {
+  const name = 'ci_delete_pipelines_in_seconds'
+  if (after.settings[name] !== before.settings[name]) require(actor, 'destroy_pipeline', subject)
 }
 
 async function move(tx: Tx, before: store.LockedProject, after: store.ProjectChanges): Promise<void> {

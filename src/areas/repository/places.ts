@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { branchRef, createRepository, repositoryExists, type Git, type Repository } from '../../git/index.ts'
 
 /** What must be known of a repository to find or make it. */
@@ -15,6 +16,10 @@ export interface PlacedRepository {
 export interface PlacedProject extends PlacedRepository {
   readonly id: number
 }
+
+/** A `PlacedProject` of the project `pr`. */
+export const placedProject = sql<PlacedProject>`json_build_object(
+  'id', pr.id, 'storage', pr.storage, 'defaultBranch', pr.default_branch, 'repositoryEmpty', pr.repository_empty)`
 
 const usualBranch = branchRef('main')!
 

@@ -1,9 +1,15 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { CompiledJob } from '../../ci/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
-import { isAvailable, isOutdated } from '../jobs/index.ts'
+import { isAvailable } from '../jobs/index.ts'
 import type { JobDeployToken } from './job-variables.ts'
-import { projectFactsJson, type FactsRow, type MergeRequestFacts, type Upstream } from '../pipelines/index.ts'
+import {
+  isOutdated,
+  projectFactsJson,
+  type FactsRow,
+  type MergeRequestFacts,
+  type Upstream,
+} from '../pipelines/index.ts'
 
 export interface SealedVariable {
   readonly key: string
