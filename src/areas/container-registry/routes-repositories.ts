@@ -17,6 +17,7 @@ import {
   ListOf,
   Optional,
   requireUnmodified,
+  whenChanged,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { forbidden, notFound } from '../../kernel/errors/index.ts'
@@ -133,13 +134,13 @@ export function repositoryEndpoints(services: RegistryRestServices): Endpoint[] 
       params: Fields({ repository_id: Id() }),
       answers: Int(),
       status: 202,
-      refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
+      refuses: whenChanged,
       read: ({ params }) => store.ofId(params.repository_id),
       async handle({ actor, project, rows, request }) {
         requireRegistry(services, project)
         const row = rows[0]!
         await requireDeletable(db, actor, project, row)
-        requireUnmodified(request, new Date(row.updated_at))
+        requireUnmodified(request, row.updated_at)
         await db.transaction(async (tx) => {
           await store.scheduleDeletion(tx, row.id)
           await enqueue(tx, taskNames.deleteRepository, { repository: row.id })

@@ -9,6 +9,7 @@ import {
   Page,
   requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { forbidden, notFound } from '../../kernel/errors/index.ts'
@@ -102,7 +103,7 @@ export function tagEndpoints(services: RegistryRestServices): Endpoint[] {
       params: Fields({ ...repositoryId, tag_name: Text() }),
       answers: Int(),
       status: 200,
-      refuses: { ...refuses, 412: 'Changed since the date in If-Unmodified-Since' },
+      refuses: { ...refuses, ...whenChanged },
       read: ({ params }) => store.tagOf(params.repository_id, params.tag_name),
       async handle({ actor, project, params, rows, request }) {
         requireRegistry(services, project)
@@ -111,7 +112,7 @@ export function tagEndpoints(services: RegistryRestServices): Endpoint[] {
         if (isDenied(await protectedFrom(actor, project), params.tag_name)) {
           throw forbidden('cannot delete protected tag(s)')
         }
-        requireUnmodified(request, new Date(row.pushed_at))
+        requireUnmodified(request, row.pushed_at)
         const gone = await db.transaction((tx) => store.deleteTag(tx, params.repository_id, params.tag_name))
         if (!gone) throw notFound('Tag')
         return 200

@@ -9,6 +9,7 @@ import {
   Optional,
   requireUnmodified,
   Text,
+  whenChanged,
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
@@ -132,7 +133,7 @@ export function pathRuleEndpoints({ db }: { db: Database }): Endpoint[] {
       record: true,
       params: Fields({ ...projectId, ...ruleId }),
       answers: null,
-      refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
+      refuses: whenChanged,
       read: ({ params }) => store.ofId(params.protection_rule_id),
       handle: ({ project, params, request }) =>
         db.transaction(async (tx) => {

@@ -10,6 +10,7 @@ import {
   Optional,
   requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { recordNotFound } from '../../kernel/errors/index.ts'
@@ -113,7 +114,7 @@ export function tagRuleEndpoints({ db, plan }: { db: Database; plan: Plan }): En
       record: true,
       params: Fields({ ...projectId, ...ruleId }),
       answers: null,
-      refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
+      refuses: whenChanged,
       read: ({ params }) => store.ofId(params.protection_rule_id),
       handle: ({ project, params, request }) =>
         db.transaction(async (tx) => {

@@ -15,7 +15,9 @@ import {
   Id,
   ListOf,
   Optional,
+  requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { forbidden, invalid, notFound } from '../../kernel/errors/index.ts'
@@ -128,8 +130,12 @@ function projectEndpoints({ db, settings }: DeployKeyServices): Endpoint[] {
       params: Fields({ key_id: Id() }),
       record,
       answers: null,
+      refuses: whenChanged,
       read: ({ params }) => store.one(params.key_id),
-      handle: ({ project, params }) => db.transaction((tx) => store.disable(tx, project.id, params.key_id)),
+      async handle({ project, params, rows, request }) {
+        requireUnmodified(request, rows[0]!.created_at)
+        await db.transaction((tx) => store.disable(tx, project.id, params.key_id))
+      },
     }),
 
     endpoint({

@@ -9,7 +9,9 @@ import {
   Nullable,
   OneOf,
   Optional,
+  requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { notFound, refused } from '../../kernel/errors/index.ts'
@@ -131,11 +133,14 @@ export function deployTokenEndpoints(kind: store.Owner['kind'], { db, cipher }: 
       may,
       params: Fields({ token_id }),
       answers: null,
-      refuses: { 404: 'No such deploy token' },
+      refuses: { ...whenChanged, 404: 'No such deploy token' },
       async handle(call) {
         const { id } = kind === 'group' ? call.group : call.project
-        const there = await db.transaction((tx) => store.remove(tx, { kind, id }, call.params.token_id))
-        if (!there) throw notFound(record)
+        await db.transaction(async (tx) => {
+          const madeAt = await store.remove(tx, { kind, id }, call.params.token_id)
+          if (madeAt === undefined) throw notFound(record)
+          requireUnmodified(call.request, madeAt)
+        })
       },
     }),
   ]

@@ -62,13 +62,13 @@ export async function insert(tx: Tx, { kind, id }: Owner, token: NewToken): Prom
   return made[0]!
 }
 
-/** Tells whether there was such a token. */
-export async function remove(tx: Tx, { kind, id }: Owner, tokenId: number): Promise<boolean> {
-  const { rows: gone } = await sql`
-    delete from deploy_tokens t where t.id = ${tokenId} and ${owned(kind, sql`${id}`)} returning 1`.execute(
+/** Tells when the token was made; undefined where there is none. */
+export async function remove(tx: Tx, { kind, id }: Owner, tokenId: number): Promise<Date | undefined> {
+  const { rows: gone } = await sql<{ created_at: Date }>`
+    delete from deploy_tokens t where t.id = ${tokenId} and ${owned(kind, sql`${id}`)} returning t.created_at`.execute(
     tx,
   )
-  return gone.length > 0
+  return gone[0]?.created_at
 }
 
 export interface JobToken {

@@ -11,7 +11,9 @@ import {
   Nullable,
   OneOf,
   Optional,
+  requireUnmodified,
   Text,
+  whenChanged,
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
@@ -176,10 +178,11 @@ export function environmentEndpoints(
       may: 'update_environment',
       params,
       answers: null,
-      refuses: { 403: 'It is not stopped, or protected from the caller' },
+      refuses: { ...whenChanged, 403: 'It is not stopped, or protected from the caller' },
       read,
-      async handle({ actor, project, rows }) {
+      async handle({ actor, project, rows, request }) {
         await requireDeployer({ actor, project }, rows[0]!)
+        requireUnmodified(request, rows[0]!.updated_at)
         await db.transaction(async (tx) => {
           const gone = await store.remove(tx, rows[0]!.id)
           if (gone === undefined) throw forbidden()

@@ -152,7 +152,7 @@ export function epicEndpoints(services: EpicServices): Endpoint[] {
       answers: null,
       async handle({ actor, group: of, rows, request }) {
         const { id, updated_at } = rows[0]!
-        requireUnmodified(request, new Date(updated_at))
+        requireUnmodified(request, updated_at)
         await db.transaction((tx) => removeEpic(services, tx, { actor, group: of }, id))
       },
     }),

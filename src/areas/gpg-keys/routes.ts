@@ -1,7 +1,16 @@
 import { sql } from 'kysely'
 import { endpoint, instance, userOf } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { Fields, Id, ListOf, Text, Timestamp, type Endpoint } from '../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Id,
+  ListOf,
+  requireUnmodified,
+  Text,
+  Timestamp,
+  whenChanged,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
 import { invalid, notFound } from '../../kernel/errors/index.ts'
 import { readPublicKey, type PublicKey } from './public-key.ts'
 import * as store from './store.ts'
@@ -92,7 +101,11 @@ function ownKeys({ db }: GpgKeyServices): Endpoint[] {
       path: '/user/gpg_keys/:key_id',
       summary: 'Delete one of your GPG keys',
       answers: null,
-      handle: ({ rows }) => store.remove(db.writer, rows[0]!.id),
+      refuses: whenChanged,
+      async handle({ rows, request }) {
+        requireUnmodified(request, rows[0]!.created_at)
+        await store.remove(db.writer, rows[0]!.id)
+      },
     }),
   ]
 }
@@ -175,7 +188,11 @@ function keysOfUsers({ db }: GpgKeyServices): Endpoint[] {
       summary: 'Delete a GPG key of a user',
       may: 'admin_users',
       answers: null,
-      handle: ({ rows }) => store.remove(db.writer, rows[0]!.id),
+      refuses: { ...refuses, ...whenChanged },
+      async handle({ rows, request }) {
+        requireUnmodified(request, rows[0]!.created_at)
+        await store.remove(db.writer, rows[0]!.id)
+      },
     }),
   ]
 }

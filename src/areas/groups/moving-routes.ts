@@ -1,7 +1,18 @@
 import { sql } from 'kysely'
 import { endpoint, group, groupsWithCreation, project, type Actor } from '../../access/index.ts'
 import { planOf } from '../../kernel/config/index.ts'
-import { Either, Fields, Id, ListOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
+import {
+  Either,
+  Fields,
+  Id,
+  ListOf,
+  Optional,
+  requireUnmodified,
+  rows,
+  Text,
+  whenChanged,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
 import { permanentlyParams, takeIntoGroup } from '../projects/index.ts'
 import { setArchived } from './archiving.ts'
 import { deleteGroup, restoreGroup } from './deletion.ts'
@@ -31,8 +42,11 @@ export function movingEndpoints(
       params: Fields(permanentlyParams),
       status: 202,
       answers: Fields({ message: Text() }),
-      refuses: { 400: 'It is to go at once and is not marked, or the path is not its own' },
-      async handle({ actor, group, params }) {
+      refuses: { ...whenChanged, 400: 'It is to go at once and is not marked, or the path is not its own' },
+      read: () =>
+        rows<{ updated_at: string }>(sql`select n.updated_at from namespaces n where n.id = subject.id`),
+      async handle({ actor, group, params, rows: [found], request }) {
+        requireUnmodified(request, found!.updated_at)
         await deleteGroup(services, actor, group, params)
         return { message: '202 Accepted' }
       },

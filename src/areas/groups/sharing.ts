@@ -5,9 +5,10 @@ import {
   Flag,
   Id,
   ListOf,
-  Optional,
   OneOf,
+  Optional,
   Text,
+  whenChanged,
   type Endpoint,
   type PageInput,
   type Read,
@@ -76,8 +77,8 @@ export function sharingEndpoints(services: GroupServices, { detail, listed }: An
       may: 'admin_group_member',
       params: Fields({ group_id: Id() }),
       answers: null,
-      refuses: { 404: 'No such share' },
-      handle: ({ group, params }) => unshare(db, group, params.group_id),
+      refuses: { ...whenChanged, 404: 'No such share' },
+      handle: ({ group, params, request }) => unshare(db, group, params.group_id, request),
     }),
 
     endpoint({

@@ -10,8 +10,10 @@ import {
   Nullable,
   OneOf,
   Optional,
+  requireUnmodified,
   Text,
   Timestamp,
+  whenChanged,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { recordNotFound, refused } from '../../kernel/errors/index.ts'
@@ -149,7 +151,7 @@ export function invitationEndpoints(kind: Place['kind'], services: Services): En
       may,
       params: Fields({ email }),
       answers: null,
-      refuses: { 404: 'No such invitation' },
+      refuses: { ...whenChanged, 404: 'No such invitation' },
       async handle(call) {
         if (kind === 'group') refuseLocked(settings, call.actor)
         const place = placeOf(kind === 'group' ? call.group : call.project)
@@ -157,6 +159,7 @@ export function invitationEndpoints(kind: Place['kind'], services: Services): En
           const before = await store.lock(tx, place, call.params.email)
           if (before === undefined) throw recordNotFound()
           refuseTouch(call.actor, place, before.access_level)
+          requireUnmodified(call.request, before.updated_at)
           await store.remove(tx, before.id)
         })
       },

@@ -76,13 +76,13 @@ const of = (place: Place, email: string): RawBuilder<boolean> =>
 interface LockedInvitation extends Held {
   readonly id: number
   readonly expires_at: string | null
+  readonly updated_at: Date
 }
 
 export async function lock(tx: Tx, place: Place, email: string): Promise<LockedInvitation | undefined> {
   const { rows } = await sql<LockedInvitation>`
-    select i.id, i.access_level, i.member_role_id, i.expires_at from invitations i where ${of(place, email)} for update`.execute(
-    tx,
-  )
+    select i.id, i.access_level, i.member_role_id, i.expires_at, i.updated_at from invitations i
+    where ${of(place, email)} for update`.execute(tx)
   return rows[0]
 }
 

@@ -246,7 +246,7 @@ export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
       answers: null,
       async handle({ actor, project, rows, request }) {
         const { id, updated_at } = rows[0]!
-        requireUnmodified(request, new Date(updated_at))
+        requireUnmodified(request, updated_at)
         await db.transaction(async (tx) => {
           await store.remove(tx, id)
           await services.events.announce(tx, 'issue', {

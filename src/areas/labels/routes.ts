@@ -68,7 +68,7 @@ export function labelEndpoints<Kind extends SubjectKind>(
     readonly rows: readonly LabelRow[]
     readonly request: Parameters<typeof requireUnmodified>[0]
   }): Promise<void> => {
-    requireUnmodified(request, new Date(rows[0]!.updated_at))
+    requireUnmodified(request, rows[0]!.updated_at)
     await db.transaction((tx) => store.remove(tx, rows[0]!.id))
   }
   const own = { include_ancestor_groups: false } as const

@@ -3,6 +3,7 @@ import type { Database } from '../../kernel/db/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import {
   DateOnly,
+  DateTime,
   Fields,
   Flag,
   Id,
@@ -11,7 +12,6 @@ import {
   Nullable,
   OneOf,
   Optional,
-  DateTime,
   requireUnmodified,
   Text,
   type Endpoint,
@@ -169,7 +169,7 @@ export function milestoneEndpoints<Kind extends SubjectKind>(
       params: Fields({ milestone_id }),
       answers: null,
       async handle({ actor, rows, request }) {
-        requireUnmodified(request, new Date(rows[0]!.updated_at))
+        requireUnmodified(request, rows[0]!.updated_at)
         await db.transaction(async (tx) => {
           await store.remove(tx, rows[0]!.id)
           await announce(events, tx, actor, 'delete', rows[0]!)

@@ -10,7 +10,9 @@ import {
   OneOf,
   Optional,
   Page,
+  requireUnmodified,
   Text,
+  whenChanged,
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
@@ -207,10 +209,11 @@ export function scheduleEndpoints(services: ScheduleServices): Endpoint[] {
       checks,
       params: Fields(scheduleId),
       answers: null,
-      refuses: { 403: 'It is the schedule of somebody else' },
-      async handle({ actor, project, rows }) {
+      refuses: { ...whenChanged, 403: 'It is the schedule of somebody else' },
+      async handle({ actor, project, rows, request }) {
         const row = rows[0]!
         if (!rules.isOwner(actor, row) && !may(actor, 'admin_pipeline_schedule', project)) throw forbidden()
+        requireUnmodified(request, row.updated_at)
         await store.remove(db.writer, row.id)
       },
     }),

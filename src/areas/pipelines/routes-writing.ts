@@ -11,6 +11,7 @@ import {
   Optional,
   requireUnmodified,
   Text,
+  whenChanged,
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
@@ -143,11 +144,11 @@ export function writingEndpoints(
       description: 'Its child pipelines stay.',
       may: 'destroy_pipeline',
       answers: null,
-      refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
+      refuses: whenChanged,
       read: ({ params }) => store.one(params.pipeline_id),
       async handle({ project, rows, request }) {
         const row = rows[0]!
-        requireUnmodified(request, new Date(row.updated_at))
+        requireUnmodified(request, row.updated_at)
         await removal.remove(project, row.id)
       },
     }),

@@ -1,6 +1,16 @@
+import { sql } from 'kysely'
 import { endpoint, project } from '../../access/index.ts'
 import { planOf } from '../../kernel/config/index.ts'
-import { Either, Fields, Id, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
+import {
+  Either,
+  Fields,
+  Id,
+  requireUnmodified,
+  rows,
+  Text,
+  whenChanged,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
 import { refused } from '../../kernel/errors/index.ts'
 import { lockTree } from '../namespaces/index.ts'
 import { deleteProject, restoreProject } from './deletion.ts'
@@ -81,8 +91,11 @@ export function movingEndpoints(services: ProjectServices): Endpoint[] {
       params: Fields(permanentlyParams),
       status: 202,
       answers: Fields({ message: Text() }),
-      refuses: { 400: 'It is to go at once and is not marked, or the path is not its own' },
-      async handle({ actor, project, params }) {
+      refuses: { ...whenChanged, 400: 'It is to go at once and is not marked, or the path is not its own' },
+      read: () =>
+        rows<{ updated_at: string }>(sql`select p.updated_at from projects p where p.id = subject.id`),
+      async handle({ actor, project, params, rows: [found], request }) {
+        requireUnmodified(request, found!.updated_at)
         await deleteProject(services, actor, project, params)
         return { message: '202 Accepted' }
       },

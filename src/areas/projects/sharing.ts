@@ -1,5 +1,5 @@
 import { endpoint, isAdministrator, mayGrant, project } from '../../access/index.ts'
-import { Fields, Id, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { Fields, Id, whenChanged, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { forbidden, notFound } from '../../kernel/errors/index.ts'
 import { findShare, ProjectShare, share, shareParams, unshare } from '../shares/index.ts'
 import type { ProjectServices } from './routes.ts'
@@ -37,12 +37,12 @@ export function sharingEndpoints(services: Pick<ProjectServices, 'db' | 'plan' |
       may: 'admin_project_member',
       params: Fields({ group_id: Id() }),
       answers: null,
-      refuses: { 404: 'No such share' },
-      async handle({ actor, project, params }) {
+      refuses: { ...whenChanged, 404: 'No such share' },
+      async handle({ actor, project, params, request }) {
         const there = await findShare(db.reader, project, params.group_id)
         if (there === undefined) throw notFound('Group Link')
         if (!mayGrant(actor, project, there.group_access)) throw forbidden()
-        await unshare(db, project, params.group_id)
+        await unshare(db, project, params.group_id, request)
       },
     }),
   ]

@@ -8,6 +8,7 @@ import {
   Optional,
   requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { conflict, forbidden, notFound } from '../../kernel/errors/index.ts'
@@ -125,7 +126,7 @@ export function groupRuleEndpoints({ db }: { db: Database }): Endpoint[] {
       summary: 'Unprotect a branch or wildcard of a group',
       record,
       answers: null,
-      refuses: { ...refuses, 412: 'Changed since the date in If-Unmodified-Since' },
+      refuses: { ...refuses, ...whenChanged },
       read: ({ params }) => store.ownNamed('group', params.name),
       handle: ({ actor, group, params, request }) =>
         db.transaction(async (tx) => {

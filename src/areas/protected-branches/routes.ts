@@ -10,6 +10,7 @@ import {
   Optional,
   requireUnmodified,
   Text,
+  whenChanged,
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
@@ -180,7 +181,7 @@ export function protectedBranchEndpoints(services: GuardServices & { plan: Plan 
       checks: changing,
       record: true,
       answers: null,
-      refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
+      refuses: whenChanged,
       read: ({ params }) => store.ownNamed('project', params.name),
       handle: ({ actor, project, params, request }) =>
         db.transaction(async (tx) => {

@@ -8,6 +8,7 @@ export const ProtectedTag = Fields({ name: Text(), create_access_levels: ListOf(
 export interface TagRuleRow {
   readonly id: number
   readonly name: string
+  readonly updated_at: string
   readonly entries: readonly EntryRow[]
 }
 

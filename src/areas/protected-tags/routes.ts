@@ -7,7 +7,9 @@ import {
   ListOf,
   OneOf,
   Optional,
+  requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
   type Static,
 } from '../../kernel/endpoint/index.ts'
@@ -91,8 +93,12 @@ export function protectedTagEndpoints({ db, plan }: { db: Database; plan: Plan }
       may: 'change_protected_tag',
       record: true,
       answers: null,
+      refuses: whenChanged,
       read: ({ params }) => store.named(params.name),
-      handle: ({ rows }) => store.remove(db.writer, rows[0]!.id),
+      async handle({ rows, request }) {
+        requireUnmodified(request, rows[0]!.updated_at)
+        await store.remove(db.writer, rows[0]!.id)
+      },
     }),
   ]
 }

@@ -9,7 +9,7 @@ import type { TagRule } from './rules.ts'
 
 /** Of rule `t`. Whether entries of groups let somebody in is told for this user. */
 const columnsFor = (userId: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-  t.id, t.name, (
+  t.id, t.name, t.updated_at, (
     select coalesce(json_agg(json_build_object('id', l.id, 'access_level', l.access_level, 'user_id', l.user_id,
       'deploy_key_id', l.deploy_key_id, 'group_id', l.group_id, 'name', coalesce(u.name, k.title, g.name),
       'through_group', l.group_id is not null and admits_through_group(l.project_id, l.group_id, ${userId}))

@@ -20,6 +20,7 @@ import {
   Optional,
   requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { runnerTypes } from '../jobs/index.ts'
@@ -103,10 +104,10 @@ export function identityEndpoints({ db, settings }: RunnerServices): Endpoint[] 
       may: 'act_as_runner',
       params: Fields({ token }),
       answers: null,
-      refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
+      refuses: whenChanged,
       read: () => reading.ownFacts(),
       async handle({ runner, rows, request }) {
-        requireUnmodified(request, new Date(rows[0]!.updated_at))
+        requireUnmodified(request, rows[0]!.updated_at)
         await db.transaction((tx) => store.remove(tx, runner.id))
       },
     }),

@@ -21,6 +21,7 @@ import {
   Optional,
   requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { Job, jobsOfRunner, RunnerManager, runnerManager, runnerTypes, type JobView } from '../jobs/index.ts'
@@ -169,13 +170,13 @@ export function managementEndpoints(services: RunnerServices, view: JobView): En
       answers: null,
       refuses: {
         403: 'It serves several projects, or others look after it',
-        412: 'Changed since the date in If-Unmodified-Since',
+        ...whenChanged,
       },
       read: ({ params }) => reading.one(params.id),
       async handle({ actor, rows, request }) {
         const row = rows[0]!
         await require(actor, row, 'admin')
-        requireUnmodified(request, new Date(row.updated_at))
+        requireUnmodified(request, row.updated_at)
         if (row.projects.length > 1 && !isAdministrator(actor)) {
           throw forbidden('Runner associated with more than one project')
         }

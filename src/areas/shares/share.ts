@@ -1,7 +1,7 @@
 import { findGroup, type Actor } from '../../access/index.ts'
 import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database, Reader } from '../../kernel/db/index.ts'
-import { DateTime, Id, Nullable, OneOf, Optional } from '../../kernel/endpoint/index.ts'
+import { DateTime, Id, Nullable, OneOf, Optional, requireUnmodified } from '../../kernel/endpoint/index.ts'
 import { conflict, invalid, notFound, refused } from '../../kernel/errors/index.ts'
 import { findRole } from '../member-roles/index.ts'
 import type { ShareRow } from './entities.ts'
@@ -79,7 +79,15 @@ const taken = {
 } as const
 
 /** Ends a share; it is no matter whether the caller may see the group that goes. */
-export async function unshare(db: Database, shared: Shared, groupId: number): Promise<void> {
-  const there = await db.transaction((tx) => store.remove(tx, shared, groupId))
-  if (!there) throw notFound('Group Link')
+export async function unshare(
+  db: Database,
+  shared: Shared,
+  groupId: number,
+  request: Parameters<typeof requireUnmodified>[0],
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const updatedAt = await store.remove(tx, shared, groupId)
+    if (updatedAt === undefined) throw notFound('Group Link')
+    requireUnmodified(request, updatedAt)
+  })
 }

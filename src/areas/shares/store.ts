@@ -52,14 +52,13 @@ export async function insert(
   return rows[0]!
 }
 
-/** Tells whether there was a share to end. */
-export async function remove(tx: Tx, { kind, id }: Shared, groupId: number): Promise<boolean> {
+/** Tells when the share was last changed; undefined where there is none. */
+export async function remove(tx: Tx, { kind, id }: Shared, groupId: number): Promise<Date | undefined> {
   const { name, to } = tables[kind]
-  const { rows } = await sql`
-    delete from ${sql.table(name)} s where s.${sql.ref(to)} = ${id} and s.group_id = ${groupId} returning 1`.execute(
-    tx,
-  )
-  return rows.length > 0
+  const { rows } = await sql<{ updated_at: Date }>`
+    delete from ${sql.table(name)} s where s.${sql.ref(to)} = ${id} and s.group_id = ${groupId}
+    returning s.updated_at`.execute(tx)
+  return rows[0]?.updated_at
 }
 
 export async function find(db: Reader, { kind, id }: Shared, groupId: number): Promise<ShareRow | undefined> {

@@ -267,7 +267,7 @@ export function snippetEndpoints<Kind extends SubjectKind>(
       async handle(call) {
         const row = call.rows[0]!
         if (!place.mayRemove(call.actor, place.subject(call), row)) throw forbidden()
-        requireUnmodified(call.request, new Date(row.updated_at))
+        requireUnmodified(call.request, row.updated_at)
         await store.remove(db.writer, row.id)
       },
     }),

@@ -8,7 +8,9 @@ import {
   ListOf,
   OneOf,
   Optional,
+  requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
@@ -86,8 +88,12 @@ function ownEndpoints({ db, settings }: KeyServices): Endpoint[] {
       params: Fields({ key_id: Id() }),
       record,
       answers: null,
+      refuses: whenChanged,
       read: ({ params }) => store.one({ caller: true }, params.key_id),
-      handle: ({ rows }) => db.transaction((tx) => store.remove(tx, rows[0]!.id)),
+      async handle({ rows, request }) {
+        requireUnmodified(request, rows[0]!.created_at)
+        await db.transaction((tx) => store.remove(tx, rows[0]!.id))
+      },
     }),
   ]
 }
@@ -152,9 +158,12 @@ function userEndpoints({ db, settings }: KeyServices): Endpoint[] {
       params: Fields({ id: Id(), key_id: Id() }),
       record,
       answers: null,
-      refuses,
+      refuses: { ...refuses, ...whenChanged },
       read: ({ params }) => store.one(params.id, params.key_id),
-      handle: ({ rows }) => db.transaction((tx) => store.remove(tx, rows[0]!.id)),
+      async handle({ rows, request }) {
+        requireUnmodified(request, rows[0]!.created_at)
+        await db.transaction((tx) => store.remove(tx, rows[0]!.id))
+      },
     }),
   ]
 }

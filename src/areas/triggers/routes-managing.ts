@@ -9,6 +9,7 @@ import {
   Optional,
   requireUnmodified,
   Text,
+  whenChanged,
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
@@ -119,10 +120,10 @@ export function managingEndpoints({ db, cipher, externalUrl, settings, plan }: T
       may: 'admin_trigger',
       checks,
       answers: null,
-      refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
+      refuses: whenChanged,
       async handle({ rows, request }) {
         const row = rows[0]!
-        requireUnmodified(request, new Date(row.updated_at))
+        requireUnmodified(request, row.updated_at)
         await store.remove(db.writer, row.id)
       },
     }),

@@ -7,12 +7,13 @@ export interface EmailRow {
   readonly id: number
   readonly email: string
   readonly confirmed_at: string | null
+  readonly created_at: string
 }
 
 /** Whose addresses: the caller's, or those of the user with this id. */
 export type Whose = 'caller' | number
 
-const columns = sql`e.id, e.email, e.confirmed_at`
+const columns = sql`e.id, e.email, e.confirmed_at, e.created_at`
 const of = (whose: Whose) => (whose === 'caller' ? sql`e.user_id = actor.id` : sql`e.user_id = ${whose}`)
 
 /** The further addresses; the first one stands with the user. */
@@ -35,7 +36,7 @@ export async function addEmail(tx: Tx, userId: number, email: string, confirmed:
   const { rows: made } = await sql<EmailRow>`
     insert into user_emails (user_id, email, confirmed_at)
     values (${userId}, ${email}, case when ${confirmed} then now() end)
-    returning id, email, confirmed_at`
+    returning id, email, confirmed_at, created_at`
     .execute(tx)
     .catch(onConstraint('user_emails_email', taken))
   if (confirmed) await sql`select accept_invitations(${userId}, ${email})`.execute(tx)

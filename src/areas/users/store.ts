@@ -203,10 +203,16 @@ export async function taken(
   return result.rows[0]!
 }
 
+export interface LockedUser extends UserRow {
+  readonly updated_at: Date
+}
+
 /** The user, and the right to change it until the transaction ends. */
-export async function lock(tx: Tx, id: number): Promise<UserRow | undefined> {
-  const result = await sql<UserRow>`
-      select ${columnsForNobody} from users u where u.id = ${id} for no key update of u`.execute(tx)
+export async function lock(tx: Tx, id: number): Promise<LockedUser | undefined> {
+  const result = await sql<LockedUser>`
+      select ${columnsForNobody}, u.updated_at from users u where u.id = ${id} for no key update of u`.execute(
+    tx,
+  )
   return result.rows[0]
 }
 

@@ -37,6 +37,7 @@ export interface Hook extends HookValues {
   readonly failures: number
   readonly disabled_until: string | null
   readonly created_at: string
+  readonly updated_at: string
 }
 
 export interface StoredIntegration {

@@ -4,7 +4,9 @@ import {
   Id,
   ListOf,
   Optional,
+  requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
@@ -145,7 +147,9 @@ export function hookEndpoints<Kind extends SubjectKind>(
       summary: `Delete a webhook of ${called}`,
       params: Fields({ hook_id: Id() }),
       answers: null,
-      async handle({ params }) {
+      refuses: whenChanged,
+      async handle({ params, rows, request }) {
+        requireUnmodified(request, rows[0]!.updated_at)
         await store.remove(db.writer, params.hook_id)
       },
     }),

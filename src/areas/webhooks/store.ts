@@ -10,7 +10,7 @@ import type { TriggerName } from './triggers.ts'
 const columns = sql`
   w.id, w.project_id, w.namespace_id, w.uuid, w.name, w.description, w.url, w.token, w.triggers, w.branch_filter,
   w.branch_filter_strategy, w.ssl_verification, w.template, w.custom_headers, w.url_variables, w.failures,
-  w.disabled_until, w.created_at, w.integration, w.properties`
+  w.disabled_until, w.created_at, w.updated_at, w.integration, w.properties`
 
 /** Read together with the caller's access: `subject` is the project or group. */
 export function list(kind: KeeperKind, input: PageInput): Read<StoredHook> {

@@ -13,7 +13,7 @@ export {
 } from './endpoint.ts'
 export { documentPath, openApiDocument } from './openapi.ts'
 export { isUnfit } from './json-body.ts'
-export { requireUnmodified } from './conditional.ts'
+export { requireUnmodified, whenChanged } from './conditional.ts'
 export { mergedPage, mergedRows, type MergedSource } from './merged-page.ts'
 export { countedRows, inColumns, page, rows, windowOf } from './read.ts'
 export { InnerApi, type InnerReply } from './inner-api.ts'

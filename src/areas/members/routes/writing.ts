@@ -8,6 +8,7 @@ import {
   Optional,
   requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { forbidden, recordNotFound } from '../../../kernel/errors/index.ts'
@@ -131,7 +132,7 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
       refuses: {
         403: 'The last owner',
         404: 'No direct member',
-        412: 'Changed since the date in If-Unmodified-Since',
+        ...whenChanged,
       },
       async handle(call) {
         const { actor, params } = call

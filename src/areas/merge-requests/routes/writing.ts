@@ -11,6 +11,7 @@ import {
   Optional,
   requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { createMergeRequest, targetFor } from '../create.ts'
@@ -159,11 +160,11 @@ export function writingEndpoints(services: MergeRequestServices): Endpoint[] {
       params: Fields(iid),
       answers: null,
       ...writingOne,
-      refuses: { 412: 'Changed since the date in If-Unmodified-Since' },
+      refuses: whenChanged,
       read: ({ params }) => readableWithRules(params.merge_request_iid),
       async handle({ project, rows, request }) {
         const row = rows[0]!
-        requireUnmodified(request, new Date(row.updated_at))
+        requireUnmodified(request, row.updated_at)
         await removeMergeRequest(services, project, row)
       },
     }),

@@ -5,8 +5,8 @@ import {
   DateTime,
   Fields,
   Flag,
-  Int,
   Id,
+  Int,
   ListOf,
   Optional,
   Page,
@@ -297,7 +297,7 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
         const { note } = noteIn(discussion, params.note_id)
         rules.checkWriter(actor, opened.place, opened.found)
         rules.checkEditor(actor, opened.place, note)
-        requireUnmodified(request, new Date(note.updated_at))
+        requireUnmodified(request, note.updated_at)
         await writer.remove(opened, note.id)
       },
     }),

@@ -198,7 +198,7 @@ export function noteEndpoints(room: NotesRoom, noteable: Noteable): Endpoint[] {
         const { opened, row } = await find(call)
         rules.checkWriter(actor, opened.place, opened.found)
         rules.checkEditor(actor, opened.place, row.note)
-        requireUnmodified(request, new Date(row.note.updated_at))
+        requireUnmodified(request, row.note.updated_at)
         await writer.remove(opened, row.note.id)
       },
     }),

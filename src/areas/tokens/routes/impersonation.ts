@@ -1,6 +1,14 @@
 import { endpoint, instance } from '../../../access/index.ts'
 import type { Reader } from '../../../kernel/db/index.ts'
-import { Fields, Id, ListOf, OneOf, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Id,
+  ListOf,
+  OneOf,
+  requireUnmodified,
+  whenChanged,
+  type Endpoint,
+} from '../../../kernel/endpoint/index.ts'
 import { badRequest, notFound } from '../../../kernel/errors/index.ts'
 import { ImpersonationToken, NewImpersonationToken } from '../entities.ts'
 import { tokenScopes } from '../scopes.ts'
@@ -77,13 +85,18 @@ export function impersonationEndpoints(services: TokenServices): Endpoint[] {
       may: 'admin_users',
       params: Fields(named),
       answers: null,
-      refuses: { 400: 'Revoked already', 404: 'No such user or token' },
-      async handle({ params }) {
+      refuses: {
+        ...whenChanged,
+        400: 'Revoked already',
+        404: 'No such user or token',
+      },
+      async handle({ params, request }) {
         await db.transaction(async (tx) => {
           const token = await store.lock(tx, params.impersonation_token_id)
           if (token?.impersonation !== true || token.user_id !== params.user_id)
             throw await missing(tx, params.user_id)
           if (token.revoked) throw badRequest('Token already revoked')
+          requireUnmodified(request, token.created_at)
           await store.revoke(tx, token.id)
         })
       },

@@ -6,7 +6,15 @@ import {
   userOf,
   type Actor,
 } from '../../../access/index.ts'
-import { Fields, Id, ListOf, Optional, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Id,
+  ListOf,
+  Optional,
+  requireUnmodified,
+  whenChanged,
+  type Endpoint,
+} from '../../../kernel/endpoint/index.ts'
 import { badRequest, notFound, unauthorized, type ApiError } from '../../../kernel/errors/index.ts'
 import { AccessToken, NewAccessToken } from '../entities.ts'
 import { rotationParams, tokenFilters } from '../params.ts'
@@ -69,15 +77,17 @@ export function personalEndpoints(services: TokenServices): Endpoint[] {
       params: Fields({ id: Id() }),
       answers: null,
       refuses: {
+        ...whenChanged,
         400: 'Revoked already',
         401: 'Not the caller’s own',
         404: 'For administrators: no such token',
       },
-      async handle({ actor, params }) {
+      async handle({ actor, params, request }) {
         await db.transaction(async (tx) => {
           const token = await store.lock(tx, params.id)
           if (token === undefined || !reaches(actor, token)) throw missing(actor)
           if (token.revoked) throw badRequest('Token already revoked')
+          requireUnmodified(request, token.created_at)
           await store.revoke(tx, token.id)
         })
       },

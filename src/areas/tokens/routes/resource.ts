@@ -9,7 +9,15 @@ import {
   type GroupSubject,
   type ProjectSubject,
 } from '../../../access/index.ts'
-import { Fields, Id, ListOf, OneOf, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Id,
+  ListOf,
+  OneOf,
+  requireUnmodified,
+  whenChanged,
+  type Endpoint,
+} from '../../../kernel/endpoint/index.ts'
 import { badRequest, notFound, refused, unauthorized, type ApiError } from '../../../kernel/errors/index.ts'
 import { NewResourceToken, ResourceToken } from '../entities.ts'
 import { newTokenParams, rotationParams, tokenFilters } from '../params.ts'
@@ -125,9 +133,13 @@ export function resourceEndpoints(kind: Resource['kind'], services: TokenService
       summary: `Revoke an access token of a ${kind}`,
       params: Fields({ token_id }),
       answers: null,
-      refuses: { 400: 'No right to, or revoked already', 404: 'No such token' },
+      refuses: {
+        ...whenChanged,
+        400: 'No right to, or revoked already',
+        404: 'No such token',
+      },
       async handle(call) {
-        const { actor, params } = call
+        const { actor, params, request } = call
         const subject = kind === 'group' ? call.group : call.project
         const token = await resourceStore.find(db.reader, subject, params.token_id)
         if (!administers(actor, subject)) {
@@ -137,6 +149,7 @@ export function resourceEndpoints(kind: Resource['kind'], services: TokenService
         await db.transaction(async (tx) => {
           const locked = await store.lock(tx, token.id)
           if (locked?.revoked !== false) throw badRequest('Token already revoked')
+          requireUnmodified(request, locked.created_at)
           await store.revoke(tx, locked.id)
         })
       },

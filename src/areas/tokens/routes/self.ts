@@ -5,6 +5,8 @@ import {
   Optional,
   pageParams,
   readPage,
+  requireUnmodified,
+  whenChanged,
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { badRequest, unauthorized } from '../../../kernel/errors/index.ts'
@@ -68,10 +70,12 @@ export function selfEndpoints(services: TokenServices): Endpoint[] {
       may: 'read_instance',
       scopes: tokenScopes,
       answers: null,
-      async handle({ actor }) {
+      refuses: whenChanged,
+      async handle({ actor, request }) {
         await db.transaction(async (tx) => {
           const token = await store.lock(tx, presented(actor))
           if (token?.revoked !== false) throw badRequest('Token already revoked')
+          requireUnmodified(request, token.created_at)
           await store.revoke(tx, token.id)
         })
       },

@@ -6,8 +6,10 @@ import {
   ListOf,
   Nullable,
   Optional,
+  requireUnmodified,
   Text,
   Timestamp,
+  whenChanged,
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { notFound } from '../../../kernel/errors/index.ts'
@@ -83,8 +85,12 @@ function ownEmails(services: UserServices): Endpoint[] {
       params: Fields(byId),
       record,
       answers: null,
+      refuses: whenChanged,
       read: ({ params }) => emails.oneEmail('caller', params.email_id),
-      handle: ({ rows }) => db.transaction((tx) => emails.removeEmail(tx, rows[0]!.id)),
+      async handle({ rows, request }) {
+        requireUnmodified(request, rows[0]!.created_at)
+        await db.transaction((tx) => emails.removeEmail(tx, rows[0]!.id))
+      },
     }),
   ]
 }
@@ -143,9 +149,12 @@ function emailsOfUsers(services: UserServices): Endpoint[] {
       params: Fields({ id: Id(), ...byId }),
       record,
       answers: null,
-      refuses,
+      refuses: { ...refuses, ...whenChanged },
       read: ({ params }) => emails.oneEmail(params.id, params.email_id),
-      handle: ({ rows }) => db.transaction((tx) => emails.removeEmail(tx, rows[0]!.id)),
+      async handle({ rows, request }) {
+        requireUnmodified(request, rows[0]!.created_at)
+        await db.transaction((tx) => emails.removeEmail(tx, rows[0]!.id))
+      },
     }),
   ]
 }

@@ -1,6 +1,15 @@
 import { endpoint, instance, privateHost, userOf } from '../../../access/index.ts'
 import type { Tx } from '../../../kernel/db/index.ts'
-import { Fields, Flag, Id, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  Flag,
+  Id,
+  Optional,
+  requireUnmodified,
+  Text,
+  whenChanged,
+  type Endpoint,
+} from '../../../kernel/endpoint/index.ts'
 import { notFound } from '../../../kernel/errors/index.ts'
 import { setAvatar, takeAvatar } from '../../avatars/index.ts'
 import { renameNamespace } from '../../namespaces/index.ts'
@@ -168,11 +177,12 @@ export function writingEndpoints(services: UserServices): Endpoint[] {
       may: 'admin_users',
       params: Fields({ id: Id(), hard_delete: Optional(Flag()) }),
       answers: null,
-      refuses: { 404: 'No such user', 409: 'The user is the only owner of a group' },
-      async handle({ params }) {
+      refuses: { ...whenChanged, 404: 'No such user', 409: 'The user is the only owner of a group' },
+      async handle({ params, request }) {
         await db.transaction(async (tx) => {
           const user = await store.lock(tx, params.id)
           if (user === undefined) throw notFound('User')
+          requireUnmodified(request, user.updated_at)
           await removeUser(tx, user, services, { hard: params.hard_delete === true })
         })
       },
