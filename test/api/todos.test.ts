@@ -108,6 +108,22 @@ describe('what makes them', () => {
     await about(ida, issue, 0)
   })
 
+  test('a group that wants no mentions tells nobody', async () => {
+    const group = await world.group({ visibility: 'public' })
+    expectStatus(await world.root.put(`/groups/${group.id}`, { mentions_disabled: true }), 200)
+    const insider = await world.member({ group }, 'guest')
+    expectStatus(
+      await world.root.post(`/projects/${project.id}/members`, { user_id: insider.id, access_level: 20 }),
+      201,
+    )
+    const issue = await issueBy(ida, { description: `@${group.path}` })
+    await world.settled()
+    await about(insider, issue, 0)
+    expectStatus(await world.root.put(`/groups/${group.id}`, { mentions_disabled: false }), 200)
+    await noteOn(ida, issue, `@${group.path} again`)
+    await about(insider, issue)
+  })
+
   test('epics', async () => {
     const group = await world.group()
     const [writer, reader] = [

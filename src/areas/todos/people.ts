@@ -49,7 +49,7 @@ export interface Mentioned {
 }
 
 /**
- * The people whom a text names, by themselves, by a group that its author sees, or as everybody of the project: those
+ * The people whom a text names, by themselves, by a group that its author sees and that may be named, or as everybody of the project: those
  * who may read it, but for the author.
  */
 export async function peopleMentioned(
@@ -72,7 +72,7 @@ export async function peopleMentioned(
       select m.user_id from users actor cross join routes r join namespaces n on n.id = r.namespace_id
         cross join lateral effective_memberships(n.traversal_ids, null) m
       where actor.id = ${authorId} and r.path_key = any (${[...names]}::text[]) and not r.redirect
-        and n.kind = 'group' and ${groupVisible}
+        and n.kind = 'group' and n.settings -> 'mentions_disabled' is distinct from 'true' and ${groupVisible}
       ${all})
     select actor.id, lower(actor.username) as username from named join users actor on actor.id = named.id
     where actor.id <> ${authorId} and ${reads(subject)} order by actor.id`.execute(db)
