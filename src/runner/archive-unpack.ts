@@ -10,8 +10,9 @@ const linkType = 0o120000
 const longestLink = 4096
 
 /**
- * Puts the files of a zip into the project, over what is there. Nothing is written outside of it: names are checked,
- * links on the way are not followed out, and links come last and must stay inside.
+ * Puts the files of a zip into the project, over what is there. Links are made as they are, wherever they lead, but
+ * nothing is written through one that leads out: names are checked, what lies in the way is replaced, and the links of
+ * the zip itself come last.
  */
 export async function unpack(project: string, descriptor: number): Promise<number> {
   const zip = await fromFdPromise(descriptor, { autoClose: false })
@@ -33,11 +34,16 @@ export async function unpack(project: string, descriptor: number): Promise<numbe
     }
     count++
   }
-  for (const link of links) await makeLink(project, link)
-  // After what lies in them: a folder may be read-only.
+  // After what lies in them, as a folder may be read-only, and before there are links in the place of folders.
   for (const entry of folders.reverse()) {
     const mode = modeOf(entry)
     if (mode !== undefined) await chmod(path.join(project, entry.fileName), (mode & 0o777) | 0o700)
+  }
+  for (const { name, target } of links) {
+    // Looked at anew: the way may lead through the link before.
+    await makeParent(project, path.posix.dirname(name), new Set())
+    await replace(path.join(project, name))
+    await symlink(target, path.join(project, name))
   }
   return count
 }
@@ -66,7 +72,7 @@ async function makeParent(project: string, folder: string, checked: Set<string>)
 
 async function writeFile(project: string, name: string, zip: ZipFile, entry: Entry) {
   const full = path.join(project, name)
-  await rm(full, { recursive: true, force: true })
+  await replace(full)
   const mode = (modeOf(entry) ?? 0o644) & 0o777
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
   const handle = await open(full, flags, mode)
@@ -83,12 +89,6 @@ async function linkTarget(zip: ZipFile, entry: Entry) {
   return Buffer.concat(parts).toString()
 }
 
-async function makeLink(project: string, { name, target }: { name: string; target: string }) {
-  const resolved = path.posix.resolve('/project', path.posix.dirname(name), target)
-  const inside = resolved === '/project' || resolved.startsWith('/project/')
-  if (path.posix.isAbsolute(target) || !inside)
-    throw new Error(`${name}: link leads out of the project directory`)
-  const full = path.join(project, name)
+async function replace(full: string) {
   await rm(full, { recursive: true, force: true })
-  await symlink(target, full)
 }

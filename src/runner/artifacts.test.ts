@@ -179,28 +179,106 @@ test('artifacts that are no longer there fail the job', async () => {
   expect(job.log).toContain('404 Not Found')
 })
 
-test.each([
-  [
-    'a link out of the project',
-    (zip: ZipFile) => zip.addBuffer(Buffer.from('/tmp'), 'out', { mode: 0o120777 }),
-  ],
-  ['a link up', (zip: ZipFile) => zip.addBuffer(Buffer.from('../../x'), 'a/out', { mode: 0o120777 })],
-  ['through a link of the repository', (zip: ZipFile) => zip.addBuffer(Buffer.from('x'), 'up/written')],
-])('an archive cannot write outside: %s', async (_, add) => {
+const link = { mode: 0o120777 }
+
+test('links come back as they are, wherever they lead', async () => {
   await using runner = await startRunner()
   const earlier = runner.server.offer({})
   await earlier.ended
-  runner.server.artifacts.set(earlier.payload.id, await zipOf(add))
+  const content = await zipOf((zip) => {
+    zip.addEmptyDirectory('venv', { mode: 0o40500 })
+    zip.addBuffer(Buffer.from('/usr/bin/env'), 'venv/bin/python3', link)
+    zip.addBuffer(Buffer.from('../../../above'), 'venv/up', link)
+    zip.addBuffer(Buffer.from('/none'), 'old', link)
+    zip.addBuffer(Buffer.from('new'), 'file', { mode: 0o100644 })
+  })
+  runner.server.artifacts.set(earlier.payload.id, content)
   const target = await mkdtemp(path.join(os.tmpdir(), 'target-'))
-  execFileSync('chmod', ['777', target])
+  await writeFile(path.join(target, 'file'), 'kept')
+  execFileSync('chmod', ['-R', '777', target])
   const job = runner.server.offer({
-    hooks: [{ name: 'pre_get_sources_script', script: [`ln -s ${target} team/app/up`] }],
+    hooks: [
+      {
+        name: 'pre_get_sources_script',
+        script: [`mkdir -p team/app/old/x && ln -s ${target}/file team/app/file`],
+      },
+    ],
+    script: ['readlink venv/bin/python3 venv/up old', 'test ! -L file && cat file && echo'],
     dependencies: [{ id: earlier.payload.id, name: 'b', token: 'x', artifacts_file: { filename: 'a.zip' } }],
   })
 
-  expect(await job.ended).toMatchObject({ state: 'failed' })
+  expect(await job.ended, job.log).toMatchObject({ state: 'success' })
+  expect(job.log).toContain('\n/usr/bin/env\n../../../above\n/none\n')
+  expect(job.log).toContain('\nnew\n')
+  expect(execFileSync('cat', [path.join(target, 'file')]).toString()).toBe('kept')
+  await rm(target, { recursive: true })
+})
+
+type Archive = (zip: ZipFile, target: string) => void
+const written: Archive = (zip) => zip.addBuffer(Buffer.from('x'), 'up/written')
+const linked: Archive = (zip, target) => zip.addBuffer(Buffer.from(target), 'up', link)
+
+test.each<[string, boolean, ...Archive[]]>([
+  ['through a link of the repository', true, written],
+  ['a folder in a link of the repository', true, (zip) => zip.addEmptyDirectory('up/written')],
+  ['the rights of a link of the repository', true, (zip) => zip.addEmptyDirectory('up', { mode: 0o40700 })],
+  ['through a link of the archive before', false, linked, written],
+  [
+    'a link through its own link',
+    false,
+    (zip, target) => {
+      linked(zip, target)
+      zip.addBuffer(Buffer.from('x'), 'up/written', link)
+    },
+  ],
+])('an archive cannot write outside: %s', async (_, hasLink, ...archives) => {
+  await using runner = await startRunner()
+  const target = await mkdtemp(path.join(os.tmpdir(), 'target-'))
+  execFileSync('chmod', ['777', target])
+  const dependencies = []
+  for (const add of archives) {
+    const earlier = runner.server.offer({})
+    await earlier.ended
+    const { id } = earlier.payload
+    runner.server.artifacts.set(id, await zipOf((zip) => add(zip, target)))
+    dependencies.push({ id, name: 'b', token: 'x', artifacts_file: { filename: 'a.zip' } })
+  }
+  const job = runner.server.offer({
+    hooks: [
+      {
+        name: 'pre_get_sources_script',
+        script: [hasLink ? `ln -s ${target} team/app/up` : 'true'],
+      },
+    ],
+    dependencies,
+  })
+
+  expect(await job.ended).toMatchObject({ state: 'failed', failure_reason: 'runner_system_failure' })
   expect(job.log).toContain('out of the project directory')
   expect(execFileSync('ls', [target]).toString()).toBe('')
+  expect(execFileSync('stat', ['-c', '%a', target]).toString()).toBe('777\n')
+  await rm(target, { recursive: true })
+})
+
+test('where an archive has a link and files in it, the files do not go where the link leads', async () => {
+  await using runner = await startRunner()
+  const earlier = runner.server.offer({})
+  await earlier.ended
+  const target = await mkdtemp(path.join(os.tmpdir(), 'target-'))
+  execFileSync('chmod', ['777', target])
+  const content = await zipOf((zip) => {
+    linked(zip, target)
+    zip.addEmptyDirectory('up', { mode: 0o40700 })
+    written(zip, target)
+  })
+  runner.server.artifacts.set(earlier.payload.id, content)
+  const job = runner.server.offer({
+    dependencies: [{ id: earlier.payload.id, name: 'b', token: 'x', artifacts_file: { filename: 'a.zip' } }],
+  })
+  await job.ended
+
+  expect(execFileSync('ls', [target]).toString()).toBe('')
+  expect(execFileSync('stat', ['-c', '%a', target]).toString()).toBe('777\n')
   await rm(target, { recursive: true })
 })
 

@@ -54,6 +54,22 @@ test('policy, when and fallback keys', async () => {
   expect(steal.log).toContain('Job succeeded')
 })
 
+test('a cache with links that lead out of the project comes back whole', async () => {
+  await using runner = await startRunner()
+  const cache = [{ key: 'venv', paths: ['venv'] }]
+  const made = [
+    'mkdir -p venv/bin && ln -s /usr/bin/env venv/bin/a && ln -s ../../../x venv/b && echo last > venv/z',
+  ]
+  await runner.server.offer({ cache, script: made }).ended
+
+  const job = runner.server.offer({ cache, script: ['readlink venv/bin/a venv/b', 'cat venv/z'] })
+
+  expect(await job.ended, job.log).toMatchObject({ state: 'success' })
+  expect(job.log).toContain('\n/usr/bin/env\n../../../x\n')
+  expect(job.log).toContain('\nlast\n')
+  expect(job.log).not.toContain('could not be extracted')
+})
+
 test('a key is one folder, whatever it is', () => {
   const keys = ['a', 'a/b', 'a%2Fb', '..', '.', '.a', '../../etc', 'é', 'x'.repeat(500), 'x'.repeat(501)]
   const names = keys.map(cacheFolderName)
