@@ -50,7 +50,7 @@ async function answerOf(
   request: FastifyRequest,
 ): Promise<Answer | undefined> {
   const { sites } = services
-  const { pathname, search, path } = partsOf(request.url)
+  const { pathname, search, path } = partsOf(request.originalUrl)
   const found =
     path === undefined
       ? undefined

@@ -13,6 +13,7 @@ import { requestContext, runInContext, type Logger, type RequestContext } from '
 import { call, type Gatekeeper } from './call.ts'
 import { Answer, type Endpoint, type RequestFacts } from './endpoint.ts'
 import { commonHeaders, corsHeaders, preflightHeaders, requestId } from './headers.ts'
+import { withOneSlash } from './one-slash.ts'
 import type { Registry, Route } from './registry.ts'
 import { mountedPaths, routerOptions, ServedMethods } from './served-methods.ts'
 import { asksForWebSocket, routeUpgrades } from './upgrades.ts'
@@ -51,6 +52,7 @@ export function createServer({
     // What is logged of a request, we log ourselves.
     childLoggerFactory: (logger) => logger,
     routerOptions,
+    rewriteUrl: ({ url = '' }) => withOneSlash(url),
     http: { shouldUpgradeCallback: asksForWebSocket },
     forceCloseConnections: 'idle',
     keepAliveTimeout: 75_000,
