@@ -32,6 +32,7 @@ import { openImages } from './images.ts'
 import { openLargeContent } from './large-content.ts'
 import { mountMaintenance } from './maintenance.ts'
 import { Metrics } from './metrics.ts'
+import { twinOf } from './page-addresses.ts'
 import { pageOptions } from './pages.ts'
 import { mountThrottles } from './throttled.ts'
 import { openApiEndpoint } from './openapi.ts'
@@ -179,6 +180,7 @@ export async function startService(
     log,
     externalUrl,
     trustedProxies: config.trustedProxies,
+    twinOf,
     observe: metrics.observe.bind(metrics),
   })
   services.api.attach(server)

@@ -95,6 +95,15 @@ describe('archives at the addresses of browsers', () => {
     expect((await look(`${archive(open)}?path=..%2F..`)).status).toBe(400)
   })
 
+  test('are looked at before they are fetched', async () => {
+    for (const path of [raw(open), archive(open)]) {
+      const head = await fetch(world.url + path, { method: 'HEAD' })
+      expect([path, head.status]).toEqual([path, 200])
+      expect(head.headers.get('content-disposition')).not.toBeNull()
+    }
+    expect((await fetch(world.url + raw(closed), { method: 'HEAD', redirect: 'manual' })).status).toBe(302)
+  })
+
   test('are not sent twice to who has them', async () => {
     const first = await look(archive(open))
     await first.arrayBuffer()

@@ -50,7 +50,7 @@ type Query = Readonly<Record<string, unknown>>
  */
 export function staticObjects(services: StaticObjectServices) {
   return (method: string, path: string) => {
-    const wanted = method === 'GET' ? wantedAt(path) : undefined
+    const wanted = method === 'GET' || method === 'HEAD' ? wantedAt(path) : undefined
     if (wanted === undefined) return undefined
     return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const given = await answer(services, { wanted, path }, request, reply).catch(inWords)

@@ -26,6 +26,8 @@ export interface ServerOptions {
   readonly externalUrl: () => string
   /** Addresses and ranges of proxies that are believed about whom they forward. */
   readonly trustedProxies?: readonly string[]
+  /** The address of an endpoint that answers reading requests for another address, too. */
+  readonly twinOf?: (url: string) => string | undefined
   /** Called once for each answered request. */
   readonly observe?: (context: RequestContext, method: string, status: number, seconds: number) => void
 }
@@ -42,6 +44,7 @@ export function createServer({
   log,
   externalUrl,
   trustedProxies = [],
+  twinOf = () => undefined,
   observe,
 }: ServerOptions): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = log
@@ -52,7 +55,10 @@ export function createServer({
     // What is logged of a request, we log ourselves.
     childLoggerFactory: (logger) => logger,
     routerOptions,
-    rewriteUrl: ({ url = '' }) => withOneSlash(url),
+    rewriteUrl({ method, url: sent = '' }) {
+      const url = withOneSlash(sent)
+      return (method === 'GET' || method === 'HEAD' ? twinOf(url) : undefined) ?? url
+    },
     http: { shouldUpgradeCallback: asksForWebSocket },
     forceCloseConnections: 'idle',
     keepAliveTimeout: 75_000,
