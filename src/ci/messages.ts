@@ -165,7 +165,7 @@ export const referenceText = {
   missing: (path: readonly string[]) => `!reference ${list(path)} could not be found`,
   circular: (path: readonly string[]) => `!reference ${list(path)} is part of a circular chain`,
   tooDeep: (path: readonly string[]) => `!reference ${list(path)} is nested too deep`,
-  malformed: '!reference needs a list of keys',
+  malformed: (written: unknown) => `!reference ${JSON.stringify(written)} is not valid`,
 }
 
 /** Messages of entries, after `<location> <attribute>`. */
@@ -295,6 +295,8 @@ export const pipelineText = {
   rule: (job: string, reason: string) => `Failed to parse rule for ${job}: ${reason}`,
   compareTo: 'rules:changes:compare_to is not a valid ref',
   existsProject: (project: string) => `rules:exists:project \`${project}\` is not a valid project`,
+  existsRef: (project: string, ref: string) =>
+    `rules:exists:ref \`${ref}\` is not a valid ref in project \`${project}\``,
   circularVariables: (keys: readonly string[]) => `circular variable reference detected: ${list(keys)}`,
   variablesTooBig: 'The expanded variables are too big',
 }

@@ -89,7 +89,7 @@ export interface CompileContext {
   changedPathsSince?: Record<string, string[]>
   /** Paths of all files of the commit, for `exists`. */
   treePaths: string[]
-  /** For `exists:project`: `otherTreeKey(project, ref)` -> paths. */
+  /** For `exists:project`: `otherTreeKey(project, ref)` -> paths; also of the default branch where there is no such ref. */
   otherTrees?: Record<string, string[]>
   kubernetesActive?: boolean
   /** Jobs that one may need; left out: 50. */

@@ -135,6 +135,19 @@ test('its rules, filters and variables are those of the merge request', async ()
   })
 })
 
+test('the message of its commit may ask for no jobs', async () => {
+  const ci = await projects.make({ test: { script, rules: [{ if: '$CI_MERGE_REQUEST_ID' }] } })
+  await ci.push({ a: 'a' }, { to: 'fix', options: ['ci.skip'], message: 'Fix it [skip ci]' })
+  const fields = { source_branch: 'fix', target_branch: 'main', title: 'Fix it' }
+  const { iid } = expectStatus(await world.root.post(`/projects/${ci.id}/merge_requests`, fields), 201)
+  const asked = await world.root.post(`/projects/${ci.id}/merge_requests/${iid}/pipelines`)
+  expect(expectStatus(asked, 200)).toMatchObject({ status: 'skipped', source: 'merge_request_event' })
+  await world.settled()
+
+  const made = await world.root.get(`/projects/${ci.id}/pipelines?source=merge_request_event`)
+  expect(new Set((made.body as Json[]).map(({ status }) => status))).toEqual(new Set(['skipped']))
+})
+
 test('protected values reach it only where both branches are protected, and who may run them runs it again', async () => {
   // Not for the pipeline that the merge request gets by itself.
   const rules = [{ if: '$CI_MERGE_REQUEST_TITLE == "By hand"' }]

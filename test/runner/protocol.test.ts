@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client } from '../world/client.ts'
-import { startWorld, type Json, type World } from '../world/world.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 import { CiProjects, until, type CiProject } from './ci-project.ts'
 import { RawRunner, type RawJob } from './raw-runner.ts'
 
@@ -107,6 +107,28 @@ test('the payload has what the stock runner reads', async () => {
   expect(job.variable('GITLAB_USER_LOGIN')).toBe('root')
   const token = (payload['variables'] as Json[]).find(({ key }) => key === 'CI_JOB_TOKEN')
   expect(token).toMatchObject({ value: job.token, public: false, masked: true })
+})
+
+test('keys of caches, those to fall back on too, tell protected refs from others', async () => {
+  const cache = { key: 'k', paths: ['x'], fallback_keys: ['main', '$OTHER'] }
+  const ci = await projects.make({
+    test: { script: ['x'], cache: [cache, { ...cache, unprotect: true }] },
+  })
+  const runner = await RawRunner.forProject(world, ci.project)
+  const keys = async (ref: string): Promise<unknown> => {
+    await ci.run(world.root, { ref })
+    const { payload } = await runner.take()
+    return (payload['cache'] as Json[]).map(({ key, fallback_keys: others }) => [key, others])
+  }
+  const open = ['k-non_protected', ['main-non_protected', '$OTHER-non_protected']]
+  expect(await keys('main')).toEqual([['k-protected', ['main-protected', '$OTHER-protected']], open])
+
+  await ci.push({ a: 'a' }, { to: 'fix', options: ['ci.skip'] })
+  expect(await keys('fix')).toEqual([open, open])
+
+  expectStatus(await world.root.put(`/projects/${ci.id}`, { ci_separated_caches: false }), 200)
+  const same = ['k', ['main', '$OTHER']]
+  expect(await keys('main')).toEqual([same, same])
 })
 
 test('variables of the project and the pipeline win over those of the file', async () => {

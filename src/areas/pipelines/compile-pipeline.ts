@@ -109,8 +109,12 @@ async function otherTrees(
     wanted.map(async (written) => {
       const project = expandText(written.project, predefined)
       const ref = written.ref === null ? null : expandText(written.ref, predefined)
-      const paths = await sources.tree({ project: project.toLowerCase(), ref, anonymous: false })
-      return paths === null ? [] : [[otherTreeKey(project, ref), paths] as const]
+      // Without the ref, the default branch shows that it is not the project that is missing.
+      for (const at of ref === null ? [null] : [ref, null]) {
+        const paths = await sources.tree({ project: project.toLowerCase(), ref: at, anonymous: false })
+        if (paths !== null) return [[otherTreeKey(project, at), paths] as const]
+      }
+      return []
     }),
   )
   return Object.fromEntries(entries.flat())

@@ -109,7 +109,7 @@ export class PipelineCreator {
     const wrong =
       checkVariables(given, payload === undefined ? [] : [payloadKey]) ?? (await this.#checkRate(request))
     if (wrong !== undefined) return { refused: wrong }
-    if (request.skip === true || (request.honoursSkip === true && hasSkipMarker(commit.message))) {
+    if (request.skip === true || (honoursSkip(request) && hasSkipMarker(commit.message))) {
       return this.#store(request, protectedRef, 'skipped')
     }
     if (Object.keys(request.inputs ?? {}).length > mostInputs) {
@@ -294,6 +294,11 @@ function onlyOf(name: string | undefined, made: Compiled): Compiled | undefined 
   if (name === undefined) return made
   const jobs = made.jobs.filter((job) => job.name === name).map((job) => ({ ...job, needs: null }))
   return jobs.length === 0 ? undefined : { ...made, jobs }
+}
+
+/** Whether the message of the commit may ask for no jobs: not where somebody asks for the pipeline of a ref. */
+function honoursSkip({ honoursSkip: asked = false, source }: PipelineRequest): boolean {
+  return asked || source === 'merge_request_event'
 }
 
 const payloadKey = 'TRIGGER_PAYLOAD'

@@ -3,16 +3,21 @@ import type { Cache } from '../../ci/index.ts'
 import { findBlob, lastCommitFor, parseOid, parsePath, rootPath, type Repository } from '../../git/index.ts'
 import type { HandedJob } from './job-row.ts'
 
-/** A key of files changes with these; the caches of protected refs are kept apart. */
-export async function cacheKey(
+export interface CacheKeys {
+  readonly key: string
+  readonly fallbackKeys: readonly string[]
+}
+
+/** A key of files changes with these; the caches of protected refs are kept apart, those to fall back on too. */
+export async function cacheKeys(
   repository: Repository,
   job: HandedJob,
-  { key, unprotect }: Cache,
+  { key, unprotect, fallbackKeys }: Cache,
   separated: boolean,
-): Promise<string> {
+): Promise<CacheKeys> {
   const base = typeof key === 'string' ? key : await keyOfFiles(repository, job.pipeline.sha, key)
-  if (!separated || unprotect) return base
-  return `${base}-${job.protected ? 'protected' : 'non_protected'}`
+  const ending = separated ? `-${job.protected && !unprotect ? 'protected' : 'non_protected'}` : ''
+  return { key: base + ending, fallbackKeys: fallbackKeys.map((one) => one + ending) }
 }
 
 async function keyOfFiles(

@@ -30,7 +30,7 @@ import {
 } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { keepSession, type JobSession } from '../terminals/index.ts'
-import { cacheKey } from './cache-keys.ts'
+import { cacheKeys } from './cache-keys.ts'
 import { crossDependencies } from './cross-dependencies.ts'
 import { dependenciesOf, missingFeature } from './hand-out-rules.ts'
 import type { Handed } from './job-queue.ts'
@@ -222,7 +222,7 @@ export class HandOut {
       variables: [...expanded.variables, ...identityTokens],
       dependencies: dependencies.filter(({ filename }) => filename !== null),
       cacheKeys: await Promise.all(
-        job.definition.cache.map((cache) => cacheKey(repository, job, cache, settings.separatedCaches)),
+        job.definition.cache.map((cache) => cacheKeys(repository, job, cache, settings.separatedCaches)),
       ),
       tokenPrefixes: [instance.values.personal_access_token_prefix ?? '', 'glcbt-', 'glrt-'].filter(
         (prefix) => prefix !== '',

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { jobLogin, type ProjectSubject } from '../../access/index.ts'
 import { failureReasons, type ArtifactUpload, type Image, type Service } from '../../ci/index.ts'
 import { pipelineRef, type CiSettings } from '../pipelines/index.ts'
+import type { CacheKeys } from './cache-keys.ts'
 import type { EarlierJob, HandedJob } from './job-row.ts'
 import type { PayloadVariable } from './job-variables.ts'
 
@@ -22,7 +23,7 @@ export interface PayloadParts {
   readonly variables: readonly PayloadVariable[]
   readonly dependencies: readonly EarlierJob[]
   /** The keys of the job's caches, in their order. */
-  readonly cacheKeys: readonly string[]
+  readonly cacheKeys: readonly CacheKeys[]
   readonly tokenPrefixes: readonly string[]
   readonly instanceUuid: string
   readonly now: Date
@@ -86,12 +87,12 @@ export function payload(parts: PayloadParts): Record<string, unknown> {
     services: definition.services.map(service),
     artifacts: definition.artifacts.map(artifact),
     cache: definition.cache.map((cache, index) => ({
-      key: parts.cacheKeys[index],
+      key: parts.cacheKeys[index]!.key,
       untracked: cache.untracked,
       paths: cache.paths,
       policy: cache.policy,
       when: cache.when,
-      fallback_keys: cache.fallbackKeys,
+      fallback_keys: parts.cacheKeys[index]!.fallbackKeys,
     })),
     credentials:
       parts.registry === undefined

@@ -116,8 +116,15 @@ describe('rules', () => {
   test.each([
     ['changes: {paths: [a], compare_to: x}', 'rules:changes:compare_to is not a valid ref'],
     ['exists: {paths: [a], project: x}', 'rules:exists:project `x` is not a valid project'],
+    ['exists: {paths: [a], project: x, ref: v9}', 'rules:exists:project `x` is not a valid project'],
+    [
+      'exists: {paths: [a], project: g/p, ref: v9}',
+      'rules:exists:ref `v9` is not a valid ref in project `g/p`',
+    ],
   ])('%s', (clause, reason) =>
-    expect(names(`a: {script: x, rules: [{${clause}}]}`)).toEqual([`Failed to parse rule for a: ${reason}`]),
+    expect(names(`a: {script: x, rules: [{${clause}}]}`, { otherTrees: { 'g/p': [] } })).toEqual([
+      `Failed to parse rule for a: ${reason}`,
+    ]),
   )
 
   test('too many comparisons count as a match', () => {
@@ -292,5 +299,33 @@ describe('variables', () => {
     expect('errors' in result && result.errors[0]).toMatch(
       /^circular variable reference detected: \["[AB]", "[AB]"\]$/,
     )
+  })
+})
+
+test('combinations of a matrix that read the same are one job, the last of them', () => {
+  const parallel = '{matrix: [{X: [a, b]}, {X: a, Y: ""}, {X: a}]}'
+  const result = compileSource(`m: {script: x, parallel: ${parallel}}\nz: {script: x, needs: [m]}`)
+  expect('jobs' in result && result.jobs.slice(0, 3)).toMatchObject([
+    { name: 'm: [a]', parallel: { index: 4, total: 4 } },
+    { name: 'm: [b]', parallel: { index: 2, total: 4 } },
+    { name: 'm: [a, ]' },
+  ])
+  expect('jobs' in result && result.jobs[3]!.needs).toHaveLength(3)
+})
+
+describe('names of groups', () => {
+  test.each([
+    ['grp 1/2', 'grp'],
+    ['grp 1:2', 'grp'],
+    ['grp 1 2', 'grp'],
+    ['job one 1/2: [x]', 'job one'],
+    ['job: [a, b]', 'job'],
+    ['job 1/2 3/4 5/6 7/8', 'job 1/2'],
+    ['build 2', 'build 2'],
+    ['v1/2', 'v1/2'],
+    ['1/2', '1/2'],
+  ])('%s: %s', (name, group) => {
+    const rules = `[{if: '$CI_JOB_GROUP_NAME == "${group}"'}]`
+    expect(names(`"${name}": {script: x, rules: ${rules}}`)).toEqual([name])
   })
 })

@@ -3,7 +3,6 @@ import { environmentSlug, guessTier, refSlug } from '../variables/slug.ts'
 
 interface Named {
   name: string
-  groupName: string
   stage: string
   parallel: { index: number; total: number } | null
 }
@@ -13,11 +12,18 @@ export function jobPredefinedVariables(job: Named): Variable[] {
   return [
     { key: 'CI_JOB_NAME', value: job.name },
     { key: 'CI_JOB_NAME_SLUG', value: refSlug(job.name) },
-    { key: 'CI_JOB_GROUP_NAME', value: job.groupName },
+    { key: 'CI_JOB_GROUP_NAME', value: groupOf(job.name) },
     { key: 'CI_JOB_STAGE', value: job.stage },
     ...(job.parallel ? [{ key: 'CI_NODE_INDEX', value: String(job.parallel.index) }] : []),
     { key: 'CI_NODE_TOTAL', value: String(job.parallel?.total ?? 1) },
   ]
+}
+
+const numbering = /[\s:]+(?:\[.*\]|\d+[\s:/\\]+\d+)\s*$/
+
+/** Jobs that differ in such an end only are shown as one: `name 1/2`, `name 1:2`, `name 1 2`, `name: [a, b]`, thrice at most. */
+function groupOf(name: string): string {
+  return [1, 2, 3].reduce((rest) => rest.replace(numbering, ''), name).trim()
 }
 
 /** `CI_ENVIRONMENT_…`, as far as they are known before the environment's row is. */

@@ -119,7 +119,16 @@ function there(
   if (project !== null) {
     const [otherProject, otherRef] = [scope.expand(project), ref === null ? null : scope.expand(ref)]
     const known = ownValue(grounds.context.otherTrees, otherTreeKey(otherProject, otherRef))
-    if (known === undefined) throw new ConfigError(refusal(pipelineText.existsProject(otherProject)))
+    if (known === undefined) {
+      const isThere = ownValue(grounds.context.otherTrees, otherTreeKey(otherProject, null)) !== undefined
+      throw new ConfigError(
+        refusal(
+          otherRef !== null && isThere
+            ? pipelineText.existsRef(otherProject, otherRef)
+            : pipelineText.existsProject(otherProject),
+        ),
+      )
+    }
     tree = known
   }
   const found = grounds.paths.exists(scope.expandAll(paths), tree)

@@ -100,11 +100,13 @@ function clonesOf(name: string, parallel: Parallel | undefined): Clone[] {
     }))
   }
   const all = parallel.matrix.flatMap(combinations)
-  return all.map((matrix, i) => ({
-    name: matrixName(name, matrix),
-    matrix,
-    parallel: { index: i + 1, total: all.length },
-  }))
+  // Of combinations that read the same the last is the job.
+  const clones = new Map<string, Clone>()
+  for (const [i, matrix] of all.entries()) {
+    const own = matrixName(name, matrix)
+    clones.set(own, { name: own, matrix, parallel: { index: i + 1, total: all.length } })
+  }
+  return [...clones.values()]
 }
 
 function matrixName(name: string, matrix: readonly Variable[]): string {

@@ -21,6 +21,7 @@ import { ConfigError } from './config-error.ts'
 import type { ParsedConfig } from './config.ts'
 import { Budget, checkSize, newMap, type Data, type DataMap } from './data.ts'
 import { resolveExtends } from './extends.ts'
+import { numbers } from './numbers.ts'
 import { checkGraph } from './graph.ts'
 import { keyFilesOf } from '../compile/cache-keys.ts'
 import { buildJobs } from './jobs.ts'
@@ -81,7 +82,14 @@ export function parse(
 
 /** The merged configuration as YAML, for people. */
 export function mergedYaml({ merged }: { merged: DataMap }): string {
-  return `---\n${stringify(merged, { aliasDuplicateObjects: false, lineWidth: 0, compat: 'yaml-1.1' })}`
+  const written = stringify(merged, {
+    aliasDuplicateObjects: false,
+    lineWidth: 0,
+    // Both tell which texts need quotes.
+    compat: 'yaml-1.1',
+    customTags: (tags) => [...tags, ...numbers],
+  })
+  return `---\n${written}`
 }
 
 function* reader(source: string, options: ParseOptions): Asking<ParseResult> {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compile } from '../compile/compile.ts'
 import { contextOf, errorsOf } from '../fixtures/pipelines.ts'
-import { parse } from './parse.ts'
+import { mergedYaml, parse } from './parse.ts'
 import { readYaml } from './yaml.ts'
 
 const content = (source: string) => JSON.parse(JSON.stringify(readYaml(source).content)) as unknown
@@ -25,6 +25,65 @@ test.each([
   ['---\na: 1\n---\nb: 2', { a: 1 }],
   ['spec:\n---\nb: 2', { b: 2 }],
 ])('%j', (source, expected) => expect(content(source)).toEqual(expected))
+
+test.each([
+  ['0', 0],
+  ['-0', 0],
+  ['+5', 5],
+  ['1_000', 1000],
+  ['1,000', 1000],
+  ['1__0', '1__0'],
+  ['12_', '12_'],
+  ['12345e7', '12345e7'],
+  ['1e3', '1e3'],
+  ['1.5e3', '1.5e3'],
+  ['1.5e+3', '1500.0'],
+  ['15.25e-1', 1.525],
+  ['1.', '1.0'],
+  ['.5', 0.5],
+  ['-1.50', -1.5],
+  ['.', '.'],
+  ['1.2.3', '1.2.3'],
+  ['08', '08'],
+  ['017', 15],
+  ['-017', -15],
+  ['0_7', 7],
+  ['00', 0],
+  ['0o17', '0o17'],
+  ['0x1F', 31],
+  ['0xg', '0xg'],
+  ['0b11', 3],
+  ['0b2', '0b2'],
+  ['-9007199254740993', '-9007199254740993'],
+  ['0xffffffffffffffff', '18446744073709551615'],
+  ['100000000000000000000.0', '100000000000000000000.0'],
+  ['1.0e+400', '1.0e+400'],
+  ['-.inf', '-.inf'],
+  ['.nan', '.nan'],
+])('the number %s', (written, expected) => {
+  expect(content(`a: ${written}`)).toEqual({ a: expected })
+  expect(content(`a: "${written}"`)).toEqual({ a: written })
+})
+
+test('a text that could be read as a number is written as a text', () => {
+  const texts = ['08', '017', '0b11', '1_000', '1,000', '1e3', '0x1F', '1.', '.5', 'yes', '.inf']
+  for (const text of texts) {
+    const parsed = parse(`a: {script: x, variables: {V: "${text}"}}`)
+    const again = parse(mergedYaml('config' in parsed ? parsed.config : { merged: {} }))
+    expect('config' in again && again.config.merged).toMatchObject({ a: { variables: { V: text } } })
+  }
+})
+
+test('variables are what the numbers mean', () => {
+  const parsed = parse('a: {script: x, variables: {A: 08, B: 1e3, C: 017, D: 0o17, E: 1.0}}')
+  expect('config' in parsed && parsed.config.jobs[0]!.entry.variables).toMatchObject([
+    { key: 'A', value: '08' },
+    { key: 'B', value: '1e3' },
+    { key: 'C', value: '15' },
+    { key: 'D', value: '0o17' },
+    { key: 'E', value: '1.0' },
+  ])
+})
 
 test.each([
   ['a: &x {k: 1, l: 1}\nb: {<<: *x, l: 2}', { k: 1, l: 2 }],
@@ -57,7 +116,11 @@ test.each([
   ['text', 'Invalid configuration format'],
   ['a: *b', '(<unknown>): Unknown alias: b at line 1 column 4'],
   ['a: {<<: 1}', '(<unknown>): merge key << needs a map or a list of maps at line 1 column 5'],
-  ['a: !reference []', '(<unknown>): !reference needs a list of keys at line 1 column 15'],
+  ['a: !reference []', '!reference [] is not valid'],
+  ['a: !reference [b, 1]', '!reference ["b",1] is not valid'],
+  ['a: {script: !reference b}', '!reference "b" is not valid'],
+  ['a: {script: !reference {b: c}}', '!reference {"b":"c"} is not valid'],
+  ['a: {script: !reference }', '!reference "" is not valid'],
   ['spec: {inputs: {a: {}}}\n---\na: {script: x}', '`a` input: required value has not been provided'],
 ])('%j: %s', (source, error) => expect(errorsOf(source)).toEqual([error]))
 

@@ -9,11 +9,12 @@ import {
   type Document,
   type ParsedNode,
 } from 'yaml'
-import { Lexer, type CollectionTag, type Pair, type Scalar, type ScalarTag } from 'yaml'
+import { Lexer, type CollectionTag, type Pair, type Scalar, type ScalarTag, type Tags } from 'yaml'
 import { LruMap } from '../../kernel/lib/lru.ts'
 import { fileText, referenceText } from '../messages.ts'
 import { ConfigError } from './config-error.ts'
 import { Budget, checkSize, newMap, Reference, type Data, type DataMap } from './data.ts'
+import { numbers } from './numbers.ts'
 
 export interface YamlFile {
   /** The `spec:` document in front of the content, if there is one. */
@@ -77,6 +78,10 @@ const oldBooleans: ScalarTag = {
   test: /^(?:yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/,
   resolve: (text) => /^(?:yes|on)$/i.test(text),
 }
+
+/** Not the numbers of YAML 1.2. */
+const isOfThisReading = (tag: Tags[number]) =>
+  typeof tag === 'string' || !['tag:yaml.org,2002:int', 'tag:yaml.org,2002:float'].includes(tag.tag)
 const referenceTag: CollectionTag = { tag: '!reference', collection: 'seq' }
 
 /** At most the first two documents. Tokens are counted before they cost more. */
@@ -87,7 +92,7 @@ function compose(source: string, lines: LineCounter, deepestFlow: number): Docum
   const composer = new Composer({
     version: '1.2',
     schema: 'core',
-    customTags: (tags) => [...tags, oldBooleans, referenceTag],
+    customTags: (tags) => [...tags.filter(isOfThisReading), ...numbers, oldBooleans, referenceTag],
     uniqueKeys: false,
     stringKeys: false,
     logLevel: 'silent',
@@ -161,17 +166,21 @@ class Conversion {
   }
 
   #valueOf(node: ParsedNode, depth: number): Data {
-    if (isMap(node)) return this.#map(node.items, depth)
+    if (isMap(node)) {
+      const map = this.#map(node.items, depth)
+      if (node.tag === '!reference') throw malformed(map)
+      return map
+    }
     if (isSeq(node)) {
       const items = node.items.map((item) => this.#convert(item as ParsedNode | null, depth + 1))
       if (node.tag !== '!reference') return items
       const path = items.filter((item) => typeof item === 'string')
-      if (path.length === 0 || path.length !== items.length) {
-        throw this.#error(referenceText.malformed, node.range[0])
-      }
+      if (path.length === 0 || path.length !== items.length) throw malformed(items)
       return new Reference(path)
     }
-    return isScalar(node) ? scalar(node) : null
+    if (!isScalar(node)) return null
+    if (node.tag === '!reference') throw malformed(node.source)
+    return scalar(node)
   }
 
   #map(pairs: Pair<ParsedNode, ParsedNode | null>[], depth: number): DataMap {
@@ -213,14 +222,12 @@ class Conversion {
   }
 }
 
-/** A number that JavaScript would write differently (`1.0`, a very long one) stays the text it is. */
-function scalar(node: Scalar.Parsed): Data {
-  const { value } = node
-  if (typeof value === 'number') {
-    const whole = Number.isInteger(value)
-    if (whole && /^[-+]?\d+\.0*$/.test(node.source)) return `${value}.0`
-    return Number.isSafeInteger(value) || (!whole && Number.isFinite(value)) ? value : node.source
-  }
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
-  return node.source
+function malformed(written: Data): ConfigError {
+  return new ConfigError(referenceText.malformed(written))
+}
+
+function scalar({ value, source }: Scalar.Parsed): Data {
+  const isPlain =
+    value === null || typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number'
+  return isPlain ? value : source
 }

@@ -34,8 +34,12 @@ export class RuleAnswers {
       if (exists?.project === null) context.treePaths = yield* this.#ownTree(around)
       else if (exists) {
         const [project, ref] = [exists.project, exists.ref].map((text) => text && variables.expand(text))
-        const tree = yield* this.#tree(project!, ref ?? null, around.anonymous)
-        if (tree !== null) context.otherTrees![otherTreeKey(project!, ref ?? null)] = tree
+        for (const at of ref == null ? [null] : [ref, null]) {
+          const tree = yield* this.#tree(project!, at, around.anonymous)
+          if (tree === null) continue
+          context.otherTrees![otherTreeKey(project!, at)] = tree
+          break
+        }
       }
     }
     const match = firstMatching(rules, includeText.rule, variables, { context, paths: this.#paths })
