@@ -58,10 +58,20 @@ export async function admit(
   asked: { readonly fullPath: string; readonly address: string; readonly creates?: boolean },
   service: Service,
 ): Promise<Admitted> {
-  const { fullPath, address, creates = false } = asked
   if (services.settings.values.enabled_git_access_protocol === 'ssh') {
     throw new GitRefusal(403, 'Git access over HTTP is not allowed')
   }
+  return admitByAnyProtocol(services, login, asked, service)
+}
+
+/** As `admit`, where git may be served over SSH alone. */
+export async function admitByAnyProtocol(
+  services: AdmissionServices,
+  login: Login | 'unreadable' | undefined,
+  asked: { readonly fullPath: string; readonly address: string; readonly creates?: boolean },
+  service: Service,
+): Promise<Admitted> {
+  const { fullPath, address, creates = false } = asked
   if (login === 'unreadable') throw denied(services)
   const find = (): Promise<Found> => findWanted(services, fullPath, enterWith(services, login))
   const entrance = await find()

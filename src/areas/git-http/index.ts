@@ -31,6 +31,7 @@ export function gitHttp(services: {
   settings: Settings
   throttles: Throttles
   externalUrl: () => string
+  sshPlace: () => { readonly host: string; readonly port: number }
   places: RepositoryPlaces
   door: RefDoor<ProjectSubject>
   passwords: Passwords

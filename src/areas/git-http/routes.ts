@@ -6,6 +6,7 @@ import { requestContext } from '../../kernel/log/index.ts'
 import { readAddress, type GitAddress } from './address.ts'
 import { admit, type Admitted } from './admission.ts'
 import { checkContentType, drain } from './body.ts'
+import { goPackage, sendGoImport, type GoServices } from './go-import.ts'
 import { readLogin } from './login.ts'
 import { GitRefusal } from './refusal.ts'
 import { advertise, fetch, push, type GitServices } from './transfer.ts'
@@ -19,10 +20,13 @@ export type Neighbour = (
 /** Every repository is its own address, so these routes match all that no other route does, and look closer. */
 export function mountGit(
   server: FastifyInstance,
-  services: GitServices & { readonly neighbours: readonly Neighbour[] },
+  services: GitServices & GoServices & { readonly neighbours: readonly Neighbour[] },
 ): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const [path = '', query = ''] = request.url.split('?', 2)
+    const parameters = new URLSearchParams(query)
+    const asked = request.method === 'GET' ? goPackage(path, parameters) : undefined
+    if (asked !== undefined) return sendGoImport(services, asked, request, reply)
     for (const neighbour of services.neighbours) {
       const answering = neighbour(request.method, path)
       if (answering !== undefined) return answering(request, reply)
@@ -39,7 +43,7 @@ export function mountGit(
     const context = requestContext()
     if (context !== undefined) context.endpoint = `git ${address.call}`
     try {
-      await answer(services, address, new URLSearchParams(query), request, reply)
+      await answer(services, address, parameters, request, reply)
       return
     } catch (error) {
       if (error instanceof GitRefusal) return refuse(request, reply, error)
