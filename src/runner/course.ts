@@ -17,7 +17,10 @@ export async function runCourse(course: Course): Promise<JobFailure | undefined>
   if (failure === undefined) {
     failure = await outcomeOf(course, () => runSteps(course))
     control.settle()
-    if (!control.hard.aborted) await runAfterScript(course, failure)
+    if (!control.hard.aborted) {
+      const after = await runAfterScript(course, failure)
+      failure ??= after
+    }
     if (!control.hard.aborted) failure = await keepResults(course, failure)
   }
   control.settle()

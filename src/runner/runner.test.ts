@@ -103,6 +103,25 @@ test('after_script runs in any case, knows the result, and does not change it', 
   expect(bad.log).toContain('\nit was failed\n')
 })
 
+test('a job may want to fail where its after_script does', async () => {
+  await using runner = await startRunner()
+  const variables = [{ key: 'AFTER_SCRIPT_IGNORE_ERRORS', value: 'false' }]
+  const afterScript = ['echo after', 'exit 3']
+  const artifacts = [{ paths: ['left'], when: 'on_failure' as const, artifact_type: 'archive' }]
+  const job = runner.server.offer({ variables, script: ['touch left'], afterScript, artifacts })
+  const bad = runner.server.offer({ variables, script: ['exit 1'], afterScript })
+  const slow = runner.server.offer({
+    variables: [...variables, { key: 'RUNNER_AFTER_SCRIPT_TIMEOUT', value: '1s' }],
+    afterScript: ['sleep 100'],
+  })
+
+  expect(await job.ended).toMatchObject({ state: 'failed', failure_reason: 'script_failure', exit_code: 3 })
+  expect(job.log).toContain('\nafter\n')
+  expect(job.uploads).toHaveLength(1)
+  expect(await bad.ended).toMatchObject({ state: 'failed', exit_code: 1 })
+  expect(await slow.ended).toMatchObject({ state: 'failed', failure_reason: 'job_execution_timeout' })
+})
+
 test('more steps, hooks and inputs', async () => {
   await using runner = await startRunner()
   const job = runner.server.offer({

@@ -38,26 +38,37 @@ async function runStep(course: Course, step: Step) {
   if (code !== 0) throw scriptFailure(code)
 }
 
-/** Runs in a shell of its own; nothing it does changes the result. */
-export async function runAfterScript(course: Course, failure: JobFailure | undefined) {
+/** Runs in a shell of its own. Nothing it does changes the result, unless the job wants its failure to be one: that is answered. */
+export async function runAfterScript(
+  course: Course,
+  failure: JobFailure | undefined,
+): Promise<JobFailure | undefined> {
   const { job, trace, control, folder, variables } = course
   const step = (job.steps ?? []).find(({ name }) => name === 'after_script')
-  if (step === undefined || step.script.length === 0) return
+  if (step === undefined || step.script.length === 0) return undefined
   const seconds = parseDuration(variables.environment.RUNNER_AFTER_SCRIPT_TIMEOUT) || afterScriptTimeout
+  let trouble: JobFailure | undefined
   await trace.section('after_script', 'Running after_script', async () => {
     using limit = limited(control.hard, seconds)
     const commands = userScript(step.script, { trace: isTraced(variables) })
     const script = [`cd ${quote(folder.project)}`, sayGreen('Running after script...'), commands].join('\n')
     const environment = { CI_JOB_STATUS: statusOf(failure) }
     const run = { script, environment, stop: limit.signal, untrusted: true }
-    const code = await runScript(course, run).catch((error: unknown) => systemFailure(error).message)
-    const trouble = limit.passed()
-      ? timeoutFailure(seconds).message
-      : code === 0
-        ? undefined
-        : `exit code ${code}`
-    if (trouble !== undefined) trace.warn(`after_script failed, but job will continue unaffected: ${trouble}`)
+    trouble = await runScript(course, run).then((code) => {
+      if (limit.passed()) return timeoutFailure(seconds)
+      return code === 0 ? undefined : scriptFailure(code)
+    }, systemFailure)
+    if (trouble === undefined) return
+    if (ignoresErrors(variables.environment)) {
+      trace.warn(`after_script failed, but job will continue unaffected: ${trouble.message}`)
+      trouble = undefined
+    } else trace.warn(`after_script failed: ${trouble.message}`)
   })
+  return trouble
+}
+
+function ignoresErrors({ AFTER_SCRIPT_IGNORE_ERRORS: wish = '' }: Course['variables']['environment']) {
+  return !/^(?:0|f|false)$/i.test(wish)
 }
 
 function statusOf(failure: JobFailure | undefined) {

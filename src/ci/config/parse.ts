@@ -21,10 +21,10 @@ import { ConfigError } from './config-error.ts'
 import type { ParsedConfig } from './config.ts'
 import { Budget, checkSize, newMap, type Data, type DataMap } from './data.ts'
 import { resolveExtends } from './extends.ts'
-import { numbers } from './numbers.ts'
 import { checkGraph } from './graph.ts'
 import { keyFilesOf } from '../compile/cache-keys.ts'
 import { buildJobs } from './jobs.ts'
+import { numbers } from './numbers.ts'
 import { resolveReferences } from './reference.ts'
 
 export interface ParseOptions {
