@@ -285,6 +285,7 @@ export function areas(services: Services): Area[] {
       deployTokens: deployTokensForJobs(services.cipher),
       process,
       commits: jobArea.commits,
+      traces: jobArea.traces,
       view,
       identity: identity.tokens,
     }),

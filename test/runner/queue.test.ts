@@ -3,8 +3,8 @@ import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startWorld, type Json, type World } from '../world/world.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 import { CiProjects, type CiProject } from './ci-project.ts'
 import { RawRunner } from './raw-runner.ts'
 
@@ -137,6 +137,115 @@ test('a job that needs what its runner cannot do fails', async () => {
   expect((await runner.ask({ info: { features: {} } })).status).toBe(204)
   const [job] = await statuses(ci, pipeline)
   expect(job).toMatchObject({ status: 'failed', failure_reason: 'runner_unsupported' })
+})
+
+describe('secrets', () => {
+  const written = {
+    PASSWORD: { vault: 'production/db/password@ops', file: false },
+    KEY: { vault: { engine: { name: 'kv-v1', path: 'kv' }, path: 'a', field: 'b' }, token: '$OTHER' },
+    CERT: { azure_key_vault: { name: 'cert' } },
+    WORD: { gcp_secret_manager: { name: 'word', version: '2' } },
+  }
+  const config = {
+    only: { script: ['x'], id_tokens: { ID: { aud: 'https://vault.test' } }, secrets: written },
+  }
+  const info = { features: { vault_secrets: true } }
+
+  async function failed(ci: CiProject, pipeline: Json): Promise<Json & { log: string }> {
+    const [job] = await statuses(ci, pipeline)
+    const { text } = await world.root.get(`/projects/${ci.id}/jobs/${job!['id'] as number}/trace`)
+    return { ...job!, log: text }
+  }
+
+  test('that nobody keeps fail the job', async () => {
+    const ci = await projects.make(config)
+    await world.root.post(`/projects/${ci.id}/variables`, {
+      key: 'VAULT_SERVER_URL',
+      value: 'https://v.test',
+    })
+    const runner = await RawRunner.forProject(world, ci.project)
+    const pipeline = await ci.run(world.root)
+
+    expect((await runner.ask({ info })).status).toBe(204)
+    expect(await failed(ci, pipeline)).toMatchObject({
+      status: 'failed',
+      failure_reason: 'secrets_provider_not_found',
+      log: 'ERROR: Job failed: no variables say where these secrets are kept: CERT, WORD\n',
+    })
+  })
+
+  test('are for runners that fetch them', async () => {
+    const ci = await projects.make(config)
+    const variables = {
+      VAULT_SERVER_URL: 'https://v.test',
+      VAULT_AUTH_ROLE: 'builds',
+      AZURE_KEY_VAULT_SERVER_URL: 'https://a.test',
+      AZURE_CLIENT_ID: 'client',
+      AZURE_TENANT_ID: 'tenant',
+      GCP_PROJECT_NUMBER: '1',
+      GCP_WORKLOAD_IDENTITY_FEDERATION_POOL_ID: 'pool',
+      GCP_WORKLOAD_IDENTITY_FEDERATION_PROVIDER_ID: 'provider',
+    }
+    for (const [key, value] of Object.entries(variables)) {
+      expectStatus(await world.root.post(`/projects/${ci.id}/variables`, { key, value }), 201)
+    }
+    const runner = await RawRunner.forProject(world, ci.project)
+    const pipeline = await ci.run(world.root)
+    expect((await runner.ask()).status).toBe(204)
+    expect(await failed(ci, pipeline)).toMatchObject({
+      failure_reason: 'runner_unsupported',
+      log: expect.stringContaining('fetches no secrets'),
+    })
+
+    await ci.run(world.root)
+    const server = (jwt: string) => ({
+      url: 'https://v.test',
+      auth: { name: 'jwt', path: 'jwt', data: { jwt, role: 'builds' } },
+    })
+    expect((await runner.ask({ info })).body.secrets).toEqual({
+      PASSWORD: {
+        file: false,
+        vault: {
+          engine: { name: 'kv-v2', path: 'ops' },
+          path: 'production/db',
+          field: 'password',
+          server: server('$ID'),
+        },
+      },
+      KEY: { vault: { ...written.KEY.vault, server: server('$OTHER') } },
+      CERT: {
+        azure_key_vault: {
+          name: 'cert',
+          server: { url: 'https://a.test', client_id: 'client', tenant_id: 'tenant', jwt: '$ID' },
+        },
+      },
+      WORD: {
+        gcp_secret_manager: {
+          name: 'word',
+          version: '2',
+          server: {
+            project_number: '1',
+            workload_identity_federation_pool_id: 'pool',
+            workload_identity_federation_provider_id: 'provider',
+            jwt: '$ID',
+          },
+        },
+      },
+    })
+  })
+})
+
+test('variables in a circle are told in the log', async () => {
+  const ci = await projects.make(jobs('only'))
+  await world.root.post(`/projects/${ci.id}/variables`, { key: 'A', value: '$B' })
+  await world.root.post(`/projects/${ci.id}/variables`, { key: 'B', value: '$A' })
+  const runner = await RawRunner.forProject(world, ci.project)
+  const pipeline = await ci.run(world.root)
+  expect((await runner.ask()).status).toBe(204)
+  const [job] = await statuses(ci, pipeline)
+  expect(job).toMatchObject({ status: 'failed' })
+  const { text } = await world.root.get(`/projects/${ci.id}/jobs/${job!['id'] as number}/trace`)
+  expect(text).toMatch(/^ERROR: Job failed: circular variable reference detected: \["[AB]", "[AB]"\]\n$/)
 })
 
 test('a paused runner gets nothing, and the one that is deleted is refused', async () => {

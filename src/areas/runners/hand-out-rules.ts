@@ -1,5 +1,11 @@
 import type { EarlierJob, HandedJob } from './job-row.ts'
 
+/** Why a job cannot run; `because`: what the reason does not say. */
+export interface Unfit {
+  readonly reason: string
+  readonly because?: string
+}
+
 /** A feature that the job needs and the runner did not announce, or undefined (completions, 8.2). */
 export function missingFeature(
   { definition, pipeline }: HandedJob,

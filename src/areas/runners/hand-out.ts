@@ -15,7 +15,7 @@ import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { IdentityTokens } from '../identity-tokens/index.ts'
-import { readDotenv, type Commits } from '../jobs/index.ts'
+import { readDotenv, type Commits, type Traces } from '../jobs/index.ts'
 import {
   addressesFor,
   ciSettings,
@@ -32,7 +32,7 @@ import type { RepositoryPlaces } from '../repository/index.ts'
 import { keepSession, type JobSession } from '../terminals/index.ts'
 import { cacheKeys } from './cache-keys.ts'
 import { crossDependencies } from './cross-dependencies.ts'
-import { dependenciesOf, missingFeature } from './hand-out-rules.ts'
+import { dependenciesOf, missingFeature, type Unfit } from './hand-out-rules.ts'
 import type { Handed } from './job-queue.ts'
 import {
   handedJob,
@@ -44,6 +44,7 @@ import {
 } from './job-row.ts'
 import { jobVariables, type PayloadVariable } from './job-variables.ts'
 import { payload } from './payload.ts'
+import { secretsFor } from './secrets.ts'
 import * as store from './store.ts'
 
 export interface HandOutServices extends AddressServices {
@@ -55,6 +56,7 @@ export interface HandOutServices extends AddressServices {
   readonly settings: Settings
   readonly process: PipelineProcess
   readonly commits: Commits
+  readonly traces: Traces
   readonly log: Logger
   readonly identity: IdentityTokens
 }
@@ -100,8 +102,16 @@ export class HandOut {
       if (session !== undefined) await keepSession(this.#services, handed.jobId, session)
       return made.payload
     }
+    if (made.because !== undefined) await this.#say(handed.jobId, `ERROR: Job failed: ${made.because}\n`)
     await process.drop({ id: handed.jobId, pipelineId: handed.pipelineId }, made.reason, ['running'])
     return undefined
+  }
+
+  /** In the log, for whoever wonders why it did not run. */
+  async #say(jobId: number, text: string): Promise<void> {
+    const { traces } = this.#services
+    await traces.append(jobId, await traces.size(jobId), Buffer.from(text))
+    await traces.finish(jobId)
   }
 
   /** Undefined: it was canceled in this very moment, and its runner never hears of it. */
@@ -109,7 +119,7 @@ export class HandOut {
     { jobId, projectId, userId, token }: Handed,
     features: ReadonlySet<string>,
     session: JobSession | undefined,
-  ): Promise<{ payload: Record<string, unknown> } | { reason: string } | undefined> {
+  ): Promise<{ payload: Record<string, unknown> } | Unfit | undefined> {
     const { db, cipher, externalUrl, places, settings: instance, deployTokens } = this.#services
     const wanted = handedJob(jobId, {
       keeps: instance.values.keep_latest_artifact,
@@ -182,7 +192,7 @@ export class HandOut {
     }
     const dotenv = await this.#dotenv(earlier)
     let expanded = jobVariables({ ...known, dotenv })
-    if ('error' in expanded) return { reason: 'unknown_failure' }
+    if ('error' in expanded) return { reason: 'unknown_failure', because: expanded.error }
     let dependencies = earlier
     if (job.definition.crossNeeds.length > 0) {
       const { variables } = expanded
@@ -195,11 +205,13 @@ export class HandOut {
       dependencies = [...earlier, ...cross]
       expanded = jobVariables({ ...known, dotenv: [...dotenv, ...(await this.#dotenv(cross))] })
     }
-    if ('error' in expanded) return { reason: 'unknown_failure' }
+    if ('error' in expanded) return { reason: 'unknown_failure', because: expanded.error }
     if (job.definition.environment?.url != null) {
       const url = expanded.variables.findLast(({ key }) => key === 'CI_ENVIRONMENT_URL')?.value
       await store.keepEnvironmentUrl(db.writer, job.id, url ?? job.definition.environment.url)
     }
+    const secrets = secretsFor(job.definition, expanded.variables, features)
+    if ('reason' in secrets) return secrets
     const identityTokens = await this.#identityTokens(
       job,
       project,
@@ -220,6 +232,7 @@ export class HandOut {
       instanceUuid: this.#instanceUuid,
       pipelineRefExists: refs.find(pipelineRef(pipeline.id)) !== undefined,
       variables: [...expanded.variables, ...identityTokens],
+      secrets: secrets.given,
       dependencies: dependencies.filter(({ filename }) => filename !== null),
       cacheKeys: await Promise.all(
         job.definition.cache.map((cache) => cacheKeys(repository, job, cache, settings.separatedCaches)),

@@ -6,7 +6,7 @@ import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import type { IdentityTokens } from '../identity-tokens/index.ts'
-import type { Commits, JobView } from '../jobs/index.ts'
+import type { Commits, JobView, Traces } from '../jobs/index.ts'
 import type { AddressServices, PipelineProcess } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { HandOut } from './hand-out.ts'
@@ -31,6 +31,7 @@ export interface RunnerServices extends AddressServices, ReleaseServices {
   readonly log: Logger
   readonly process: PipelineProcess
   readonly commits: Commits
+  readonly traces: Traces
   readonly view: JobView
   readonly identity: IdentityTokens
   /** The deploy token that jobs of a project get, if there is one. */

@@ -21,6 +21,8 @@ export interface PayloadParts {
   /** As is the ref of the pipeline. */
   readonly pipelineRefExists: boolean
   readonly variables: readonly PayloadVariable[]
+  /** That its runner fetches; none where the job has none. */
+  readonly secrets: Readonly<Record<string, object>>
   readonly dependencies: readonly EarlierJob[]
   /** The keys of the job's caches, in their order. */
   readonly cacheKeys: readonly CacheKeys[]
@@ -94,6 +96,7 @@ export function payload(parts: PayloadParts): Record<string, unknown> {
       when: cache.when,
       fallback_keys: parts.cacheKeys[index]!.fallbackKeys,
     })),
+    ...(Object.keys(parts.secrets).length > 0 && { secrets: parts.secrets }),
     credentials:
       parts.registry === undefined
         ? []
