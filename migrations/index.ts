@@ -138,6 +138,8 @@ import * as verdictsOnSpam from './0330-verdicts-on-spam.ts'
 import * as runnerReleases from './0340-runner-releases.ts'
 import * as pushedProjects from './0341-pushed-projects.ts'
 import * as pipelineRetention from './0342-pipeline-retention.ts'
+import * as idsOfDeployKeys from './0343-ids-of-deploy-keys-in-projects.ts'
+import * as durationsOfEnvironments from './0344-durations-of-environments.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -277,4 +279,6 @@ export const migrations: MigrationList = {
   '0340-runner-releases': runnerReleases,
   '0341-pushed-projects': pushedProjects,
   '0342-pipeline-retention': pipelineRetention,
+  '0343-ids-of-deploy-keys-in-projects': idsOfDeployKeys,
+  '0344-durations-of-environments': durationsOfEnvironments,
 }

@@ -152,10 +152,9 @@ export function formatSignature({ name, email, date, offset }: Signature): strin
   return `${clean(name)} <${clean(email)}> ${Math.max(0, Math.floor(date.getTime() / 1000))} ${zone}`
 }
 
-/** NUL can not stand in a message: git would take the rest for lost. One line break ends it. */
-function messageText(message: string): string {
-  const text = message.toWellFormed().replaceAll('\0', '')
-  return text.endsWith('\n') || text === '' ? text : `${text}\n`
+/** NUL can not stand in a message: git would take the rest for lost. */
+function withoutNul(message: string): string {
+  return message.toWellFormed().replaceAll('\0', '')
 }
 
 export function formatCommit(
@@ -167,7 +166,7 @@ export function formatCommit(
     `author ${formatSignature(commit.author)}`,
     `committer ${formatSignature(commit.committer)}`,
   ]
-  return Buffer.from(`${lines.join('\n')}\n\n${messageText(commit.message)}`)
+  return Buffer.from(`${lines.join('\n')}\n\n${withoutNul(commit.message)}`)
 }
 
 export function formatTag(
@@ -179,5 +178,6 @@ export function formatTag(
     `tag ${tag.name}`,
     `tagger ${formatSignature(tag.tagger)}`,
   ]
-  return Buffer.from(`${lines.join('\n')}\n\n${messageText(tag.message)}`)
+  const text = withoutNul(tag.message)
+  return Buffer.from(`${lines.join('\n')}\n\n${text.endsWith('\n') || text === '' ? text : `${text}\n`}`)
 }

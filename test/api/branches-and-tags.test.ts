@@ -166,6 +166,30 @@ describe('branches', () => {
     expect(await maintainer.post(at('/branches'), fields)).toMatchObject({ status: 400, body })
   })
 
+  test('of an empty project begin with its first commit', async () => {
+    const empty = await world.project()
+    const path = `/projects/${empty.id}/repository/branches`
+    const unknown = await world.root.post(path, { branch: 'x', ref: 'other' })
+    expect([unknown.status, unknown.body]).toEqual([
+      400,
+      { message: "Failed to create branch 'x': invalid reference name 'other'" },
+    ])
+    const made = await world.root.post(path, { branch: 'x.y', ref: 'main' })
+    expect(made).toMatchObject({ status: 201, body: { name: 'x.y', default: false } })
+    const names = rowsOf(await world.root.get(path)).map(({ name }) => name)
+    expect(names).toEqual(['main', 'x.y'])
+    expect(rowsOf(await world.root.get(`/projects/${empty.id}/repository/commits`))).toMatchObject([
+      { title: 'Add README.md', message: 'Add README.md', author_name: 'Administrator' },
+    ])
+    const again = await world.project()
+    const itself = { branch: 'main', ref: 'main' }
+    const first = await world.root.post(`/projects/${again.id}/repository/branches`, itself)
+    expect(first).toMatchObject({ status: 201, body: { name: 'main', default: true } })
+    const third = await world.project()
+    const reporter = await world.member({ project: third }, 'reporter')
+    expect((await reporter.post(`/projects/${third.id}/repository/branches`, itself)).status).toBe(403)
+  })
+
   test('the default branch stays, whoever asks', async () => {
     for (const person of [developer, maintainer, world.root]) {
       expect(await person.delete(at('/branches/main'))).toMatchObject({

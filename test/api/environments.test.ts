@@ -36,11 +36,11 @@ const review = {
     script: ['x'],
     environment: {
       name: 'review/$CI_COMMIT_REF_NAME',
-      url: 'https://$HOST.example.com/$DYNAMIC',
+      url: 'https://$CI_COMMIT_REF_SLUG.$HOST.example.com/$DYNAMIC',
       on_stop: 'stop',
-      auto_stop_in: '1 day',
+      auto_stop_in: '$DAYS day',
     },
-    variables: { HOST: 'app' },
+    variables: { HOST: 'app', DAYS: '1' },
     artifacts: { reports: { dotenv: 'deploy.env' } },
   },
   stop: {
@@ -86,7 +86,8 @@ describe('a job that deploys', () => {
     expect(job.variable('CI_ENVIRONMENT_NAME')).toBe('review/main')
     expect(job.variable('CI_ENVIRONMENT_ID')).toBe(String(early['id']))
     expect(job.variable('CI_ENVIRONMENT_SLUG')).toBe(early['slug'])
-    expect(job.variable('CI_ENVIRONMENT_URL')).toBe('https://app.example.com/$DYNAMIC')
+    // What people wrote is put in by the runner.
+    expect(job.variable('CI_ENVIRONMENT_URL')).toBe('https://$CI_COMMIT_REF_SLUG.app.example.com/$DYNAMIC')
     expect(job.variable('CI_ENVIRONMENT_TIER')).toBe('development')
     expect(job.variable('CI_ENVIRONMENT_ACTION')).toBe('start')
     expect(await get(`${path}?status=running`)).toMatchObject([{ iid: 1, deployable: { id: job.id } }])
@@ -98,7 +99,7 @@ describe('a job that deploys', () => {
       (found) => found['external_url'] !== null,
     )
     expect(now).toMatchObject({
-      external_url: 'https://app.example.com/v2',
+      external_url: 'https://main.app.example.com/v2',
       last_deployment: {
         iid: 1,
         status: 'success',
@@ -163,7 +164,7 @@ describe('stopping', () => {
     expect([reply.status, reply.body.state]).toEqual([200, 'stopping'])
     const job = await runner.take()
     expect(job.variable('CI_ENVIRONMENT_ACTION')).toBe('stop')
-    expect(job.variable('CI_ENVIRONMENT_URL')).toBe('https://app.example.com/v2')
+    expect(job.variable('CI_ENVIRONMENT_URL')).toBe('https://main.app.example.com/v2')
     await job.end('success')
     const stopped = await until(
       () => environment(ci, 'review/main'),

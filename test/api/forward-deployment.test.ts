@@ -58,23 +58,6 @@ test('without ci_forward_deployment_enabled it can', async () => {
   expect((await runner.take()).id).toBe(job['id'])
 })
 
-test('a job that waits for a runner fails when its turn comes', async () => {
-  const ci = await projects.make({ ...config, deploy: { ...config.deploy, tags: ['slow'] } })
-  const older = await ci.run(world.root)
-  await ci.push({ 'a.txt': 'later' }, { options: ['ci.skip'] })
-  const newer = await ci.run(world.root)
-  expectStatus(await act(ci, await jobNamed(ci, newer, 'by-hand'), 'play'), 200)
-  const quick = await RawRunner.forProject(world, ci.project, { run_untagged: true })
-  await (await quick.take()).end('success')
-  await world.settled()
-  const slow = await RawRunner.forProject(world, ci.project, { tag_list: 'slow' })
-  expect((await slow.take()).id).toBe((await jobNamed(ci, newer, 'deploy'))['id'])
-  expect(await jobNamed(ci, older, 'deploy')).toMatchObject({
-    status: 'failed',
-    failure_reason: 'failed_outdated_deployment_job',
-  })
-})
-
 test('a job that has run may run again: that is a rollback', async () => {
   const { ci, runner, older } = await overtaken()
   const again = expectStatus(await act(ci, await jobNamed(ci, older, 'deploy'), 'retry'), 201)

@@ -1,9 +1,11 @@
 // @module-tag long
+import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
 import type { Person } from '../world/client.ts'
 import { gpgKey } from '../world/gpg-key.ts'
+import { newSshKey } from '../world/ssh-key.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
@@ -278,6 +280,28 @@ test('users are read to the end with keyset pagination', async () => {
   }
   expect(seen).toEqual(all)
   expect((await world.root.get('/users?pagination=keyset&order_by=name')).status).toBe(405)
+})
+
+test('a deploy key is looked up with the projects that it reaches, a key of a user with none', async () => {
+  const project = await world.project()
+  const [deploy, own] = [newSshKey().publicKey, newSshKey().publicKey]
+  const path = `/projects/${project.id}/deploy_keys`
+  const made = expectStatus(await world.root.post(path, { title: 'd', key: deploy, can_push: true }), 201)
+  const find = async (fingerprint: string): Promise<Json> =>
+    expectStatus(await world.root.get(`/keys?fingerprint=${encodeURIComponent(fingerprint)}`), 200)
+  expect(await find(made['fingerprint_sha256'] as string)).toMatchObject({
+    id: made['id'],
+    deploy_keys_projects: [
+      { id: expect.any(Number) as number, deploy_key_id: made['id'], project_id: project.id, can_push: true },
+    ],
+  })
+  const key = expectStatus(await world.root.post('/user/keys', { title: 'own', key: own }), 201)
+  const digest = createHash('sha256')
+    .update(Buffer.from(own.split(' ')[1]!, 'base64'))
+    .digest('base64')
+  const found = await find(`SHA256:${digest.replace(/=+$/, '')}`)
+  expect(found['id']).toBe(key['id'])
+  expect(found).not.toHaveProperty('deploy_keys_projects')
 })
 
 test('GPG keys', async () => {

@@ -62,7 +62,7 @@ describe('files', () => {
     expect(file.body).toMatchObject({ content: 'AP8K', execute_filemode: true })
     const last = await developer.get(`${base}/commits/free`)
     expect(last.body).toMatchObject({
-      message: `${message}\n`,
+      message,
       author_name: 'Ada',
       author_email: 'ada@example.com',
       committer_email: `${developer.username}@example.com`,

@@ -472,7 +472,8 @@ test('an empty repository', async () => {
     ]),
   )
   for (const [path, status, expected] of answers) expect([path, status]).toEqual([path, expected])
-  expect(await world.root.post(`${there}/branches`, { branch: 'x', ref: 'main' })).toMatchObject({
+  // From its default branch one may start: that is made then.
+  expect(await world.root.post(`${there}/branches`, { branch: 'x', ref: 'other' })).toMatchObject({
     status: 400,
   })
   expect(await world.root.post(`${there}/tags`, { tag_name: 'x', ref: 'main' })).toMatchObject({

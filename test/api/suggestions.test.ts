@@ -152,7 +152,7 @@ describe('applying', () => {
     expect(await fileOn(made.branch)).toBe('one\nTWO\nthree\nfour\n')
     const nameOf = async (one: Person) => expectStatus(await one.get('/user'), 200)['name']
     expect(await headOn(made.branch)).toMatchObject({
-      message: 'Apply 1 suggestion(s) to 1 file(s)\n',
+      message: 'Apply 1 suggestion(s) to 1 file(s)',
       author_name: await nameOf(reviewer),
       committer_name: await nameOf(author),
     })
@@ -176,7 +176,7 @@ describe('applying', () => {
     const head = await headOn(made.branch)
     expect(head['parent_ids']).toEqual([before['id']])
     expect(head['message']).toContain(`Do 2 in a.txt of ${place.fullPath}@${made.branch} %{nothing}`)
-    expect(head['message']).toMatch(/\n\nCo-authored-by: .* <.*>\n$/)
+    expect(head['message']).toMatch(/\n\nCo-authored-by: .* <.*>$/)
   })
 
   test('goes on while the positions are still being followed', async () => {
@@ -288,6 +288,6 @@ test('the project says how the commits are called', async () => {
   )
   const suggestion = only(await suggest(made, 2, block('TWO\n')))
   expectStatus(await apply(suggestion), 200)
-  expect((await headOn(made.branch))['message']).toBe(`${author.username}: a.txt\n`)
+  expect((await headOn(made.branch))['message']).toBe(`${author.username}: a.txt`)
   expectStatus(await world.root.put(place.base, { suggestion_commit_message: '' }), 200)
 })

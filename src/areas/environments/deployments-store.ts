@@ -219,7 +219,8 @@ export async function findEnded(db: Reader, jobId: number): Promise<EndedDeploym
   const { rows: found } = await sql<EndedDeployment>`
     select j.id as job_id, j.definition #>> '{environment,action}' as action,
       j.definition #>> '{environment,deploymentTier}' as tier,
-      j.definition #>> '{environment,autoStopIn}' as auto_stop_in, j.environment_url as url,
+      coalesce(j.environment_stop_in, j.definition #>> '{environment,autoStopIn}') as auto_stop_in,
+      j.environment_url as url,
       e.id as environment_id, d.id as deployment_id, a.digest as dotenv
     from ci_jobs j
     join environments e on e.project_id = j.project_id and e.name = j.definition #>> '{environment,expandedName}'

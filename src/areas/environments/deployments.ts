@@ -1,6 +1,13 @@
 import { buffer } from 'node:stream/consumers'
 import type { Blobs } from '../../blobs/index.ts'
-import { environmentSlug, expandText, guessTier, parseDuration, type Environment } from '../../ci/index.ts'
+import {
+  environmentSlug,
+  expandText,
+  guessTier,
+  parseDuration,
+  type Environment,
+  type Variable,
+} from '../../ci/index.ts'
 import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database, Tx } from '../../kernel/db/index.ts'
 import { enqueue, type Task } from '../../tasks/index.ts'
@@ -62,8 +69,9 @@ export function settling({ db, blobs }: { db: Database; blobs: Blobs }): Task {
     async run(payload) {
       const job = await store.findEnded(db.reader, (payload as { job: number }).job)
       if (job === undefined) return
-      const stopIn = job.auto_stop_in === null ? null : parseDuration(job.auto_stop_in)
-      const url = job.url === null ? null : await addressOf(blobs, job.url, job.dotenv)
+      const reported = job.dotenv === null ? [] : readDotenv(await buffer(blobs.read(job.dotenv)))
+      const stopIn = job.auto_stop_in === null ? null : parseDuration(expandText(job.auto_stop_in, reported))
+      const url = job.url === null ? null : addressOf(job.url, reported)
       await db.transaction(async (tx) => {
         if (job.action === 'stop') await environments.stopped(tx, job.environment_id, job.job_id)
         else if (job.action === 'start' && job.deployment_id !== null) {
@@ -87,8 +95,7 @@ export async function succeeded(
 }
 
 /** The address with what the job itself has reported put in; null where that makes no address. */
-async function addressOf(blobs: Blobs, url: string, dotenv: string | null): Promise<string | null> {
-  const variables = dotenv === null ? [] : readDotenv(await buffer(blobs.read(dotenv)))
-  const expanded = expandText(url, variables)
+function addressOf(url: string, reported: readonly Variable[]): string | null {
+  const expanded = expandText(url, reported)
   return urlFault(expanded) === undefined ? expanded : null
 }

@@ -206,10 +206,7 @@ export class HandOut {
       expanded = jobVariables({ ...known, dotenv: [...dotenv, ...(await this.#dotenv(cross))] })
     }
     if ('error' in expanded) return { reason: 'unknown_failure', because: expanded.error }
-    if (job.definition.environment?.url != null) {
-      const url = expanded.variables.findLast(({ key }) => key === 'CI_ENVIRONMENT_URL')?.value
-      await store.keepEnvironmentUrl(db.writer, job.id, url ?? job.definition.environment.url)
-    }
+    await this.#keepEnvironment(job, expanded.variables)
     const secrets = secretsFor(job.definition, expanded.variables, features)
     if ('reason' in secrets) return secrets
     const identityTokens = await this.#identityTokens(
@@ -243,6 +240,18 @@ export class HandOut {
       now: new Date(),
     }
     return { payload: payload(parts) }
+  }
+
+  /** What the job's environment will be: values in which a dollar is a dollar may be put in, nobody expands them again. */
+  async #keepEnvironment({ id, definition }: HandedJob, variables: readonly Variable[]): Promise<void> {
+    const { url = null, autoStopIn = null } = definition.environment ?? {}
+    if (url === null && autoStopIn === null) return
+    const final = variables.filter(({ file }) => file !== true)
+    const told = final.findLast(({ key }) => key === 'CI_ENVIRONMENT_URL')?.value ?? url
+    await store.keepEnvironment(this.#services.db.writer, id, {
+      url: url === null ? null : expandText(told!, final),
+      stopIn: autoStopIn === null ? null : expandText(autoStopIn, final),
+    })
   }
 
   /** The variables by which a job proves to others what it is. */

@@ -185,7 +185,14 @@ export async function removeManager(tx: Tx, runnerId: number, systemId: string):
   return gone.length > 0
 }
 
-/** The address of what the job deploys; what it will report itself is still to be put in. */
-export async function keepEnvironmentUrl(db: Writer, jobId: number, url: string): Promise<void> {
-  await sql`update ci_jobs j set environment_url = ${url} where j.id = ${jobId}`.execute(db)
+/** The address of what the job deploys, and how long it is to last; what it will report itself is still to be put in. */
+export async function keepEnvironment(
+  db: Writer,
+  jobId: number,
+  { url, stopIn }: { readonly url: string | null; readonly stopIn: string | null },
+): Promise<void> {
+  await sql`
+    update ci_jobs j set environment_url = ${url}, environment_stop_in = ${stopIn} where j.id = ${jobId}`.execute(
+    db,
+  )
 }

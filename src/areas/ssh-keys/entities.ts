@@ -1,4 +1,4 @@
-import { Fields, Id, Nullable, Text, Timestamp } from '../../kernel/endpoint/index.ts'
+import { Fields, Flag, Id, ListOf, Nullable, Optional, Text, Timestamp } from '../../kernel/endpoint/index.ts'
 import { basicUser, BasicUser, type BasicUserRow } from '../users/index.ts'
 
 const fields = {
@@ -12,7 +12,23 @@ const fields = {
 }
 
 export const SshKey = Fields(fields)
-export const SshKeyWithUser = Fields({ ...fields, user: Nullable(BasicUser) })
+export const SshKeyWithUser = Fields({
+  ...fields,
+  user: Nullable(BasicUser),
+  /** Of deploy keys. */
+  deploy_keys_projects: Optional(
+    ListOf(
+      Fields({
+        id: Id(),
+        deploy_key_id: Id(),
+        project_id: Id(),
+        created_at: Timestamp(),
+        updated_at: Timestamp(),
+        can_push: Flag(),
+      }),
+    ),
+  ),
+})
 
 export interface KeyRow {
   readonly id: number
@@ -24,9 +40,16 @@ export interface KeyRow {
   readonly last_used_at: Date | string | null
 }
 
-export function keyWithUser(
-  row: KeyRow & { readonly user: BasicUserRow | null },
-  externalUrl: string,
-): unknown {
-  return { ...row, user: row.user === null ? null : basicUser(row.user, externalUrl) }
+export interface KeyWithUserRow extends KeyRow {
+  readonly user: BasicUserRow | null
+  /** Null: no deploy key. */
+  readonly deploy_keys_projects: readonly unknown[] | null
+}
+
+export function keyWithUser(row: KeyWithUserRow, externalUrl: string): unknown {
+  return {
+    ...row,
+    user: row.user === null ? null : basicUser(row.user, externalUrl),
+    deploy_keys_projects: row.deploy_keys_projects ?? undefined,
+  }
 }

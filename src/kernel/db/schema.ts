@@ -293,6 +293,7 @@ export interface CiJobs {
   debug_trace: Generated<boolean>;
   definition: Json;
   description: string | null;
+  environment_stop_in: string | null;
   environment_url: string | null;
   erased_at: Timestamp | null;
   exit_code: number | null;
@@ -652,6 +653,7 @@ export interface DeployKeyProjects {
   can_push: Generated<boolean>;
   created_at: Generated<Timestamp>;
   deploy_key_id: number;
+  id: Generated<number>;
   project_id: number;
 }
 

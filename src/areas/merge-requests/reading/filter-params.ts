@@ -12,10 +12,8 @@ import {
 } from '../../../kernel/endpoint/index.ts'
 
 const someoneOr = Either(Id(), OneOf('None', 'Any', 'none', 'any'))
-const peopleOr = Either(
-  OneOf('None', 'Any', 'none', 'any'),
-  ListOf(Id(), { commaSeparated: true, single: true }),
-)
+/** A word stands alone; clients send it as a list of one, too. */
+const peopleOr = ListOf(someoneOr, { commaSeparated: true, single: true })
 const names = ListOf(Text(), { commaSeparated: true, single: true })
 
 export const mergeRequestOrders = [

@@ -28,16 +28,13 @@ function person(table: People, value: number | string): Condition {
 
 /** Everybody of a list; or nobody, or anybody at all. */
 function everyone(
-  value: string | readonly number[],
+  people: readonly (string | number)[],
   one: (user: Condition) => Condition,
   any: Condition,
 ): Condition {
-  if (isWord(value, 'any')) return any
-  if (isWord(value, 'none')) return isNot(any)
-  return sql.join(
-    [sql`true`, ...(value as readonly number[]).map((id) => one(sql`${id}::bigint`))],
-    sql` and `,
-  )
+  if (people.some((value) => isWord(value, 'any'))) return any
+  if (people.some((value) => isWord(value, 'none'))) return isNot(any)
+  return sql.join([sql`true`, ...people.map((id) => one(sql`${id}::bigint`))], sql` and `)
 }
 
 /** Who may approve by a rule of the request or its project. */
@@ -89,13 +86,9 @@ export function conditionsOf(params: MergeRequestFilter): Condition[] {
   add(params.assignee_username, (all) => namesOf('merge_request_assignees', all))
   add(params.reviewer_id, (value) => person('merge_request_reviewers', value))
   add(params.reviewer_username, (name) => has('merge_request_reviewers', userNamed(name)))
-  add(params.approver_ids, (value) => everyone(value as string, mayApprove, hasApprover))
-  add(params.approved_by_ids, (value) =>
-    everyone(
-      value as string,
-      (user) => has('merge_request_approvals', user),
-      hasAnyone('merge_request_approvals'),
-    ),
+  add(params.approver_ids, (people) => everyone(people, mayApprove, hasApprover))
+  add(params.approved_by_ids, (people) =>
+    everyone(people, (user) => has('merge_request_approvals', user), hasAnyone('merge_request_approvals')),
   )
   add(params.approved_by_usernames, (names) => namesOf('merge_request_approvals', names))
   add(params.approved, (word) =>

@@ -1,7 +1,9 @@
 import { endpoint, project as projectKind, type Actor, type ProjectSubject } from '../../../access/index.ts'
 import {
   branchRef,
+  commitFiles,
   listRefs,
+  parseFilePath,
   zeroOid,
   type Branch as GitBranch,
   type Oid,
@@ -20,6 +22,7 @@ import {
 import { notFound, refused } from '../../../kernel/errors/index.ts'
 import { allRules, rulesIn, type BranchRule } from '../../protected-branches/index.ts'
 import { Branch, branchEntities } from '../branch-entity.ts'
+import { commitChange, openTarget, signatures, type Writer } from '../committing.ts'
 import { enqueueMergedDeletion } from '../delete-merged.ts'
 import { nameFilter, pageOf, pageTokenParams } from '../lists.ts'
 import { datesOf, mergedInto, readable, refsOf, resolveName } from '../looking.ts'
@@ -100,10 +103,15 @@ export function branchEndpoints(services: RepositoryServices): Endpoint[] {
         if (ref === undefined) throw refused(400, 'Branch name is invalid')
         const refs = await refsOf(places, project)
         if (refs?.find(ref) !== undefined) throw refused(400, 'Branch already exists')
-        const newOid = await resolveName(await readable(places, project), start)
+        const writer = { actor, project, rules: rulesIn(rows) }
+        const found = await resolveName(await readable(places, project), start)
+        const newOid = found ?? (await begin(services, writer, start))
         if (newOid === undefined) {
           throw refused(400, `Failed to create branch '${branch}': invalid reference name '${start}'`)
         }
+        const made = { name: branch, ref, oid: newOid }
+        // The default branch itself was asked for, and is there.
+        if (found === undefined && branch === start) return one(services, writer, made)
         const { rejected } = await door.update({ actor, project, via: 'web' }, [
           { ref, oldOid: zeroOid, newOid },
         ])
@@ -116,7 +124,7 @@ export function branchEndpoints(services: RepositoryServices): Endpoint[] {
           )
         }
         if (problem !== undefined) throw refused(400, 'Branch already exists')
-        return one(services, { actor, project, rules: rulesIn(rows) }, { name: branch, ref, oid: newOid })
+        return one(services, writer, made)
       },
     }),
 
@@ -159,6 +167,25 @@ interface Seen {
   readonly actor: Actor
   readonly project: ProjectSubject
   readonly rules: readonly BranchRule[]
+}
+
+/**
+ * The first commit of an empty repository, where a branch is to start from its default branch; undefined where nothing
+ * begins. That is how clients make the first branch of a new project.
+ */
+async function begin(services: RepositoryServices, writer: Writer, start: string): Promise<Oid | undefined> {
+  const { repositoryEmpty, defaultBranch } = writer.project
+  if (!repositoryEmpty || start !== defaultBranch) return undefined
+  const place = await openTarget(services, writer, { branch: start })
+  const { oid } = await commitChange(services, writer, place, () =>
+    commitFiles(place.repository, {
+      branch: place.ref,
+      actions: [{ action: 'create', path: parseFilePath('README.md')!, content: Buffer.alloc(0) }],
+      message: 'Add README.md',
+      ...signatures(services, writer.actor),
+    }),
+  )
+  return oid
 }
 
 /** One branch as the caller sees it. */
