@@ -41,7 +41,7 @@ describe('a merge', () => {
       author_email: `${at.maintainer.username}@example.com`,
     })
     expect(made['message']).toBe(
-      `Merge branch 'a' into 'main'\n\nAdd a\n\nSee merge request ${at.fullPath}!1\n`,
+      `Merge branch 'a' into 'main'\n\nAdd a\n\nSee merge request ${at.fullPath}!1`,
     )
     expect(answer(await at.merge(1))).toEqual([405, { message: '405 Method Not Allowed' }])
     expect(await at.head('a')).toBe(sha)
@@ -68,12 +68,12 @@ describe('a merge', () => {
     const merged = expectStatus(await at.merge(1, { squash: true, should_remove_source_branch: true }), 200)
     const squashed = await commit(at, merged['squash_commit_sha'] as string)
     expect(squashed['message']).toBe(
-      'Three files\n\nWhy\nCo-authored-by: Administrator <admin@example.com>\n%{unknown}\n',
+      'Three files\n\nWhy\nCo-authored-by: Administrator <admin@example.com>\n%{unknown}',
     )
     expect(squashed['author_email']).toBe(`${at.developer.username}@example.com`)
     const made = await commit(at, 'main')
     expect(made['parent_ids'][1]).toBe(squashed['id'])
-    expect(made['message']).toBe('Bring a (!1)\n\n* Write a.txt\n\n* Write b.txt\n\n* Write c.txt\n')
+    expect(made['message']).toBe('Bring a (!1)\n\n* Write a.txt\n\n* Write b.txt\n\n* Write c.txt')
     await eventually(async () => (await at.head('a')) === undefined)
   })
 

@@ -258,7 +258,7 @@ describe('picking', () => {
     expect(made).toMatchObject({
       status: 201,
       body: {
-        message: `Add side.txt\n\n(cherry picked from commit ${sha})\n`,
+        message: `Add side.txt\n\n(cherry picked from commit ${sha})`,
         author_name: 'Ada',
         committer_name: `Name of ${developer.username}`,
         parent_ids: [head],
@@ -280,7 +280,7 @@ describe('picking', () => {
     const made = await pick(head, 'revert', { branch: 'undo' })
     expect(made).toMatchObject({
       status: 201,
-      body: { message: `Revert "Add a.txt"\n\nThis reverts commit ${head}\n` },
+      body: { message: `Revert "Add a.txt"\n\nThis reverts commit ${head}` },
     })
     const conflict = await pick(head, 'revert', { branch: 'side' })
     expect(conflict).toMatchObject({ status: 400, body: { error_code: 'conflict' } })
