@@ -135,7 +135,7 @@ describe('a generic package', () => {
     ['tool/1..0/f', 'package_version'],
     ['tool/1.0/~f', 'file_name'],
     ['tool/1.0/..%2ff', 'file_name'],
-    ['tool/1.0/a//b', 'file_name'],
+    ['tool/1.0/a%2f%2fb', 'file_name'],
     ['tool/1.0/%00', undefined],
     [`tool/1.0/${'x'.repeat(256)}`, 'file_name'],
   ] as const)('is refused as %s', async ([name, fault]) => {
