@@ -204,11 +204,11 @@ export async function cloneJobs(
   return rows.map(({ id }, index) => ({ id, old_id: old[index]! }))
 }
 
-/** Skipped jobs wait for their turn once more: all of a pipeline, or these. */
+/** Skipped jobs wait for their turn once more: all of a pipeline, or these; what others report has no turn. */
 export async function reopenSkipped(tx: Tx, pipelineId: number, ids?: readonly number[]): Promise<void> {
   await sql`
     update ci_jobs j set status = 'created', updated_at = now()
-    where j.pipeline_id = ${pipelineId} and not j.retried and j.status = 'skipped'
+    where j.pipeline_id = ${pipelineId} and not j.retried and j.status = 'skipped' and j.kind <> 'external'
       ${ids === undefined ? sql`` : sql`and j.id = any (${[...ids]}::bigint[])`}`.execute(tx)
 }
 

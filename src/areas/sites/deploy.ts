@@ -30,6 +30,10 @@ export async function deploy(services: DeployServices, job: store.PublishingJob)
   const entered = await enterAs<ProjectSubject>(services.db, projectKind, job.user_id, job.project_id)
   if (entered === undefined) return
   const { actor, subject: project } = entered
+  if (services.sites.host === undefined) {
+    await tell(services, job, entered, 'skipped', 'no sites are served here: PAGES_URL is not set')
+    return
+  }
   try {
     const outcome = await publish(services, job, actor, project)
     if (outcome !== 'gone') await tell(services, job, entered, 'success')
@@ -114,7 +118,7 @@ async function tell(
   services: DeployServices,
   job: store.PublishingJob,
   { actor, subject: project }: { readonly actor: Actor; readonly subject: ProjectSubject },
-  state: 'success' | 'failed',
+  state: 'success' | 'failed' | 'skipped',
   description?: string,
 ): Promise<void> {
   const { log, places, sites } = services

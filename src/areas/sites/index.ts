@@ -54,17 +54,15 @@ export function sites(services: SiteServices & StatusServices): {
   const content = new Blobs(path.join(services.dataDirectory, 'sites'))
   const domains = new DomainProofs(services)
   const served = services.sites.host !== undefined
-  if (served) {
-    events.subscribe<JobEvent>(
-      'job',
-      'sites',
-      async ({ payload: { jobs } }) => {
-        const ids = jobs.filter(({ status }) => status === 'success').map(({ id }) => id)
-        for (const job of await publishingJobs(db.reader, ids)) await deploy({ ...services, content }, job)
-      },
-      { when: tellsOfSite },
-    )
-  }
+  events.subscribe<JobEvent>(
+    'job',
+    'sites',
+    async ({ payload: { jobs } }) => {
+      const ids = jobs.filter(({ status }) => status === 'success').map(({ id }) => id)
+      for (const job of await publishingJobs(db.reader, ids)) await deploy({ ...services, content }, job)
+    },
+    { when: tellsOfSite },
+  )
   return {
     endpoints: [...siteEndpoints(services), ...domainEndpoints(services, domains)],
     tasks: [

@@ -196,6 +196,10 @@ describe('rules', () => {
     ['{when: manual}', 'include:rules:rule when unknown value: manual'],
     ['{x: 1}', 'include:rules:rule config contains unknown keys: x'],
     ['{changes: {paths: [a], compare_to: x}}', 'include:rules:changes:compare_to is not a valid ref'],
+    [
+      '{exists: {paths: [a], project: acme/lib, ref: v9}}',
+      'include:rules:exists:ref `v9` is not a valid ref in project `acme/lib`',
+    ],
     ['{exists: {paths: [a], project: x}}', 'include:rules:exists:project `x` is not a valid project'],
   ])('%s', (rule, error) =>
     expect(errorsIn(world, `include: [{local: ci/a.yml, rules: [${rule}]}]`)).toEqual([error]),
