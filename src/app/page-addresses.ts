@@ -28,6 +28,10 @@ const addresses: readonly (readonly [address: string, twin: string])[] = [
   ['/:project/-/jobs/artifacts/:ref/raw/*', '/projects/:project/jobs/artifacts/:ref/raw/*'],
 
   ['/:project/-/merge_requests/:id.diff', '/projects/:project/merge_requests/:id/raw_diffs'],
+
+  ['/:project/badges/:ref/pipeline.svg', '/projects/:project/badges/:ref/pipeline.svg'],
+  ['/:project/badges/:ref/coverage.svg', '/projects/:project/badges/:ref/coverage.svg'],
+  ['/:project/-/badges/release.svg', '/projects/:project/badges/release.svg'],
 ]
 
 /** No part of the path of a project or group is `-`. */

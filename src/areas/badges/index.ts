@@ -13,6 +13,7 @@ import {
 } from '../../kernel/endpoint/index.ts'
 import { forbidden } from '../../kernel/errors/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
+import { pictureEndpoints } from './picture-routes.ts'
 import { checkUrls, placeholdersOf, rendered, type BadgeUrls } from './rendered.ts'
 import * as store from './store.ts'
 
@@ -43,7 +44,13 @@ export interface BadgeServices {
 
 /** Badges: small pictures with links, by which projects tell how they are. */
 export function badges(services: BadgeServices): { endpoints: Endpoint[] } {
-  return { endpoints: [...badgesOf(services, 'project'), ...badgesOf(services, 'group')] }
+  return {
+    endpoints: [
+      ...badgesOf(services, 'project'),
+      ...badgesOf(services, 'group'),
+      ...pictureEndpoints(services),
+    ],
+  }
 }
 
 function badgesOf({ db, places }: BadgeServices, place: store.BadgePlace): Endpoint[] {
