@@ -1,9 +1,9 @@
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { glob, mkdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { syncPath } from './content.ts'
 import { FileStream } from './file-stream.ts'
-import { receive, removeLeftovers, type Blob } from './receive.ts'
+import { receive, removeLeftovers, removeOld, type Blob } from './receive.ts'
 
 /** Content by digest, in a folder: artifacts, packages, uploads. Equal content is stored once. */
 export class Blobs {
@@ -53,6 +53,21 @@ export class Blobs {
   /** Only for content that nothing refers to any more. */
   async remove(digest: string): Promise<void> {
     await rm(this.#place(digest), { force: true })
+  }
+
+  /**
+   * Removes what has lain for so many milliseconds and is not among what `needed` answers of it. What is put again is new:
+   * within that time whoever put it has to say that he needs it.
+   */
+  async removeUnneeded(
+    age: number,
+    needed: (digests: readonly string[]) => Promise<ReadonlySet<string>>,
+  ): Promise<void> {
+    const files = await Array.fromAsync(glob('[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*', { cwd: this.#directory }))
+    const kept = await needed(files.map((file) => path.basename(file)))
+    for (const file of files.filter((each) => !kept.has(path.basename(each)))) {
+      await removeOld(path.join(this.#directory, file), age)
+    }
   }
 
   get #incoming(): string {

@@ -62,11 +62,15 @@ export async function receive(
 export async function removeLeftovers(folder: string, age: number): Promise<number> {
   let removed = 0
   for (const name of await readdir(folder).catch(() => [])) {
-    const place = path.join(folder, name)
-    const found = await stat(place).catch(() => undefined)
-    if (found === undefined || Date.now() - found.mtimeMs < age) continue
-    await rm(place, { force: true })
-    removed += 1
+    if (await removeOld(path.join(folder, name), age)) removed += 1
   }
   return removed
+}
+
+/** Removes a file that has lain for so many milliseconds; answers whether it did. */
+export async function removeOld(place: string, age: number): Promise<boolean> {
+  const found = await stat(place).catch(() => undefined)
+  if (found === undefined || Date.now() - found.mtimeMs < age) return false
+  await rm(place, { force: true })
+  return true
 }

@@ -30,16 +30,6 @@ export async function importGroup(room: GroupArchiveRoom, groupId: number): Prom
     error = problem instanceof ArchiveFault ? problem.message : 'The import failed.'
   }
   await store.endImport(db.writer, groupId, { error, failed: taken.failed.slice(0, mostFailed) })
-  await removeFiles(room, [wanted.digest])
-}
-
-/** Removes files that nothing needs any more. */
-export async function removeFiles(
-  { db, blobs }: GroupArchiveRoom,
-  digests: readonly string[],
-): Promise<void> {
-  const needed = await store.stillNeeded(db.writer, digests)
-  for (const digest of digests) if (!needed.has(digest)) await blobs.remove(digest)
 }
 
 async function take(

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import { removeLeftFolders } from '../project-archives/index.ts'
 import { exportGroup } from './export-group.ts'
-import { importGroup, removeFiles } from './import-group.ts'
+import { importGroup } from './import-group.ts'
 import { exportTask, groupArchiveEndpoints, importTask } from './routes.ts'
 import type { GroupArchiveRoom, GroupArchiveServices } from './services.ts'
 import * as store from './store.ts'
@@ -20,7 +20,8 @@ export type { Target } from './write.ts'
 const forgetting = 'groups:forget-exports'
 /** Hours that an archive can be downloaded for. */
 const kept = 24
-const day = 86_400_000
+const hour = 3_600_000
+const day = 24 * hour
 
 /** Groups as files: written, and made into groups again. */
 export function groupArchives(services: GroupArchiveServices): {
@@ -43,7 +44,10 @@ export function groupArchives(services: GroupArchiveServices): {
       {
         name: forgetting,
         async run() {
-          await removeFiles(room, await services.db.transaction((tx) => store.forgetExports(tx, kept)))
+          const { db } = services
+          await store.forgetExports(db.writer, kept)
+          // Not sooner: an archive that is like another may have come, and nothing names it yet.
+          await room.blobs.removeUnneeded(hour, (digests) => store.needed(db.writer, digests))
           await room.blobs.removeLeftovers(day)
           await removeLeftFolders(room.workplace, day)
         },

@@ -15,7 +15,6 @@ import { enqueue } from '../../tasks/index.ts'
 import { createGroup } from '../groups/index.ts'
 import { noteExport, readArchiveForm } from '../project-archives/index.ts'
 import { contentDisposition } from '../repository/index.ts'
-import { removeFiles } from './import-group.ts'
 import type { GroupArchiveRoom } from './services.ts'
 import * as store from './store.ts'
 
@@ -43,13 +42,11 @@ export function groupArchiveEndpoints(room: GroupArchiveRoom): Endpoint[] {
       refuses: { 429: 'Too many' },
       async handle({ actor, group: subject, request }) {
         const { id } = subject
-        const old = await db.transaction(async (tx) => {
-          const digest = await store.beginExport(tx, id, userOf(actor).id)
+        await db.transaction(async (tx) => {
+          await store.beginExport(tx, id, userOf(actor).id)
           await enqueue(tx, exportTask, { group: id }, { key: `${exportTask} ${id}` })
           await noteExport(tx, settings, { actor, subject, address: request.ip }, 'created')
-          return digest
         })
-        if (old !== null) await removeFiles(room, [old])
         return accepted
       },
     }),
@@ -109,25 +106,20 @@ export function groupArchiveEndpoints(room: GroupArchiveRoom): Endpoint[] {
         const form = await readArchiveForm(request, (content) =>
           blobs.put(content, limit === 0 ? undefined : limit, tooLarge),
         )
-        try {
-          const name = form.text('name') ?? params.name
-          const path = form.text('path') ?? params.path
-          const missing = Object.entries({ name, path }).filter(([, value]) => value === undefined)
-          if (name === undefined || path === undefined) {
-            throw invalidParameters(missing.map(([field]) => `${field} is missing`))
-          }
-          const parent_id = form.id('parent_id') ?? params.parent_id
-          const context = { db, settings: settings.values }
-          const wanted = { name, path, parent_id, visibility: 'private' } as const
-          const id = await createGroup(context, actor, wanted)
-          await db.transaction(async (tx) => {
-            await store.addImport(tx, id, userOf(actor).id, form.digest)
-            await enqueue(tx, importTask, { group: id })
-          })
-        } catch (error) {
-          await removeFiles(room, [form.digest])
-          throw error
+        const name = form.text('name') ?? params.name
+        const path = form.text('path') ?? params.path
+        const missing = Object.entries({ name, path }).filter(([, value]) => value === undefined)
+        if (name === undefined || path === undefined) {
+          throw invalidParameters(missing.map(([field]) => `${field} is missing`))
         }
+        const parent_id = form.id('parent_id') ?? params.parent_id
+        const context = { db, settings: settings.values }
+        const wanted = { name, path, parent_id, visibility: 'private' } as const
+        const id = await createGroup(context, actor, wanted)
+        await db.transaction(async (tx) => {
+          await store.addImport(tx, id, userOf(actor).id, form.digest)
+          await enqueue(tx, importTask, { group: id })
+        })
         return accepted
       },
     }),

@@ -2,17 +2,14 @@ import { sql } from 'kysely'
 import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 
-/** A new export, in the place of the last one; answers the file of that, which is no longer needed. */
-export async function beginExport(tx: Tx, groupId: number, userId: number): Promise<string | null> {
-  const { rows: made } = await sql<{ digest: string | null }>`
-    with old as (
-      select e.digest from group_exports e where e.namespace_id = ${groupId} for update
-    ), made as (
-      insert into group_exports as e (namespace_id, user_id) values (${groupId}, ${userId})
-      on conflict (namespace_id) do update
-        set user_id = excluded.user_id, status = 'queued', digest = null, size = null, created_at = now())
-    select (select digest from old) as digest`.execute(tx)
-  return made[0]!.digest
+/** A new export, in the place of the last one. */
+export async function beginExport(tx: Tx, groupId: number, userId: number): Promise<void> {
+  await sql`
+    insert into group_exports as e (namespace_id, user_id) values (${groupId}, ${userId})
+    on conflict (namespace_id) do update
+      set user_id = excluded.user_id, status = 'queued', digest = null, size = null, created_at = now()`.execute(
+    tx,
+  )
 }
 
 /** Who asked for the export that waits; undefined when none does. */
@@ -48,16 +45,16 @@ export function readExport(): Read<ExportRow> {
   return rows(sql`select e.digest, e.size from group_exports e where e.namespace_id = subject.id`)
 }
 
-/** Forgets exports of so many hours ago; answers their files. */
-export async function forgetExports(tx: Tx, hours: number): Promise<string[]> {
-  const { rows: gone } = await sql<{ digest: string | null }>`
-    delete from group_exports e where e.created_at < now() - make_interval(hours => ${hours}::int)
-    returning e.digest`.execute(tx)
-  return gone.flatMap(({ digest }) => (digest === null ? [] : [digest]))
+/** Forgets exports of so many hours ago. */
+export async function forgetExports(db: Writer, hours: number): Promise<void> {
+  await sql`
+    delete from group_exports e where e.created_at < now() - make_interval(hours => ${hours}::int)`.execute(
+    db,
+  )
 }
 
 /** Of these files those that are needed. */
-export async function stillNeeded(db: Reader, digests: readonly string[]): Promise<ReadonlySet<string>> {
+export async function needed(db: Reader, digests: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows: found } = await sql<{ digest: string }>`
     select e.digest from group_exports e where e.digest = any (${digests}::text[])
     union select i.digest from group_imports i where i.digest = any (${digests}::text[])`.execute(db)

@@ -32,11 +32,7 @@ export async function importProject(room: ArchiveRoom, projectId: number): Promi
     if (wanted.status === 'started') throw new ArchiveFault('The import was interrupted.')
     await store.setImportStatus(db.writer, projectId, 'started')
     const digest = wanted.digest ?? (await fetchArchive(room, wanted.url!))
-    try {
-      await fill(room, projectId, wanted.userId, blobs.read(digest), taken)
-    } finally {
-      await removeUnneeded(room, digest, projectId)
-    }
+    await fill(room, projectId, wanted.userId, blobs.read(digest), taken)
   } catch (problem) {
     if (!(problem instanceof ArchiveFault)) log.warn({ err: problem, project: projectId }, 'an import failed')
     error = problem instanceof ArchiveFault ? problem.message : 'The import failed.'
@@ -55,12 +51,6 @@ export async function importProject(room: ArchiveRoom, projectId: number): Promi
       stats: { fetched, imported },
     }),
   )
-}
-
-/** The same file may have been sent for another import. */
-async function removeUnneeded({ db, blobs }: ArchiveRoom, digest: string, projectId: number): Promise<void> {
-  await store.releaseFile(db.writer, projectId)
-  if (!(await store.stillNeeded(db.reader, [digest])).has(digest)) await blobs.remove(digest)
 }
 
 async function fill(

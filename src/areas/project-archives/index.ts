@@ -5,7 +5,7 @@ import type { Schedule, Task } from '../../tasks/index.ts'
 import { exportProject } from './export-project.ts'
 import { importProject } from './import-project.ts'
 import { removeLeftFolders } from './pack.ts'
-import { archiveEndpoints, exportTask, importTask, removeFiles } from './routes.ts'
+import { archiveEndpoints, exportTask, importTask } from './routes.ts'
 import type { ArchiveRoom, ArchiveServices } from './services.ts'
 import * as store from './store.ts'
 
@@ -46,7 +46,8 @@ export { writeIssues, writeLabels, writeMilestones, writeProtectedBranches } fro
 const forgetting = 'projects:forget-exports'
 /** Hours that an archive can be downloaded for. */
 const kept = 24
-const day = 86_400_000
+const hour = 3_600_000
+const day = 24 * hour
 
 /** Projects as files: written, and made into projects again. */
 export function projectArchives(services: ArchiveServices): {
@@ -69,7 +70,10 @@ export function projectArchives(services: ArchiveServices): {
       {
         name: forgetting,
         async run() {
-          await removeFiles(room, await services.db.transaction((tx) => store.forgetExports(tx, kept)))
+          const { db } = services
+          await store.forgetExports(db.writer, kept)
+          // Not sooner: an archive that is like another may have come, and nothing names it yet.
+          await room.blobs.removeUnneeded(hour, (digests) => store.needed(db.writer, digests))
           await room.blobs.removeLeftovers(day)
           await removeLeftFolders(room.workplace, day)
         },

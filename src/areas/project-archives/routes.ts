@@ -93,13 +93,11 @@ export function archiveEndpoints(room: ArchiveRoom): Endpoint[] {
         checkEnabled()
         const limit = settings.values.max_export_size * mebibyte
         if (limit > 0 && (await storedSize(places.of(subject))) > limit) throw refused(400, tooLargeToExport)
-        const old = await db.transaction(async (tx) => {
-          const digest = await store.beginExport(tx, subject.id, userOf(actor).id, params.description ?? null)
+        await db.transaction(async (tx) => {
+          await store.beginExport(tx, subject.id, userOf(actor).id, params.description ?? null)
           await enqueue(tx, exportTask, { project: subject.id }, { key: `${exportTask} ${subject.id}` })
           await noteExport(tx, settings, { actor, subject, address: request.ip }, 'created')
-          return digest
         })
-        if (old !== null) await removeFiles(room, [old])
         return { message: '202 Accepted' }
       },
     }),
@@ -177,12 +175,7 @@ export function archiveEndpoints(room: ArchiveRoom): Endpoint[] {
           namespace: form.text('namespace'),
           namespace_id: form.id('namespace_id'),
         }
-        try {
-          return await begin(actor, { ...params, ...given(sent) }, { digest })
-        } catch (error) {
-          await removeFiles(room, [digest])
-          throw error
-        }
+        return begin(actor, { ...params, ...given(sent) }, { digest })
       },
     }),
 
@@ -219,12 +212,6 @@ export function archiveEndpoints(room: ArchiveRoom): Endpoint[] {
       },
     }),
   ]
-}
-
-/** Removes files that nothing needs any more. */
-export async function removeFiles({ db, blobs }: ArchiveRoom, digests: readonly string[]): Promise<void> {
-  const needed = await store.stillNeeded(db.writer, digests)
-  for (const digest of digests) if (!needed.has(digest)) await blobs.remove(digest)
 }
 
 /** What the form has counts more than the query, where it says anything. */

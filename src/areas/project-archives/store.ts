@@ -21,17 +21,12 @@ export async function beginExport(
   projectId: number,
   userId: number,
   description: string | null,
-): Promise<string | null> {
-  const { rows } = await sql<{ digest: string | null }>`
-    with old as (
-      select e.digest from project_exports e where e.project_id = ${projectId} for update
-    ), made as (
-      insert into project_exports as e (project_id, user_id, description)
-      values (${projectId}, ${userId}, ${description})
-      on conflict (project_id) do update set user_id = excluded.user_id, description = excluded.description,
-        status = 'queued', digest = null, size = null, error = null, created_at = now())
-    select (select digest from old) as digest`.execute(tx)
-  return rows[0]!.digest
+): Promise<void> {
+  await sql`
+    insert into project_exports as e (project_id, user_id, description)
+    values (${projectId}, ${userId}, ${description})
+    on conflict (project_id) do update set user_id = excluded.user_id, description = excluded.description,
+      status = 'queued', digest = null, size = null, error = null, created_at = now()`.execute(tx)
 }
 
 /** Whether there still is an export that waits. */
@@ -61,16 +56,16 @@ export async function endExport(
   }
 }
 
-/** Forgets exports of so many hours ago; answers the files that nothing else needs. */
-export async function forgetExports(tx: Tx, hours: number): Promise<string[]> {
-  const { rows } = await sql<{ digest: string | null }>`
-    delete from project_exports e where e.created_at < now() - make_interval(hours => ${hours}::int)
-    returning e.digest`.execute(tx)
-  return rows.flatMap(({ digest }) => (digest === null ? [] : [digest]))
+/** Forgets exports of so many hours ago. */
+export async function forgetExports(db: Writer, hours: number): Promise<void> {
+  await sql`
+    delete from project_exports e where e.created_at < now() - make_interval(hours => ${hours}::int)`.execute(
+    db,
+  )
 }
 
 /** Of these files those that are needed. */
-export async function stillNeeded(db: Reader, digests: readonly string[]): Promise<ReadonlySet<string>> {
+export async function needed(db: Reader, digests: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ digest: string }>`
     select e.digest from project_exports e where e.digest = any (${digests}::text[])
     union select i.digest from project_imports i where i.digest = any (${digests}::text[])`.execute(db)
@@ -198,9 +193,4 @@ export async function describe(
     update projects p set description = ${record.description}, topics = ${[...record.topics]}::text[],
       visibility = least(${record.visibility}::smallint, case when n.kind = 'group' then n.visibility else 20 end)
     from namespaces n where n.id = p.namespace_id and p.id = ${id}`.execute(tx)
-}
-
-/** The file of an import is no longer needed by it. */
-export async function releaseFile(db: Writer, projectId: number): Promise<void> {
-  await sql`update project_imports set digest = null where project_id = ${projectId}`.execute(db)
 }
