@@ -140,6 +140,7 @@ import * as pushedProjects from './0341-pushed-projects.ts'
 import * as pipelineRetention from './0342-pipeline-retention.ts'
 import * as idsOfDeployKeys from './0343-ids-of-deploy-keys-in-projects.ts'
 import * as durationsOfEnvironments from './0344-durations-of-environments.ts'
+import * as mergedResults from './0345-merged-results.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -281,4 +282,5 @@ export const migrations: MigrationList = {
   '0342-pipeline-retention': pipelineRetention,
   '0343-ids-of-deploy-keys-in-projects': idsOfDeployKeys,
   '0344-durations-of-environments': durationsOfEnvironments,
+  '0345-merged-results': mergedResults,
 }

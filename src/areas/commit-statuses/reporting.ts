@@ -56,14 +56,18 @@ export async function report(services: StatusServices, place: Place, reported: R
   return done
 }
 
-/** The ref of the report: the one said, else a branch that has the commit. Protected ones ask for more. */
+/**
+ * The ref of the report: the one said, else a branch that has the commit, else that of its newest pipeline: what merging
+ * would make is on no branch. Protected ones ask for more.
+ */
 async function aboutOf(
   { db, places, refProtection }: StatusServices,
   { actor, project, repository, sha }: Place,
   said: string | undefined,
 ): Promise<About> {
   const [containing] = said === undefined ? await refsContaining(repository, sha, 'refs/heads/', 1) : []
-  const ref = said ?? (containing && branchName(containing))
+  const ref =
+    said ?? (containing && branchName(containing)) ?? (await store.newestRefOf(db.reader, project.id, sha))
   if (ref === undefined) throw notFound('References for commit')
   if (branchRef(ref) === undefined && tagRef(ref) === undefined) throw invalidParameters(['ref is invalid'])
   const refs = await refsOf(places, project)

@@ -68,6 +68,15 @@ export async function pipelineOf(
     .executeTakeFirst()
 }
 
+/** What the newest pipeline of the commit is of. */
+export async function newestRefOf(db: Reader, projectId: number, sha: string): Promise<string | undefined> {
+  const { rows } = await sql<{ ref: string }>`
+    select p.ref from ci_pipelines p
+    where p.project_id = ${projectId} and p.sha = ${sha} and p.source <> 'parent_pipeline'
+    order by p.iid desc limit 1`.execute(db)
+  return rows[0]?.ref
+}
+
 /** The report of this name that is not done yet. The pipeline's row is locked. */
 export async function findOpen(
   tx: Tx,

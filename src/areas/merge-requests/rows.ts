@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { labelRows, type LabelDetailsRow } from '../labels/index.ts'
 import { milestoneJson, type MilestoneRow } from '../milestones/index.ts'
+import { pushedSha } from '../pipelines/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 import { approvalsMissing, changesRequested } from './approvals/missing.ts'
 import { commentCount, hasUnresolvedThreads } from './threads.ts'
@@ -86,15 +87,18 @@ export interface MergeParams {
   readonly squash?: boolean | undefined
 }
 
-/** The pipelines of the head of `m`, newest first: its own before those of the branch. */
+/** The newest pipeline of the head of `m`, or of its merge: its own before those of the branch. */
 export function headPipeline(columns: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select ${columns} from ci_pipelines p
-    where p.project_id in (m.project_id, m.source_project_id) and p.sha = m.head_sha
-      and p.source <> 'parent_pipeline'
-      and (p.merge_request_id = m.id
-        or (p.merge_request_id is null and p.project_id = m.source_project_id and p.ref = m.source_branch and not p.tag))
-    order by (p.merge_request_id is not null) desc, p.id desc limit 1`
+    select ${columns} from ci_pipelines p where p.id = coalesce((
+      select own.id from ci_pipelines own
+      where own.merge_request_id = m.id and ${pushedSha('own')} = m.head_sha and own.source <> 'parent_pipeline'
+      order by own.id desc limit 1
+    ), (
+      select b.id from ci_pipelines b
+      where b.project_id = m.source_project_id and b.sha = m.head_sha and b.source <> 'parent_pipeline'
+        and b.merge_request_id is null and b.ref = m.source_branch and not b.tag
+      order by b.id desc limit 1))`
 }
 
 const people = (table: 'merge_request_assignees' | 'merge_request_reviewers'): RawBuilder<unknown> => sql`

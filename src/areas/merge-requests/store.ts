@@ -179,3 +179,18 @@ export async function areRelated(db: Reader, one: number, other: number): Promis
     from projects p where p.id in (${one}, ${other})`.execute(db)
   return rows[0]!.related
 }
+
+/** Who writes commits as this user; undefined where there is no such user. */
+export async function findCommitter(
+  db: Reader,
+  userId: number | null,
+): Promise<
+  { id: number; username: string; name: string; email: string; commitEmail: string | null } | undefined
+> {
+  if (userId === null) return undefined
+  return db
+    .selectFrom('users as u')
+    .select(['u.id', 'u.username', 'u.name', 'u.email', 'u.commit_email as commitEmail'])
+    .where('u.id', '=', userId)
+    .executeTakeFirst()
+}

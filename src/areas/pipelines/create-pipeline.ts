@@ -1,6 +1,6 @@
 import { may, type ProjectSubject } from '../../access/index.ts'
 import type { CompiledPipeline, Status } from '../../ci/index.ts'
-import { findCommit, zeroOid, type Commit, type Repository } from '../../git/index.ts'
+import { findCommit, parseOid, zeroOid, type Commit, type Repository } from '../../git/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { addressesFor, type AddressServices } from './addresses.ts'
 import { ciSettings } from './ci-settings.ts'
@@ -18,7 +18,7 @@ import type { Deployments } from './deployments.ts'
 import { isRejected, type ValidationServices } from './external-validation.ts'
 import { findRef, tagMessage } from './find-ref.ts'
 import { advance, type Hold, type MachineJob } from './machine.ts'
-import { isProtectedMerge } from './merge-request.ts'
+import { buildsMerge, isProtectedMerge } from './merge-request.ts'
 import type { PersistentRefs } from './persistent-refs.ts'
 import type { GivenVariable, PipelineOutcome, PipelineRequest, RefRequest } from './pipeline-request.ts'
 import { predefinedVariables } from './predefined.ts'
@@ -109,7 +109,7 @@ export class PipelineCreator {
     const wrong =
       checkVariables(given, payload === undefined ? [] : [payloadKey]) ?? (await this.#checkRate(request))
     if (wrong !== undefined) return { refused: wrong }
-    if (request.skip === true || (honoursSkip(request) && hasSkipMarker(commit.message))) {
+    if (request.skip === true || (honoursSkip(request) && (await asksForNone(repository, request, commit)))) {
       return this.#store(request, protectedRef, 'skipped')
     }
     if (Object.keys(request.inputs ?? {}).length > mostInputs) {
@@ -299,6 +299,18 @@ function onlyOf(name: string | undefined, made: Compiled): Compiled | undefined 
 /** Whether the message of the commit may ask for no jobs: not where somebody asks for the pipeline of a ref. */
 function honoursSkip({ honoursSkip: asked = false, source }: PipelineRequest): boolean {
   return asked || source === 'merge_request_event'
+}
+
+/** Whether the newest commit that somebody wrote says so: a merge that only the service sees has no words of theirs. */
+async function asksForNone(
+  repository: Repository,
+  { mergeRequest }: PipelineRequest,
+  commit: Commit,
+): Promise<boolean> {
+  const merged = mergeRequest !== undefined && buildsMerge(mergeRequest)
+  const head = merged ? parseOid(mergeRequest.source.sha) : undefined
+  const written = head === undefined ? commit : await findCommit(repository, head)
+  return written !== undefined && hasSkipMarker(written.message)
 }
 
 const payloadKey = 'TRIGGER_PAYLOAD'

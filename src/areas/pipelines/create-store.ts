@@ -4,7 +4,7 @@ import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { beforeNew, sizes } from './blocks.ts'
 import { jobsChannel } from './channels.ts'
 import { heldFailure } from './held-failure.ts'
-import type { MergeRequestFacts } from './merge-request.ts'
+import { buildsMerge, type MergeRequestFacts } from './merge-request.ts'
 import type { PipelineState } from './machine.ts'
 import { danglingSources } from './rules.ts'
 
@@ -93,7 +93,7 @@ export async function insertPipeline(
     ), pipeline as (
       insert into ci_pipelines (id, project_id, iid, user_id, status, source, ref, tag, sha, before_sha, protected, name,
         yaml_errors, failure_reason, event_key, has_warnings, cancel_on_new_commit, cancel_on_job_failure, trigger_id,
-        schedule_id, source_job_id, merge_request_id, merge_request, deploys, finished_at,
+        schedule_id, source_job_id, merge_request_id, merge_request, source_sha, deploys, finished_at,
         has_ref, needs_ref)
       overriding system value
       select coalesce(${row.id ?? null}::bigint, nextval(pg_get_serial_sequence('ci_pipelines', 'id'))), ${row.projectId},
@@ -104,7 +104,8 @@ export async function insertPipeline(
         (select d.id from ci_pipeline_schedules d where d.id = ${row.scheduleId}::bigint for key share),
         ${row.sourceJobId}::bigint,
         (select m.id from merge_requests m where m.id = ${row.mergeRequest?.id ?? null}::bigint for key share),
-        ${row.mergeRequest === null ? null : JSON.stringify(row.mergeRequest)}::jsonb, ${row.deploys},
+        ${row.mergeRequest === null ? null : JSON.stringify(row.mergeRequest)}::jsonb, ${sourceSha(row)},
+        ${row.deploys},
         case when ${finished} then now() end, ${has}, ${needs}
       from counter returning id, iid, project_id
     ), variable as (
@@ -143,14 +144,24 @@ export async function insertPipeline(
   return rows[0]!
 }
 
-/** What a newer commit of a ref may make superfluous: the statement does not see the pipeline that it makes. */
+function sourceSha({ mergeRequest }: NewPipelineRow): string | null {
+  return mergeRequest !== null && buildsMerge(mergeRequest) ? mergeRequest.source.sha : null
+}
+
+/**
+ * What a newer commit of a ref, or of a merge request, may make superfluous: the statement does not see the pipeline that
+ * it makes.
+ */
 function olderAlive(row: NewPipelineRow): RawBuilder<unknown> {
   if (danglingSources.has(row.source)) return sql`'[]'::json`
+  const alike =
+    row.mergeRequest === null
+      ? sql`p.ref = ${row.ref} and p.tag = ${row.tag}`
+      : sql`p.merge_request_id = ${row.mergeRequest.id}`
   return sql`
     coalesce((select json_agg(o.id) from (
       select p.id from ci_pipelines p
-      where p.project_id = ${row.projectId} and p.ref = ${row.ref} and p.tag = ${row.tag}
-        and p.sha <> ${row.sha} and p.created_at > now() - interval '7 days'
+      where p.project_id = ${row.projectId} and ${alike} and p.sha <> ${row.sha} and p.created_at > now() - interval '7 days'
         and p.source <> all (${[...danglingSources]}::text[]) and p.status in
         ('created', 'waiting_for_resource', 'preparing', 'pending', 'running', 'canceling', 'manual', 'scheduled')
       order by p.id desc limit 100) o), '[]')`

@@ -64,6 +64,7 @@ export {
   detailColumns as pipelineDetailColumns,
   find as findPipeline,
   latestOf as latestPipeline,
+  pushedSha,
   runRef,
   summaryColumns as pipelineSummaryColumns,
 } from './store.ts'

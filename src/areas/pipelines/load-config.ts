@@ -14,7 +14,7 @@ import {
 } from '../../ci/index.ts'
 import { changedPaths, isZero, parseOid, type Oid, type Repository } from '../../git/index.ts'
 import { configSources, type SourceServices } from './config-sources.ts'
-import type { MergeRequestFacts } from './merge-request.ts'
+import { comparedWith, type MergeRequestFacts } from './merge-request.ts'
 import type { StoredVariable } from './variable-source.ts'
 
 /** Milliseconds after which a configuration that includes itself in circles of other files is given up. */
@@ -107,7 +107,7 @@ export async function pushedPaths({
   repository,
   sha,
 }: ConfigRequest): Promise<CompileContext['changedPaths']> {
-  const before = parseOid(mergeRequest === null ? beforeSha : (mergeRequest.diffBaseSha ?? ''))
+  const before = parseOid(mergeRequest === null ? beforeSha : (comparedWith(mergeRequest) ?? ''))
   const known = (source === 'push' || mergeRequest !== null) && before !== undefined && !isZero(before)
   return known && repository && sha ? changesBetween(repository, before, sha) : null
 }

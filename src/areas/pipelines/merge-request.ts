@@ -21,6 +21,7 @@ export interface MergeRequestFacts {
   /** The project that it is to be merged into. */
   readonly project: MergeRequestProject
   readonly source: MergeRequestSide & { readonly project: MergeRequestProject }
+  /** `sha`: the head that the commit of the pipeline was merged into; `detached`: the one when the source was last pushed. */
   readonly target: MergeRequestSide
 }
 
@@ -36,13 +37,23 @@ export interface MergeRequestSide {
   readonly protected: boolean
 }
 
+/** Whether its pipeline builds the commit that merging would make, and not the head of its source. */
+export function buildsMerge({ eventType }: MergeRequestFacts): boolean {
+  return eventType !== 'detached'
+}
+
+/** What the commit of its pipeline changed is changed against this; null: nothing is known. */
+export function comparedWith(of: MergeRequestFacts): string | null {
+  return buildsMerge(of) ? of.target.sha : of.diffBaseSha
+}
+
 const longestDescription = 2700
 
 /** `CI_MERGE_REQUEST_…` (completions, 7.9). */
 export function mergeRequestVariables(of: MergeRequestFacts): Record<string, string> {
   const { project, source, target } = of
   const description = of.description ?? ''
-  const merged = of.eventType !== 'detached'
+  const merged = buildsMerge(of)
   const values = {
     ID: String(of.id),
     IID: String(of.iid),

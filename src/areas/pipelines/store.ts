@@ -19,12 +19,16 @@ export const summaryNames = [
 ] as const
 export const summaryColumns = sql.join(summaryNames.map((name) => sql.ref(`p.${name}`)))
 
-/** Of a pipeline `p` that user `u` started. */
+/** The commit of the pipeline `name` that somebody pushed: where `sha` is a merge that only the service sees, its source. */
+export const pushedSha = (name: string): RawBuilder<unknown> =>
+  sql`coalesce(${sql.ref(`${name}.source_sha`)}, ${sql.ref(`${name}.sha`)})`
+
 /** Whose rules decide who may run the pipeline `p`: its ref, or the branch that is to be merged. */
 export const runRef = sql`
   case when (p.merge_request #>> '{source,project,id}')::bigint = p.project_id
     then p.merge_request #>> '{source,branch}' else p.ref end`
 
+/** Of a pipeline `p` that user `u` started. */
 export const detailColumns = sql`
   ${summaryColumns}, p.user_id, p.before_sha, p.tag, p.yaml_errors, p.has_warnings, p.coverage, p.duration,
   p.started_at, p.finished_at, ${runRef} as run_ref, ${basicUserJson('u')} as "user"`

@@ -3,6 +3,7 @@ import type { Database, Tx } from '../../kernel/db/index.ts'
 import type { DomainEvent, Events } from '../../tasks/index.ts'
 import { mentionsIn } from '../noteables/index.ts'
 import { keepersOf, type MembershipEvent } from '../members/index.ts'
+import { pushedSha } from '../pipelines/index.ts'
 import { peopleMentioned, type Subject } from './people.ts'
 import { addTodos, askToAdmit, finishTodos } from './store.ts'
 
@@ -227,7 +228,7 @@ async function onPipeline(
     const { rows } = await sql<{ id: number; project_id: number; people: number[] }>`
       select m.id, m.project_id,
         array_remove(array[m.author_id, case when m.auto_merge then m.merge_user_id end], null) as people
-      from ci_pipelines p join merge_requests m on m.head_sha = p.sha and m.state = 'opened'
+      from ci_pipelines p join merge_requests m on m.head_sha = ${pushedSha('p')} and m.state = 'opened'
         and (m.id = p.merge_request_id or (p.merge_request_id is null and m.source_project_id = p.project_id
           and m.source_branch = p.ref and not p.tag))
       where p.id = ${pipelineId} and p.source <> 'parent_pipeline'`.execute(tx)

@@ -23,6 +23,7 @@ export const planOf = {
   member_fields: 'premium',
   merge_request_blocks: 'premium',
   merge_request_fields: 'premium',
+  merged_results_pipelines: 'premium',
   /** By a pattern of their names. */
   mirrored_branches: 'premium',
   /** Users and groups by name in the rules of branches and tags. */

@@ -382,6 +382,7 @@ export interface CiPipelines {
   sha: string;
   source: string;
   source_job_id: number | null;
+  source_sha: string | null;
   started_at: Timestamp | null;
   status: Generated<string>;
   tag: Generated<boolean>;

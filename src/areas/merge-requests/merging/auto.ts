@@ -9,6 +9,7 @@ import {
 import type { Tx, Writer } from '../../../kernel/db/index.ts'
 import { ApiError } from '../../../kernel/errors/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
+import { pushedSha } from '../../pipelines/index.ts'
 import { announce } from '../news.ts'
 import { findDetail, mayMerge } from '../reading/one.ts'
 import type { MergeParams, MergeRequestRow } from '../rows.ts'
@@ -144,7 +145,7 @@ export async function waitingFor(
 ): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     select m.id from ci_pipelines p
-      join merge_requests m on m.state = 'opened' and m.auto_merge and m.head_sha = p.sha
+      join merge_requests m on m.state = 'opened' and m.auto_merge and m.head_sha = ${pushedSha('p')}
         and p.project_id in (m.project_id, m.source_project_id)
     where p.id = ${pipelineId} order by m.id`.execute(db.reader)
   return rows.map(({ id }) => id)

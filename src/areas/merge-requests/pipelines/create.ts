@@ -8,16 +8,21 @@ import {
   type ProjectSubject,
 } from '../../../access/index.ts'
 import { parseOid } from '../../../git/index.ts'
+import { offers } from '../../../kernel/config/index.ts'
 import type { MergeRequestFacts, PipelineOutcome } from '../../pipelines/index.ts'
 import { isProtectedBranch } from '../../protected-branches/index.ts'
 import { squashesOnMerge } from '../entities.ts'
+import { makeMergeRef, type MergeRef } from '../merging/merge-ref.ts'
 import { findProjects } from '../projects.ts'
 import type { MergeRequestRow } from '../rows.ts'
 import type { MergeRequestServices } from '../services.ts'
 import * as store from '../store.ts'
-import { requestRef } from '../versions/refs.ts'
+import { keepCommits, requestRef } from '../versions/refs.ts'
 
-/** The pipeline of a request, in its own project or in the fork that it comes from. */
+/**
+ * The pipeline of a request, in its own project or in the fork that it comes from: of what merging would make, where its
+ * project wants that and the branches fit together, else of its head.
+ */
 export async function createRequestPipeline(
   services: MergeRequestServices,
   actor: Actor,
@@ -28,16 +33,31 @@ export async function createRequestPipeline(
   const sha = parseOid(row.head_sha)
   const mergeRequest = await factsOf(services, row)
   if (sha === undefined || mergeRequest === undefined) return { refused: 'Source branch is gone' }
-  return services.creator.create({
+  const merge = wantsMerge(services, project, row) ? await makeMergeRef(services, project, row) : undefined
+  const made = await services.creator.create({
     project,
     actor,
     source: 'merge_request_event',
-    ref: requestRef(row.iid, 'head'),
     tag: false,
-    sha,
-    mergeRequest,
+    ...(merge === undefined
+      ? { ref: requestRef(row.iid, 'head'), sha, mergeRequest }
+      : { ref: requestRef(row.iid, 'merge'), sha: merge.oid, mergeRequest: ofMerge(mergeRequest, merge) }),
     ...(eventKey !== undefined && { eventKey }),
   })
+  // Its ref moves on to the next merge.
+  if (merge !== undefined && 'id' in made) await keepCommits(services, project, [merge.oid])
+  return made
+}
+
+/** Whether the pipeline is to build what merging would make. A fork has nothing to merge into. */
+function wantsMerge({ plan }: MergeRequestServices, { id }: ProjectSubject, row: MergeRequestRow): boolean {
+  const { project_id, project_settings, state } = row
+  if (!offers(plan, 'merged_results_pipelines')) return false
+  return project_settings['merge_pipelines_enabled'] === true && id === project_id && state === 'opened'
+}
+
+function ofMerge(facts: MergeRequestFacts, { target }: MergeRef): MergeRequestFacts {
+  return { ...facts, eventType: 'merged_result', target: { ...facts.target, sha: target } }
 }
 
 /** What jobs are told of a request. Undefined: the fork is gone. */

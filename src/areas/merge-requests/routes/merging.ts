@@ -137,9 +137,9 @@ export function mergingEndpoints(services: MergeRequestServices): Endpoint[] {
       read: ({ params }) => readableOne(params.merge_request_iid),
       async handle({ project, rows }) {
         const row = rows[0]!
-        const oid = row.state === 'opened' ? await makeMergeRef(services, project, row) : undefined
-        if (oid === undefined) throw refused(400, 'Merge request is not mergeable')
-        return { commit_id: oid }
+        const made = row.state === 'opened' ? await makeMergeRef(services, project, row) : undefined
+        if (made === undefined) throw refused(400, 'Merge request is not mergeable')
+        return { commit_id: made.oid }
       },
     }),
   ]

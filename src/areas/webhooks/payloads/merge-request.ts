@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Reader } from '../../../kernel/db/index.ts'
 import type { MergeRequestEvent } from '../../merge-requests/index.ts'
+import { pushedSha } from '../../pipelines/index.ts'
 import { commitOf } from './commits.ts'
 import { labelsOf, shownLabel, type LabelRow } from './issue.ts'
 import {
@@ -62,8 +63,8 @@ export async function mergeRequestOf(db: Reader, id: number): Promise<MergeReque
       select m.*, p.storage, ${projectOf(sql`m.source_project_id`)} as source,
         ${people('merge_request_assignees')} as assignees, ${people('merge_request_reviewers')} as reviewers,
         ${labelsOf('MergeRequest', sql`m.id`)} as labels,
-        (select c.id from ci_pipelines c where c.merge_request_id = m.id and c.sha = m.head_sha
-          order by c.id desc limit 1) as head_pipeline_id,
+        (select c.id from ci_pipelines c where c.merge_request_id = m.id and ${pushedSha('c')} = m.head_sha
+          and c.source <> 'parent_pipeline' order by c.id desc limit 1) as head_pipeline_id,
         exists (select from noteables nb join discussions d on d.noteable_id = nb.id join notes t on t.discussion_id = d.id
           where nb.kind = 'MergeRequest' and nb.target_id = m.id and t.resolvable and t.resolved_at is null)
           as open_threads
