@@ -141,6 +141,7 @@ import * as pipelineRetention from './0342-pipeline-retention.ts'
 import * as idsOfDeployKeys from './0343-ids-of-deploy-keys-in-projects.ts'
 import * as durationsOfEnvironments from './0344-durations-of-environments.ts'
 import * as mergedResults from './0345-merged-results.ts'
+import * as newsOfWholePushes from './0346-news-of-whole-pushes.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -283,4 +284,5 @@ export const migrations: MigrationList = {
   '0343-ids-of-deploy-keys-in-projects': idsOfDeployKeys,
   '0344-durations-of-environments': durationsOfEnvironments,
   '0345-merged-results': mergedResults,
+  '0346-news-of-whole-pushes': newsOfWholePushes,
 }

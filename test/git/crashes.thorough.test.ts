@@ -88,8 +88,8 @@ const headOf = async (branch: string): Promise<string> =>
 
 const newsOf = async (branch: string): Promise<number> => {
   const { rows } = await db.query<{ count: string }>(
-    `select count(*) from events where kind = 'push' and payload ->> 'ref' = $1`,
-    [`refs/heads/${branch}`],
+    `select count(*) from events where kind = 'push' and payload -> 'updates' @> $1`,
+    [JSON.stringify([{ ref: `refs/heads/${branch}` }])],
   )
   return Number(rows[0]!.count)
 }

@@ -215,11 +215,10 @@ describe('what breaks in the midst', () => {
       select payload from events where kind = 'push' and project_id = ${id} order by id desc limit 1`.execute(
       db.reader,
     )
-    expect(rows[0]!.payload).toMatchObject({
-      ref: 'refs/heads/main',
-      oldOid: old,
-      newOid: next,
+    expect(rows[0]!.payload).toEqual({
+      updates: [{ ref: 'refs/heads/main', oldOid: old, newOid: next }],
       pushOptions: ['ci.skip'],
+      byJob: false,
     })
     const open = await sql`select from ref_updates where state = 'prepared' and project_id = ${id}`.execute(
       db.reader,

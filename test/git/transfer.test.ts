@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Person } from '../world/client.ts'
 import { startWorld, type Json, type World } from '../world/world.ts'
@@ -147,11 +148,29 @@ describe('push', () => {
       .orderBy('e.id', 'desc')
       .executeTakeFirstOrThrow()
     expect(event.payload).toMatchObject({
-      ref: 'refs/heads/options',
-      oldOid: '0'.repeat(40),
-      userId: developer.id,
+      updates: [{ ref: 'refs/heads/options', oldOid: '0'.repeat(40) }],
       pushOptions: ['ci.skip', 'ci.variable=A=b'],
     })
+  })
+
+  test('of many refs is one event, whose tasks do not stand before those of others', async () => {
+    const copy = await copies.clone(project, developer)
+    const { reader } = world.service.services.db
+    const countOf = async (): Promise<number> => {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::int from events where kind = 'push' and project_id = ${project['id']}`.execute(
+        reader,
+      )
+      return rows[0]!.count
+    }
+    const names = Array.from({ length: 40 }, (_, index) => `many-${index}`)
+    const before = await countOf()
+    await git(copy, 'push', '--quiet', 'origin', ...names.map((name) => `HEAD:refs/heads/${name}`))
+    expect(await countOf()).toBe(before + 1)
+    expect((await refs('refs/heads/many-*')).split('\n')).toHaveLength(40)
+    await git(copy, 'push', '--quiet', 'origin', ...names.map((name) => `:${name}`))
+    expect(await countOf()).toBe(before + 2)
+    expect(await refs('refs/heads/many-*')).toBe('')
   })
 
   test('refs of the service are not for clients', async () => {

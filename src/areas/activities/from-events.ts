@@ -8,7 +8,7 @@ import type { PushEvent } from '../repository/index.ts'
 import type { WikiPageEvent } from '../wikis/index.ts'
 import type { Action } from './entities.ts'
 import type { ActivityServices } from './index.ts'
-import { pushOf } from './pushes.ts'
+import { pushesOf } from './pushes.ts'
 import { add, type NewActivity } from './store.ts'
 
 /** By what news call them. */
@@ -69,8 +69,8 @@ export function followEvents(services: ActivityServices & { readonly events: Eve
     await list(event, { action: doneToPages[action], kind: 'WikiPage', targetId: pageId, details })
   })
   events.subscribe<PushEvent>('push', 'activities:push', async (event) => {
-    const details = await pushOf(services, event)
-    if (details !== undefined) await list(event, { action: 'pushed', kind: 'Push', details })
+    for (const [place, details] of (await pushesOf(services, event)).entries())
+      await list(event, { key: `event:${event.id}:${place}`, action: 'pushed', kind: 'Push', details })
   })
 }
 

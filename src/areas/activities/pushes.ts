@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import {
   branchName,
   branchRef,
@@ -6,75 +5,80 @@ import {
   findCommit,
   findTag,
   isZero,
-  parseOid,
-  parseRefName,
   resolve,
   tagName,
-  type Oid,
+  type RefUpdate,
+  type Repository,
 } from '../../git/index.ts'
 import type { DomainEvent } from '../../tasks/index.ts'
 import type { PushEvent } from '../repository/index.ts'
 import type { PushData } from './entities.ts'
 import type { ActivityServices } from './index.ts'
 
-interface Moved {
-  readonly ref: string
-  readonly oldOid: string
-  readonly newOid: string
-}
-
-interface Facts {
-  readonly storage: string
-  readonly default_branch: string | null
-  readonly updates: readonly Moved[]
-}
-
 const mostCounted = 10_000
 
-const doneTo = ({ oldOid, newOid }: Moved): string =>
-  isZero(oldOid as Oid) ? 'created' : isZero(newOid as Oid) ? 'removed' : 'pushed'
-const typeOf = (ref: string): string | undefined =>
-  ref.startsWith('refs/heads/') ? 'branch' : ref.startsWith('refs/tags/') ? 'tag' : undefined
+const doneTo = ({ oldOid, newOid }: RefUpdate): string =>
+  isZero(oldOid) ? 'created' : isZero(newOid) ? 'removed' : 'pushed'
+const typeOf = ({ ref }: RefUpdate): string | undefined =>
+  branchName(ref) !== undefined ? 'branch' : tagName(ref) !== undefined ? 'tag' : undefined
 
 /**
- * What is listed of a ref that was moved. Of a push that does the same to more refs than the limit one line tells for
- * all of them, which is the first one's.
+ * What is listed of the refs that a push moved, in their order. Where it does the same to more refs than the limit one
+ * line tells for all of them, in the first one's place.
  */
-export async function pushOf(
+export async function pushesOf(
   { db, places, settings }: ActivityServices,
   { payload, projectId }: DomainEvent<PushEvent>,
-): Promise<PushData | undefined> {
-  const refType = typeOf(payload.ref)
-  if (refType === undefined || projectId === null) return undefined
-  const { rows } = await sql<Facts>`
-    select p.storage, p.default_branch, coalesce(u.updates, '[]'::jsonb) as updates
-    from projects p left join ref_updates u on u.id = ${payload.refUpdateId} where p.id = ${projectId}`.execute(
-    db.reader,
+): Promise<PushData[]> {
+  if (projectId === null) return []
+  const project = await db.reader
+    .selectFrom('projects as p')
+    .select(['p.storage', 'p.default_branch'])
+    .where('p.id', '=', projectId)
+    .executeTakeFirst()
+  if (project === undefined) return []
+  const repository = places.of({ id: projectId, storage: project.storage })
+  const alike = Map.groupBy(
+    payload.updates.filter((update) => typeOf(update) !== undefined),
+    (update) => `${doneTo(update)} ${typeOf(update)}`,
   )
-  const [facts] = rows
-  if (facts === undefined) return undefined
-  const action = doneTo(payload)
-  const alike = facts.updates.filter((one) => typeOf(one.ref) === refType && doneTo(one) === action)
-  const none = { commit_from: null, commit_to: null, ref: null, commit_title: null }
-  if (alike.length > settings.values.push_event_activities_limit) {
-    if (alike[0]!.ref !== payload.ref) return undefined
-    return { commit_count: 0, action, ref_type: refType, ...none, ref_count: alike.length }
+  const found: PushData[] = []
+  for (const group of alike.values()) {
+    if (group.length > settings.values.push_event_activities_limit) found.push(together(group))
+    else for (const update of group) found.push(await single(repository, project.default_branch, update))
   }
-  const ref = parseRefName(payload.ref)
-  const [from, to] = [parseOid(payload.oldOid), parseOid(payload.newOid)]
-  if (ref === undefined || from === undefined || to === undefined) return undefined
-  const repository = places.of({ id: projectId, storage: facts.storage })
+  return found
+}
+
+function together(updates: readonly RefUpdate[]): PushData {
+  const none = { commit_from: null, commit_to: null, ref: null, commit_title: null }
+  const [first] = updates
+  return {
+    commit_count: 0,
+    action: doneTo(first!),
+    ref_type: typeOf(first!)!,
+    ...none,
+    ref_count: updates.length,
+  }
+}
+
+async function single(
+  repository: Repository,
+  defaultBranch: string | null,
+  update: RefUpdate,
+): Promise<PushData> {
+  const { ref, oldOid: from, newOid: to } = update
   const head = isZero(to) ? undefined : ((await findTag(repository, to))?.target ?? to)
   const commit = head && (await findCommit(repository, head))
-  const main = facts.default_branch === null ? undefined : branchRef(facts.default_branch)
+  const main = defaultBranch === null ? undefined : branchRef(defaultBranch)
   const base = isZero(from) ? main && main !== ref && (await resolve(repository, main)) : from
-  const counted = refType === 'branch' && commit !== undefined
+  const counted = branchName(ref) !== undefined && commit !== undefined
   return {
     commit_count: counted
       ? await countCommits(repository, { revs: [commit.oid], not: base ? [base] : [] }, mostCounted)
       : 0,
-    action,
-    ref_type: refType,
+    action: doneTo(update),
+    ref_type: typeOf(update)!,
     commit_from: isZero(from) ? null : from,
     commit_to: isZero(to) ? null : to,
     ref: branchName(ref) ?? tagName(ref) ?? null,

@@ -7,10 +7,10 @@ import {
   listCommitIds,
   listCommits,
   parseOid,
-  parseRefName,
   resolve,
   type Commit,
   type Oid,
+  type RefUpdate,
   type Repository,
 } from '../../git/index.ts'
 import type { DomainEvent, Events } from '../../tasks/index.ts'
@@ -24,42 +24,52 @@ export interface CommitServices extends MentionServices {
   readonly places: RepositoryPlaces
 }
 
-/** Of one push; whoever pushes more does not mean each of them as news. */
+/** Of one branch, and of all branches of a push; whoever pushes more does not mean each of them as news. */
 const mostCommits = 100
+const mostOfPush = 1000
 /** Of a merge request that are looked through for the commit that names it. */
 const mostOfRequest = 1000
 
 /** The messages of commits that are new to a project tell what they name; on the default branch they close issues. */
 export async function readCommits(services: CommitServices, event: DomainEvent<PushEvent>): Promise<void> {
   const { projectId, userId, payload } = event
-  const refName = parseRefName(payload.ref)
-  const branch = refName && branchName(refName)
-  const head = parseOid(payload.newOid)
-  if (branch === undefined || head === undefined || isZero(head)) return
-  if (projectId === null || userId === null) return
+  const moved = payload.updates.filter(({ ref, newOid }) => branchName(ref) !== undefined && !isZero(newOid))
+  if (moved.length === 0 || projectId === null || userId === null) return
   const entered = await enterAs<ProjectSubject>(services.db, projectKind, userId, projectId)
   if (entered === undefined) return
   const { actor, subject: project } = entered
   const repository = services.places.of(project)
-  const isDefault = branch === project.defaultBranch
-  const old = parseOid(payload.oldOid)
-  const known = [
-    ...(old !== undefined && !isZero(old) ? [old] : []),
-    ...(isDefault ? [] : await headOf(repository, project.defaultBranch)),
-  ]
-  const commits = await listCommits(repository, { revs: [head], not: known, limit: mostCommits })
-  for (const commit of commits) {
-    await mention(services, actor, project, commitSource(project, commit), ({ target }) =>
+  const tell = (commit: Commit): Promise<void> =>
+    mention(services, actor, project, commitSource(project, commit), ({ target }) =>
       contains(services, repository, target.kind === 'MergeRequest' ? target.id : null, commit.oid),
     )
-    if (isDefault) await close(services, actor, project, commit)
+  const main = project.defaultBranch === null ? undefined : branchRef(project.defaultBranch)
+  const others = moved.filter(({ ref }) => ref !== main)
+  for (const commit of await newOn(
+    repository,
+    moved.filter(({ ref }) => ref === main),
+    [],
+  )) {
+    await tell(commit)
+    await close(services, actor, project, commit)
   }
+  const known = others.length === 0 || main === undefined ? undefined : await resolve(repository, main)
+  for (const commit of await newOn(repository, others, known === undefined ? [] : [known])) await tell(commit)
 }
 
-async function headOf(repository: Repository, branch: string | null): Promise<Oid[]> {
-  const ref = branch === null ? undefined : branchRef(branch)
-  const head = ref && (await resolve(repository, ref))
-  return head === undefined ? [] : [head]
+/** The commits that these moves have brought to their branches, each once, newest first. */
+async function newOn(
+  repository: Repository,
+  moved: readonly RefUpdate[],
+  known: readonly Oid[],
+): Promise<readonly Commit[]> {
+  if (moved.length === 0) return []
+  const old = moved.map(({ oldOid }) => oldOid).filter((oid) => !isZero(oid))
+  return listCommits(repository, {
+    revs: [...new Set(moved.map(({ newOid }) => newOid))],
+    not: [...new Set([...old, ...known])],
+    limit: Math.min(mostCommits * moved.length, mostOfPush),
+  })
 }
 
 /** What a merge closes is closed by the merge request, which its commit only speaks for. */

@@ -47,7 +47,7 @@ type Bringing = Pick<Proposal, 'updates' | 'objects'>
 
 /** Whether the attributes of a commit say that some of its files are large; projects without any are not searched. */
 async function declares(objects: Proposal['objects'], updates: Proposal['updates']): Promise<boolean> {
-  for (const { newOid } of updates) {
+  for (const newOid of new Set(updates.map((update) => update.newOid))) {
     const attributes = await readFileAt(objects, newOid, '.gitattributes', largestAttributes)
     if (attributes === 'too-large' || attributes?.includes('filter=lfs') === true) return true
   }

@@ -4,7 +4,7 @@ import { branchRef, type Oid } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { Json, rows, type Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Events } from '../../tasks/index.ts'
-import { refsOf, readable, type PushEvent, type RepositoryPlaces } from '../repository/index.ts'
+import { movesBranch, refsOf, readable, type PushEvent, type RepositoryPlaces } from '../repository/index.ts'
 import { detectLanguages } from './detect.ts'
 
 export interface LanguageServices {
@@ -43,8 +43,7 @@ export function languages({ db, events, places }: LanguageServices): { endpoints
   events.subscribe<PushEvent>('push', 'languages', async ({ projectId, userId, payload }) => {
     if (projectId === null || userId === null) return
     const entered = await enterAs<ProjectSubject>(db, projectKind, userId, projectId)
-    const branch = entered?.subject.defaultBranch ?? null
-    if (entered === undefined || branch === null || payload.ref !== branchRef(branch)) return
+    if (entered === undefined || !movesBranch(payload, entered.subject.defaultBranch)) return
     const head = await headOf(entered.subject)
     if (head !== undefined) await findOut(entered.subject, head)
   })

@@ -3,9 +3,8 @@ import {
   branchName,
   isZero,
   listCommitIds,
-  parseOid,
-  parseRefName,
   type Oid,
+  type RefUpdate,
   type Repository,
 } from '../../git/index.ts'
 import type { DomainEvent } from '../../tasks/index.ts'
@@ -15,23 +14,45 @@ import { lookAt } from './merging/look.ts'
 import { findProjects } from './projects.ts'
 import type { MergeRequestServices } from './services.ts'
 
-/** A branch was moved: what is open from it gets a new version, and what is open into it is looked at anew. */
-export async function onPush(services: MergeRequestServices, event: DomainEvent<PushEvent>): Promise<void> {
-  const { ref, oldOid, newOid } = event.payload
-  const refName = parseRefName(ref)
-  const branch = refName && branchName(refName)
-  const head = parseOid(newOid)
-  if (branch === undefined || head === undefined || event.projectId === null) return
-  await endMerges(services, event.projectId, branch, { head, oldOid, userId: event.userId })
-  for (const id of await openFrom(services, event.projectId, branch)) {
-    await lookAt(services, id, event.userId)
+/** Branches were moved: what is open from them gets a new version, and what is open into them is looked at anew. */
+export async function onPush(
+  services: MergeRequestServices,
+  { projectId, userId, payload }: DomainEvent<PushEvent>,
+): Promise<void> {
+  if (projectId === null) return
+  const moved = new Map<string, RefUpdate>()
+  for (const update of payload.updates) {
+    const branch = branchName(update.ref)
+    if (branch !== undefined) moved.set(branch, update)
   }
+  if (moved.size === 0) return
+  for (const branch of await targetsAmong(services, projectId, [...moved.keys()]))
+    await endMerges(services, projectId, branch, { ...moved.get(branch)!, userId })
+  for (const id of await openFrom(services, projectId, [...moved.keys()])) await lookAt(services, id, userId)
 }
 
-async function openFrom({ db }: MergeRequestServices, projectId: number, branch: string): Promise<number[]> {
+/** Those of the branches that something open goes into. */
+async function targetsAmong(
+  { db }: MergeRequestServices,
+  projectId: number,
+  branches: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ branch: string }>`
+    select distinct m.target_branch as branch from merge_requests m
+    where m.project_id = ${projectId} and m.target_branch = any (${[...branches]}::text[])
+      and m.state in ('opened', 'locked')`.execute(db.reader)
+  return rows.map(({ branch }) => branch)
+}
+
+async function openFrom(
+  { db }: MergeRequestServices,
+  projectId: number,
+  branches: readonly string[],
+): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     select m.id from merge_requests m
-    where m.source_project_id = ${projectId} and m.source_branch = ${branch} and m.state in ('opened', 'locked')
+    where m.source_project_id = ${projectId} and m.source_branch = any (${[...branches]}::text[])
+      and m.state in ('opened', 'locked')
     order by m.id`.execute(db.reader)
   return rows.map(({ id }) => id)
 }
@@ -44,7 +65,7 @@ async function endMerges(
   services: MergeRequestServices,
   projectId: number,
   branch: string,
-  { head, oldOid, userId }: { head: Oid; oldOid: string; userId: number | null },
+  { newOid: head, oldOid, userId }: RefUpdate & { readonly userId: number | null },
 ): Promise<void> {
   const { db, places } = services
   if (isZero(head)) return
@@ -73,8 +94,7 @@ async function endMerges(
 const mostCommits = 20_000
 
 /** What a branch has that it had not before; of a new branch nothing is said. */
-async function newCommits(repository: Repository, head: Oid, oldOid: string): Promise<ReadonlySet<string>> {
-  const before = parseOid(oldOid)
-  if (before === undefined || isZero(before)) return new Set()
+async function newCommits(repository: Repository, head: Oid, before: Oid): Promise<ReadonlySet<string>> {
+  if (isZero(before)) return new Set()
   return new Set(await listCommitIds(repository, { revs: [head], not: [before], limit: mostCommits }))
 }

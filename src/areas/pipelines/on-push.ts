@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { enterAs, may, project as projectKind, type ProjectSubject } from '../../access/index.ts'
-import { branchName, findCommit, isZero, parseOid, parseRefName, tagName, zeroOid } from '../../git/index.ts'
+import { branchName, findCommit, isZero, tagName, zeroOid, type RefUpdate } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { DomainEvent } from '../../tasks/index.ts'
 import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
@@ -11,27 +10,46 @@ import type { GivenVariable } from './pipeline-request.ts'
 /** Refs of one push that get a pipeline. */
 const refsPerPush = 4
 
-/** A ref was moved: its pipeline, if its configuration wants one. Done twice it makes one pipeline. */
+interface PushServices {
+  readonly db: Database
+  readonly places: RepositoryPlaces
+}
+
+/** Refs were moved: a pipeline of each, if its configuration wants one. Done twice it makes one pipeline each. */
 export async function onPush(
-  { db, places }: { db: Database; places: RepositoryPlaces },
+  services: PushServices,
   creator: PipelineCreator,
   event: DomainEvent<PushEvent>,
 ): Promise<void> {
-  const { ref: written, oldOid, newOid, refUpdateId, pushOptions } = event.payload
-  const refName = parseRefName(written)
-  const moved = parseOid(newOid)
-  if (refName === undefined || moved === undefined || isZero(moved)) return
-  const branch = branchName(refName)
-  const name = branch ?? tagName(refName)
-  if (name === undefined || event.projectId === null || event.userId === null) return
+  const { updates, byJob } = event.payload
+  const built = updates.filter(({ newOid }) => !isZero(newOid)).slice(0, refsPerPush)
+  if (byJob) return
+  const failures: unknown[] = []
+  for (const [place, update] of built.entries()) {
+    // What is wrong with one is not the other's fault.
+    const eventKey = `push:${event.id}:${place}`
+    await createFor(services, creator, event, { update, eventKey }).catch((error: unknown) =>
+      failures.push(error),
+    )
+  }
+  if (failures.length > 0) throw failures[0]
+}
 
-  const eventKey = `push:${event.id}`
-  const push = await pushOf(db, refUpdateId)
-  if (push.byJob || push.refs.indexOf(written) >= refsPerPush) return
+async function createFor(
+  { db, places }: PushServices,
+  creator: PipelineCreator,
+  event: DomainEvent<PushEvent>,
+  { update, eventKey }: { readonly update: RefUpdate; readonly eventKey: string },
+): Promise<void> {
+  const { pushOptions } = event.payload
+  const { ref, oldOid, newOid } = update
+  const branch = branchName(ref)
+  const name = branch ?? tagName(ref)
+  if (name === undefined || event.projectId === null || event.userId === null) return
   const entered = await enterAs<ProjectSubject>(db, projectKind, event.userId, event.projectId)
   if (entered === undefined || !may(entered.actor, 'create_pipeline', entered.subject)) return
   // The object of an annotated tag comes to a commit.
-  const commit = await findCommit(places.of(entered.subject), moved)
+  const commit = await findCommit(places.of(entered.subject), newOid)
   if (commit === undefined || (await hasPipelineFor(db.reader, eventKey))) return
 
   const creation = creator.create({
@@ -56,17 +74,6 @@ export async function onPush(
     if ((await enterAs<ProjectSubject>(db, projectKind, event.userId, event.projectId)) !== undefined)
       throw error
   }
-}
-
-/** The whole push that an event is a part of. */
-async function pushOf(db: Database, refUpdateId: number): Promise<{ refs: string[]; byJob: boolean }> {
-  const { rows } = await sql<{ updates: { ref: string; newOid: string }[]; by_job: string | null }>`
-    select u.updates, u.push ->> 'by_job' as by_job from ref_updates u where u.id = ${refUpdateId}`.execute(
-    db.reader,
-  )
-  const row = rows[0]
-  const kept = row?.updates.filter(({ newOid }) => newOid !== zeroOid) ?? []
-  return { refs: kept.map(({ ref }) => ref), byJob: (row?.by_job ?? null) !== null }
 }
 
 /** `ci.variable="K=V"`, with or without the quotes that reach us. */

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { branchRef, findCommit, listTree, parseRev, rootPath, type Repository } from '../../git/index.ts'
+import { findCommit, listTree, parseRev, rootPath, type Repository } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Events } from '../../tasks/index.ts'
-import { readFileAt, type PushEvent, type RepositoryPlaces } from '../repository/index.ts'
+import { movesBranch, readFileAt, type PushEvent, type RepositoryPlaces } from '../repository/index.ts'
 import { recogniseLicense } from '../templates/index.ts'
 
 export interface LandmarkServices {
@@ -21,22 +21,22 @@ const license = /^(un)?licen[sc]e(\.(txt|md|rst|html))?$|^copying(\.(txt|md|rst|
 /** Files that every project has one of, as its answers name them: they are looked for when the default branch moves. */
 export function followLandmarks(services: LandmarkServices): void {
   services.events.subscribe<PushEvent>('push', 'projects:landmarks', async ({ projectId, payload }) => {
-    if (projectId !== null) await findLandmarks(services, projectId, payload.ref)
+    if (projectId !== null) await findLandmarks(services, projectId, payload)
   })
 }
 
-/** Looks for them anew; with a ref only if that is the default branch. */
+/** Looks for them anew; with a push only if that moved the default branch. */
 export async function findLandmarks(
   { db, places }: LandmarkServices,
   id: number,
-  ref?: string,
+  push?: PushEvent,
 ): Promise<void> {
   const [project] = await db.rows(
     sql<{ storage: string; default_branch: string | null }>`
       select p.storage, p.default_branch from projects p where p.id = ${id}`,
   )
   if (project?.default_branch == null) return
-  if (ref !== undefined && ref !== branchRef(project.default_branch)) return
+  if (push !== undefined && !movesBranch(push, project.default_branch)) return
   const found = await look(places.of({ id, storage: project.storage }))
   await sql`
     update projects set readme_path = ${found.readme}, license_path = ${found.license}, license_key = ${found.key}

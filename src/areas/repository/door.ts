@@ -46,20 +46,25 @@ export interface DoorRules<Project extends DoorProject = DoorProject> {
   firstBranch(tx: Tx, projectId: number, branch: string): Promise<void>
 }
 
-/** The news that a ref was moved: event kind `push`, one a ref. */
+/** The news that refs were moved: event kind `push`, one a push, however many they are. */
 export interface PushEvent {
-  readonly ref: string
-  readonly oldOid: string
-  readonly newOid: string
-  readonly userId: number | null
+  readonly updates: readonly RefUpdate[]
   readonly pushOptions: readonly string[]
-  readonly refUpdateId: number
+  /** Whether the token of a job moved them. */
+  readonly byJob: boolean
+}
+
+/** Whether a push moved this branch; never where there is none. */
+export function movesBranch({ updates }: PushEvent, branch: string | null): boolean {
+  const wanted = branch === null ? undefined : branchRef(branch)
+  return updates.some(({ ref }) => ref === wanted)
 }
 
 /** What is written down before refs move. */
 interface Prepared {
   readonly id: number
   readonly pushOptions: readonly string[]
+  readonly byJob: boolean
 }
 
 /** What is told while a repository is brought to another storage. */
@@ -236,7 +241,7 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
           for share of p returning id`.execute(this.#db.writer)
         const [row] = rows
         if (row === undefined) throw new RefRefusal(moving)
-        return { id: row.id, pushOptions }
+        return { id: row.id, pushOptions, byJob: actor.job !== null }
       },
       applied: (entry, updates) => this.#settle(project, userId, entry, updates),
       abandoned: async ({ id }) => {
@@ -249,7 +254,7 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
   async #settle(
     project: DoorProject,
     userId: number | null,
-    { id, pushOptions }: Prepared,
+    { id, pushOptions, byJob }: Prepared,
     updates: readonly RefUpdate[],
   ): Promise<void> {
     const created = updates.flatMap(({ ref, newOid }) => (isZero(newOid) ? [] : (branchName(ref) ?? [])))
@@ -273,10 +278,8 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
         await setDefaultBranch(this.#places.of(project), branchRef(head)!)
         await this.#rules.firstBranch(tx, project.id, head)
       }
-      for (const { ref, oldOid, newOid } of updates) {
-        const payload: PushEvent = { ref, oldOid, newOid, userId, pushOptions, refUpdateId: id }
-        await this.#events.announce(tx, 'push', { projectId: project.id, userId, payload })
-      }
+      const payload: PushEvent = { updates, pushOptions, byJob }
+      await this.#events.announce(tx, 'push', { projectId: project.id, userId, payload })
     })
   }
 
@@ -319,7 +322,8 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
       const applied = updates.filter((_, index) => fates[at + index] === 'applied')
       at += updates.length
       if (state === 'applied') continue
-      if (applied.length > 0) await this.#settle(project, user_id, { id, pushOptions: push.options }, applied)
+      const prepared = { id, pushOptions: push.options, byJob: (push.by_job ?? null) !== null }
+      if (applied.length > 0) await this.#settle(project, user_id, prepared, applied)
       else await this.#db.writer.deleteFrom('ref_updates').where('id', '=', id).execute()
     }
   }
@@ -330,5 +334,5 @@ interface Entry {
   readonly user_id: number | null
   readonly state: 'prepared' | 'applied'
   readonly updates: readonly RefUpdate[]
-  readonly push: { readonly options: readonly string[] }
+  readonly push: { readonly options: readonly string[]; readonly by_job?: number | null }
 }

@@ -41,6 +41,7 @@ export {
   type DoorProject,
   type DoorRules,
   type Mover,
+  movesBranch,
   type PushEvent,
 } from './door.ts'
 export { readFileAt } from './file-at.ts'

@@ -1,7 +1,6 @@
-import { branchRef } from '../../git/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Events } from '../../tasks/index.ts'
-import type { PushEvent } from '../repository/index.ts'
+import { movesBranch, type PushEvent } from '../repository/index.ts'
 import { policyEndpoints, type PolicyServices } from './routes.ts'
 import { findSource } from './store.ts'
 import { syncPolicies } from './sync.ts'
@@ -12,9 +11,8 @@ export function securityPolicies(services: PolicyServices & { readonly events: E
 } {
   services.events.subscribe<PushEvent>('push', 'security-policies', async ({ projectId, payload }) => {
     const source = projectId === null ? undefined : await findSource(services.db.reader, projectId)
-    const branch = source?.defaultBranch ?? null
-    if (source === undefined || branch === null || payload.ref !== branchRef(branch)) return
-    await syncPolicies(services, source.id)
+    if (source !== undefined && movesBranch(payload, source.defaultBranch))
+      await syncPolicies(services, source.id)
   })
   return {
     endpoints: [...policyEndpoints(services, 'project'), ...policyEndpoints(services, 'group')],

@@ -1,16 +1,15 @@
-import { sql } from 'kysely'
 import {
   branchName,
   branchRef,
   findCommit,
   findTag,
   isZero,
-  parseOid,
-  parseRefName,
   resolve,
   tagName,
+  type RefUpdate,
+  type Repository,
 } from '../../../git/index.ts'
-import type { Reader } from '../../../kernel/db/index.ts'
+import type { DomainEvent } from '../../../tasks/index.ts'
 import type { PushEvent } from '../../repository/index.ts'
 import { pushedCommits } from './commits.ts'
 import {
@@ -22,75 +21,73 @@ import {
   webUrl,
   type Builder,
   type Built,
+  type PayloadServices,
   type Scene,
 } from './parts.ts'
 
-/** The refs that one push moved; more branches, or more tags, than the limit call nobody. */
-interface Moved {
-  readonly ref: string
-  readonly oldOid: string
-  readonly newOid: string
-}
-
-/** Of a branch or a tag that was moved, made or deleted. */
+/** Of the branches and tags that were moved, made or deleted; more of either than the limit call nobody. */
 export function pushBuilder(mostRefs: () => number): Builder<PushEvent> {
   return async (services, event) => {
-    const { ref: written, oldOid, newOid, refUpdateId, pushOptions } = event.payload
-    const refName = parseRefName(written)
+    const { updates } = event.payload
     const scene = await sceneOf(services.db.reader, event)
-    const [from, to] = [parseOid(oldOid), parseOid(newOid)]
-    if (refName === undefined || scene === undefined || from === undefined || to === undefined) return []
-    const branch = branchName(refName)
-    const name = branch ?? tagName(refName)
-    if (name === undefined) return []
-    const moved = await movedBy(services.db.reader, refUpdateId)
-    const alike = moved.filter(({ ref }) =>
-      ref.startsWith(branch === undefined ? 'refs/tags/' : 'refs/heads/'),
-    )
-    const built: Built[] = []
-    if (moved[0]?.ref === written) {
-      built.push({ trigger: 'repository_update', payload: repositoryUpdate(scene, moved, services) })
-    }
-    if (alike.length > mostRefs()) return built
-
-    const { project } = scene
-    const tag = branch === undefined
+    if (scene === undefined) return []
     const repository = services.places.of({
-      id: project.id,
-      storage: await storageOf(services.db.reader, project.id),
+      id: scene.project.id,
+      storage: await storageOf(services.db.reader, scene.project.id),
     })
-    const defaultRef = project.default_branch === null ? undefined : branchRef(project.default_branch)
-    const pushed =
-      tag || isZero(to)
-        ? undefined
-        : await pushedCommits(
-            repository,
-            { from, to, base: defaultRef === undefined ? undefined : await resolve(repository, defaultRef) },
-            webUrl(services, project),
-          )
-    const annotated = tag && !isZero(to) ? await findTag(repository, to).catch(() => undefined) : undefined
-    const kind = tag ? 'tag_push' : 'push'
-    const payload = {
-      object_kind: kind,
-      event_name: kind,
-      before: oldOid,
-      after: newOid,
-      ref: written,
-      ref_protected: await services.refProtection.isProtected(services.db.reader, project.id, { name, tag }),
-      checkout_sha: isZero(to) ? null : ((await findCommit(repository, to))?.oid ?? null),
-      message: annotated?.message.trimEnd() ?? null,
-      ...pusher(scene),
-      project_id: project.id,
-      project: shownProject(services, project),
-      commits: pushed?.commits ?? [],
-      total_commits_count: pushed?.total ?? 0,
-      push_options: optionTree(pushOptions),
-      repository: shownRepository(services, project),
+    const built: Built[] = [
+      { trigger: 'repository_update', payload: repositoryUpdate(scene, updates, services) },
+    ]
+    for (const nameOf of [branchName, tagName]) {
+      const alike = updates.filter(({ ref }) => nameOf(ref) !== undefined)
+      if (alike.length > mostRefs()) continue
+      for (const update of alike) built.push(await ofRef(services, scene, repository, event, update))
     }
-    const { commits: _, ...forInstance } = payload
-    built.push({ trigger: kind, payload, forInstance, ...(branch !== undefined && { branch }) })
     return built
   }
+}
+
+async function ofRef(
+  services: PayloadServices,
+  scene: Scene,
+  repository: Repository,
+  event: DomainEvent<PushEvent>,
+  { ref, oldOid: from, newOid: to }: RefUpdate,
+): Promise<Built> {
+  const { project } = scene
+  const branch = branchName(ref)
+  const name = branch ?? tagName(ref)!
+  const tag = branch === undefined
+  const defaultRef = project.default_branch === null ? undefined : branchRef(project.default_branch)
+  const pushed =
+    tag || isZero(to)
+      ? undefined
+      : await pushedCommits(
+          repository,
+          { from, to, base: defaultRef === undefined ? undefined : await resolve(repository, defaultRef) },
+          webUrl(services, project),
+        )
+  const annotated = tag && !isZero(to) ? await findTag(repository, to).catch(() => undefined) : undefined
+  const kind = tag ? 'tag_push' : 'push'
+  const payload = {
+    object_kind: kind,
+    event_name: kind,
+    before: from,
+    after: to,
+    ref,
+    ref_protected: await services.refProtection.isProtected(services.db.reader, project.id, { name, tag }),
+    checkout_sha: isZero(to) ? null : ((await findCommit(repository, to))?.oid ?? null),
+    message: annotated?.message.trimEnd() ?? null,
+    ...pusher(scene),
+    project_id: project.id,
+    project: shownProject(services, project),
+    commits: pushed?.commits ?? [],
+    total_commits_count: pushed?.total ?? 0,
+    push_options: optionTree(event.payload.pushOptions),
+    repository: shownRepository(services, project),
+  }
+  const { commits: _, ...forInstance } = payload
+  return { trigger: kind, payload, forInstance, ...(branch !== undefined && { branch }) }
 }
 
 function pusher({ user }: Scene): object {
@@ -103,11 +100,7 @@ function pusher({ user }: Scene): object {
   }
 }
 
-function repositoryUpdate(
-  scene: Scene,
-  moved: readonly Moved[],
-  services: Parameters<typeof shownProject>[0],
-): object {
+function repositoryUpdate(scene: Scene, moved: readonly RefUpdate[], services: PayloadServices): object {
   return {
     event_name: 'repository_update',
     ...pusher(scene),
@@ -116,12 +109,6 @@ function repositoryUpdate(
     changes: moved.map(({ ref, oldOid, newOid }) => ({ before: oldOid, after: newOid, ref })),
     refs: moved.map(({ ref }) => ref),
   }
-}
-
-async function movedBy(db: Reader, refUpdateId: number): Promise<Moved[]> {
-  const { rows } = await sql<{ updates: Moved[] }>`
-    select u.updates from ref_updates u where u.id = ${refUpdateId}`.execute(db)
-  return rows[0]?.updates ?? []
 }
 
 /** `ci.variable=K=V` and `ci.skip` become `{"ci":{"variable":"K=V","skip":true}}`. */
