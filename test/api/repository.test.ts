@@ -341,6 +341,14 @@ describe('commits', () => {
     ['until=1950-01-01', 0],
     ['all=true', 3],
     ['ref_name=nothing', 0],
+    ['ref_name=v1.0..main', 2],
+    ['ref_name=v1.0..', 2],
+    ['ref_name=main..v1.0', 0],
+    ['ref_name=main...v1.0', 2],
+    ['ref_name=v1.0...main', 2],
+    ['ref_name=nothing..main', 0],
+    ['ref_name=main...nothing', 0],
+    ['ref_name=v1.0..main&per_page=1', 1],
     ['page=99', 0],
     ['page=1000000000', 0],
     ['first_parent=true&order=topo', 3],
@@ -359,10 +367,20 @@ describe('commits', () => {
   })
 
   test('bad parameters', async () => {
-    expect(await planner.get(at('/commits?ref_name=a..b'))).toMatchObject({
-      status: 400,
-      body: { error: 'ref_name is invalid' },
-    })
+    for (const name of [
+      'a..b..c',
+      'a....b',
+      '--all..main',
+      'main..--all',
+      'main..^v1.0',
+      '-x',
+      'main...a:b',
+    ]) {
+      expect(await planner.get(at(`/commits?ref_name=${encodeURIComponent(name)}`)), name).toMatchObject({
+        status: 400,
+        body: { error: 'ref_name is invalid' },
+      })
+    }
     expect(await planner.get(at('/commits?page=0'))).toMatchObject({
       status: 400,
       body: { error: 'page does not have a valid value' },

@@ -2,12 +2,14 @@ import { notFound } from '../../kernel/errors/index.ts'
 import {
   findCommit,
   listRefs,
+  mergeBases,
   mergedBranches,
   parseRev,
   readCommits,
   repositoryExists,
   resolve,
   type Commit,
+  type CommitFilter,
   type Oid,
   type RefName,
   type RefSnapshot,
@@ -42,6 +44,40 @@ export async function refsOf(
 /** A branch, tag or commit as a caller names it; without a name where HEAD is. Undefined: no name of anything. */
 export function revOf(name: string | undefined): Rev | undefined {
   return parseRev(name === undefined || name === '' ? 'HEAD' : name)
+}
+
+/** Commits to list: those that `revs` have and `not` have not; with `apart` not what all of `revs` have either. */
+interface Range {
+  readonly revs: readonly Rev[]
+  readonly not: readonly Rev[]
+  readonly apart: boolean
+}
+
+/**
+ * As `revOf`, or a range in the words of git: `a..b` is what b has and a has not, `a...b` what only one of the two has;
+ * an end that is left out is HEAD.
+ */
+export function rangeOf(name: string | undefined): Range | undefined {
+  const [, from, dots, to] = /^(.*?)(\.{2,3})(.*)$/s.exec(name ?? '') ?? []
+  const start = revOf(dots === undefined ? undefined : from)
+  const end = revOf(dots === undefined ? name : to)
+  if (start === undefined || end === undefined) return undefined
+  if (dots === undefined) return { revs: [end], not: [], apart: false }
+  return dots === '..'
+    ? { revs: [end], not: [start], apart: false }
+    : { revs: [start, end], not: [], apart: true }
+}
+
+/** The filter that lists a range. */
+export async function filterOf(
+  repository: Repository,
+  { revs, not, apart }: Range,
+): Promise<Pick<CommitFilter, 'revs' | 'not'>> {
+  if (!apart) return { revs, not }
+  const ends = await Promise.all(revs.map((rev) => resolve(repository, rev)))
+  const known = ends.filter((end) => end !== undefined)
+  // With an end that is not there nothing is listed.
+  return { revs, not: known.length < revs.length ? [] : await mergeBases(repository, known) }
 }
 
 export async function resolveName(

@@ -24,7 +24,7 @@ import {
 } from '../../../kernel/endpoint/index.ts'
 import { invalidParameters } from '../../../kernel/errors/index.ts'
 import { CommitDetail, commitDetail, commitEntity, ListedCommit, statsEntity } from '../commit-entity.ts'
-import { commitNamed, readable, revOf } from '../looking.ts'
+import { commitNamed, filterOf, rangeOf, readable } from '../looking.ts'
 import { projectUrl, type RepositoryServices } from '../services.ts'
 
 const path = '/projects/:id/repository/commits'
@@ -46,7 +46,11 @@ export function commitEndpoints(services: RepositoryServices): Endpoint[] {
       anonymous: true,
       paged: true,
       params: Fields({
-        ref_name: Optional(Text({ description: 'Branch, tag or commit; the default branch otherwise' })),
+        ref_name: Optional(
+          Text({
+            description: 'Branch, tag, commit, or a range of them (`v1..main`); the default branch otherwise',
+          }),
+        ),
         since: Optional(DateTime()),
         until: Optional(DateTime()),
         path: Optional(Text({ description: 'Only commits that change this file or folder' })),
@@ -59,8 +63,8 @@ export function commitEndpoints(services: RepositoryServices): Endpoint[] {
       }),
       answers: ListOf(ListedCommit),
       async handle({ project, params, page }) {
-        const rev = revOf(params.ref_name)
-        if (rev === undefined) throw invalidParameters(['ref_name is invalid'])
+        const range = rangeOf(params.ref_name)
+        if (range === undefined) throw invalidParameters(['ref_name is invalid'])
         // Unlike other lists this one has no page 0.
         const asked = params as unknown as { page: number; per_page: number }
         const faults = (['page', 'per_page'] as const)
@@ -71,7 +75,7 @@ export function commitEndpoints(services: RepositoryServices): Endpoint[] {
         const nothing = page.offset > deepest || (params.until ?? epoch) < epoch
         if (repository === undefined || nothing) return new Page([])
         const found = await listCommits(repository, {
-          revs: params.all ? [] : [rev],
+          ...(params.all ? {} : await filterOf(repository, range)),
           all: params.all,
           paths: pathsOf(params.path),
           // Git takes a moment before its own beginning for one in a far future.
