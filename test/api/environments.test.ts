@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
 import { git } from '../git/copies.ts'
+import { eventually, MergeProjects } from '../world/merge-project.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
@@ -401,6 +402,53 @@ describe('deployments told of', () => {
     expectStatus(await world.root.post(`${one}/stop`), 200)
     expect((await world.root.delete(one)).status).toBe(204)
     await until(refs, ({ length }) => length === 0)
+  })
+
+  test('tell which merge requests they brought', async () => {
+    const at = await new MergeProjects(world).make({ visibility: 'public' })
+    const merged = async (name: string, fields: Json = {}): Promise<number> => {
+      const made = await at.request({ [`${name}.txt`]: name }, { title: name, ...fields })
+      const reply = await eventually(async () => {
+        const tried = await at.merge(made['iid'] as number, fields)
+        return tried.status === 200 && tried
+      })
+      expect(reply.body).toMatchObject({ state: 'merged' })
+      return made['iid'] as number
+    }
+    const deploy = async (environment: string, status = 'success'): Promise<number> => {
+      const sha = await at.head('main')
+      const body = { environment, sha, ref: 'main', tag: false, status }
+      return expectStatus(await world.root.post(`${at.base}/deployments`, body), 201)['id'] as number
+    }
+    const brought = async (id: number, query = ''): Promise<unknown[]> =>
+      ((await get(`${at.base}/deployments/${id}/merge_requests?sort=asc${query}`)) as Json[]).map(
+        ({ iid }) => iid as unknown,
+      )
+
+    const [one, squashed] = [await merged('one'), await merged('two', { squash: true })]
+    await at.request({ 'open.txt': 'open' })
+    const first = await deploy('production')
+    const later = await merged('three')
+    const failed = await deploy('production', 'failed')
+    const second = await deploy('production')
+    const same = await deploy('production')
+    expect(await brought(first)).toEqual([one, squashed])
+    expect(await brought(failed)).toEqual([])
+    expect(await brought(second)).toEqual([later])
+    expect(await brought(same)).toEqual([])
+    expect(await brought(await deploy('staging'))).toEqual([one, squashed, later])
+
+    expect(await brought(first, '&search=two')).toEqual([squashed])
+    expect(await brought(first, '&state=opened')).toEqual([])
+    const page = await world.root.get(`${at.base}/deployments/${first}/merge_requests?per_page=1`)
+    expect([page.headers.get('x-total'), page.headers.get('x-next-page')]).toEqual(['2', '2'])
+    const outside = await world.user()
+    expect((await outside.get(`${at.base}/deployments/${first}/merge_requests`)).body).toHaveLength(2)
+    expect((await world.root.get(`${at.base}/deployments/99999999/merge_requests`)).body).toEqual({
+      message: '404 Not found',
+    })
+    expectStatus(await world.root.put(at.base, { merge_requests_access_level: 'private' }), 200)
+    expect((await outside.get(`${at.base}/deployments/${first}/merge_requests`)).body).toEqual([])
   })
 
   test('refuses what is not there', async () => {

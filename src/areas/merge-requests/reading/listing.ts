@@ -28,6 +28,12 @@ interface Wanted extends MergeRequestFilter {
   readonly found?: Found
 }
 
+/** Of the merge requests into the project that is the subject those with these ids. */
+export function ofProjectAmong(ids: readonly number[], params: Wanted, input: PageInput): Read<ListedRow> {
+  const among = sql`m.id = any (${[...ids]}::bigint[])`
+  return read({ parts: [sql`m.project_id = subject.id and ${among}`] }, params, input)
+}
+
 /** The merge requests into the project that is the subject. */
 export function ofProject(params: Wanted, input: PageInput): Read<ListedRow> {
   return read({ parts: [sql`m.project_id = subject.id`] }, params, input)

@@ -1,4 +1,12 @@
-import { endpoint, group, instance, project as projectKind, type Actor } from '../../../access/index.ts'
+import {
+  endpoint,
+  group,
+  instance,
+  may,
+  project as projectKind,
+  readOf,
+  type Actor,
+} from '../../../access/index.ts'
 import {
   Either,
   Fields,
@@ -21,7 +29,15 @@ import {
 import { htmlOf } from '../html.ts'
 import { isChecked } from '../merging/status.ts'
 import { filterParams, scopes, viewParams, type MergeRequestOrder } from '../reading/filter-params.ts'
-import { everywhere, nextPlace, ofGroup, ofProject, type ListedRow } from '../reading/listing.ts'
+import { deployedCommit, requestsBroughtBy } from '../reading/deployed.ts'
+import {
+  everywhere,
+  nextPlace,
+  ofGroup,
+  ofProject,
+  ofProjectAmong,
+  type ListedRow,
+} from '../reading/listing.ts'
 import type { MergeRequestServices } from '../services.ts'
 import { surroundings } from '../show.ts'
 import { refreshTask } from '../tasks.ts'
@@ -45,7 +61,11 @@ interface Listed {
 }
 
 export function listEndpoints(services: MergeRequestServices): Endpoint[] {
-  const show = async (actor: Actor, rows: readonly ListedRow[], params: Listed): Promise<unknown> => {
+  const show = async (
+    actor: Actor,
+    rows: readonly ListedRow[],
+    params: Listed,
+  ): Promise<Page<unknown> | unknown[]> => {
     if (params.with_merge_status_recheck) await recheck(services, rows)
     const about = { ...surroundings(services), labelDetails: params.with_labels_details }
     const shown = await Promise.all(
@@ -108,6 +128,37 @@ export function listEndpoints(services: MergeRequestServices): Endpoint[] {
       refuses,
       read: ({ params, page }) => ofProject(params, page),
       handle: ({ actor, rows, params }) => show(actor, rows, params),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: '/projects/:id/deployments/:deployment_id/merge_requests',
+      summary: 'List the merge requests that a deployment brought',
+      description:
+        'Those that were merged since the last successful deployment to the same environment; none of one that did not succeed.',
+      on: projectKind,
+      may: 'read_environment',
+      checks: ['params', 'credentials', 'subject', 'may', 'record'],
+      record: true,
+      anonymous: true,
+      paged: true,
+      params: Fields({ deployment_id: Id(), ...all, ...everyScope }),
+      answers,
+      refuses,
+      read: ({ params }) => deployedCommit(params.deployment_id),
+      async handle({ actor, project, rows: [deployed], params, page }) {
+        const ids = may(actor, 'read_merge_request', project)
+          ? await requestsBroughtBy(services, project, deployed!)
+          : []
+        const { rows, total } = await readOf(
+          services.db,
+          projectKind,
+          { actor, subjectId: project.id },
+          ofProjectAmong(ids, params, page),
+        )
+        const shown = await show(actor, rows.slice(0, page.perPage), params)
+        return shown instanceof Page ? shown : new Page(shown, { total, hasMore: rows.length > page.perPage })
+      },
     }),
   ]
 }

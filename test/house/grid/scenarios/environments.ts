@@ -54,6 +54,7 @@ const deployment =
 export const deploymentScenarios: Scenarios = {
   'GET /projects/:id/deployments': { '': plain },
   'GET /projects/:id/deployments/:deployment_id': { '': deployment('success') },
+  'GET /projects/:id/deployments/:deployment_id/merge_requests': { '': deployment('success') },
   'POST /projects/:id/deployments': {
     '': async (stage) => {
       const own = await ciStage(stage)
