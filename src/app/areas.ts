@@ -87,7 +87,7 @@ import { variables } from '../areas/variables/index.ts'
 import { jobResults, jobs } from '../areas/jobs/index.ts'
 import { planLimits } from '../areas/plan-limits/index.ts'
 import { pipelineSchedules } from '../areas/pipeline-schedules/index.ts'
-import { lastPipelineOf, pipelines, RemoteFiles } from '../areas/pipelines/index.ts'
+import { lastPipelineOf, pipelines, RemoteFiles, variableWarnings } from '../areas/pipelines/index.ts'
 import { runners } from '../areas/runners/index.ts'
 import { notes, removeNotesOf } from '../areas/notes/index.ts'
 import { quickActions } from '../areas/quick-actions/index.ts'
@@ -128,6 +128,7 @@ export function areas(services: Services): Area[] {
   const requests = mergeRequests({ ...services, creator: pipelineArea.creator, texts })
   const afterPush: typeof requests.afterPush = async (actor, project, ...push) => [
     ...(await bannersFor(services, project)),
+    ...variableWarnings(actor, project, ...push),
     ...(await requests.afterPush(actor, project, ...push)),
   ]
   const elsewhere = (username: string, password: string) =>

@@ -73,6 +73,32 @@ test('a push makes and changes a merge request by its options, and tells where i
   expect(list).toHaveLength(1)
 })
 
+test('who may not set variables of pipelines is told so, and gets no pipeline', async () => {
+  const at = await new MergeProjects(world).make()
+  await at.commit('main', { '.gitlab-ci.yml': 'a: { script: x }\n' })
+  const settings = { ci_pipeline_variables_minimum_override_role: 'maintainer' }
+  expectStatus(await at.maintainer.put(at.base, settings), 200)
+  const push = async (person: typeof at.developer, branch: string) => {
+    const copy = await copies.clone(at.project, person)
+    await git(copy, 'checkout', '--quiet', '-b', branch)
+    const told = await copies.try(copy, ['push', '-o', 'ci.variable=KEY=hidden', 'origin', branch])
+    expect(told, told.stderr).toMatchObject({ code: 0 })
+    await world.settled()
+    const pipelines = await world.root.get(`${at.base}/pipelines?ref=${branch}`)
+    return { told: told.stderr, pipelines: expectStatus(pipelines, 200) as Json[] }
+  }
+  const refused = await push(at.developer, 'one')
+  expect(refused.told).toContain('WARNINGS:')
+  expect(refused.told).toMatch(
+    /remote: Error encountered with push options 'ci\.variable=KEY': Insufficient permissions to set pipeline variables\./,
+  )
+  expect(refused.told).not.toContain('hidden')
+  expect(refused.pipelines).toEqual([])
+  const taken = await push(at.maintainer, 'two')
+  expect(taken.told).not.toContain('WARNINGS:')
+  expect(taken.pipelines).toHaveLength(1)
+})
+
 test('the merge of a request that would be can be fetched while it fits', async () => {
   const at = await new MergeProjects(world).make()
   const { sha } = await at.request({ 'README.md': 'mine\n' }, { source_branch: 'a' })

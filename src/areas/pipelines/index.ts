@@ -26,6 +26,7 @@ import { pipelineSweeps, pipelineTasks } from './tasks.ts'
 
 export { isArchived } from './archived.ts'
 export { jobsChannel } from './channels.ts'
+export { variableWarnings } from './push-options.ts'
 export { ciSettings, type CiSettings } from './ci-settings.ts'
 export { PipelineCreator } from './create-pipeline.ts'
 export type { GivenVariable, PipelineOutcome, PipelineRequest, RefRequest } from './pipeline-request.ts'

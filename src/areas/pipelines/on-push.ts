@@ -5,7 +5,7 @@ import type { DomainEvent } from '../../tasks/index.ts'
 import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
 import type { PipelineCreator } from './create-pipeline.ts'
 import { hasPipelineFor } from './create-store.ts'
-import type { GivenVariable } from './pipeline-request.ts'
+import { inputsOf, variablesOf } from './push-options.ts'
 
 /** Refs of one push that get a pipeline. */
 const refsPerPush = 4
@@ -73,32 +73,5 @@ async function createFor(
     // Deleted meanwhile, with all that was to be built: there is nothing left to do.
     if ((await enterAs<ProjectSubject>(db, projectKind, event.userId, event.projectId)) !== undefined)
       throw error
-  }
-}
-
-/** `ci.variable="K=V"`, with or without the quotes that reach us. */
-function variablesOf(pushOptions: readonly string[]): GivenVariable[] {
-  const found = new Map<string, GivenVariable>()
-  for (const option of pushOptions) {
-    const match = /^ci\.variable="?(\w+)=(.*?)"?$/s.exec(option)
-    if (match !== null) found.set(match[1]!, { key: match[1]!, value: match[2]!, variable_type: 'env_var' })
-  }
-  return [...found.values()]
-}
-
-/** `ci.input=k=v`; a value that is JSON is taken as what it says, such as a number or a list. */
-function inputsOf(pushOptions: readonly string[]): Record<string, unknown> {
-  const given = pushOptions.flatMap((option) => {
-    const match = /^ci\.input=([^=]+)=(.*)$/s.exec(option)
-    return match === null ? [] : [[match[1]!, valueOf(match[2]!)] as const]
-  })
-  return Object.fromEntries(given)
-}
-
-function valueOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
   }
 }
