@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { flushPkt, pkt } from '../../src/git/pkt-line.ts'
 import type { Person } from '../world/client.ts'
 import { startWorld, type Json, type World } from '../world/world.ts'
 import { Copies, git } from './copies.ts'
@@ -33,6 +34,14 @@ afterAll(async () => {
 })
 
 const url = () => copies.url(project, developer)
+/** Events of pushes to the project. */
+async function news(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int from events where kind = 'push' and project_id = ${project['id']}`.execute(
+    world.service.services.db.reader,
+  )
+  return rows[0]!.count
+}
 const refs = async (pattern = '') => git(copies.folder, 'ls-remote', url(), pattern)
 
 describe.each(['0', '1', '2'])('protocol %s', (version) => {
@@ -155,30 +164,70 @@ describe('push', () => {
 
   test('of many refs is one event, whose tasks do not stand before those of others', async () => {
     const copy = await copies.clone(project, developer)
-    const { reader } = world.service.services.db
-    const countOf = async (): Promise<number> => {
-      const { rows } = await sql<{ count: number }>`
-        select count(*)::int from events where kind = 'push' and project_id = ${project['id']}`.execute(
-        reader,
-      )
-      return rows[0]!.count
-    }
     const names = Array.from({ length: 40 }, (_, index) => `many-${index}`)
-    const before = await countOf()
+    const before = await news()
     await git(copy, 'push', '--quiet', 'origin', ...names.map((name) => `HEAD:refs/heads/${name}`))
-    expect(await countOf()).toBe(before + 1)
+    expect(await news()).toBe(before + 1)
     expect((await refs('refs/heads/many-*')).split('\n')).toHaveLength(40)
     await git(copy, 'push', '--quiet', 'origin', ...names.map((name) => `:${name}`))
-    expect(await countOf()).toBe(before + 2)
+    expect(await news()).toBe(before + 2)
     expect(await refs('refs/heads/many-*')).toBe('')
   })
 
   test('refs of the service are not for clients', async () => {
     const copy = await copies.clone(project, maintainer)
-    for (const ref of ['refs/keep-around/x', 'refs/merge-requests/1/head', 'refs/pipelines/1']) {
-      const told = await copies.try(copy, ['push', 'origin', `HEAD:${ref}`])
+    const spaces = [
+      'keep-around/x',
+      'merge-requests/1/head',
+      'pipelines/1',
+      'environments/e/deployments/1',
+      'tmp/x',
+      'remotes/x/y',
+    ]
+    for (const space of spaces) {
+      const told = await copies.try(copy, ['push', 'origin', `HEAD:refs/${space}`])
       expect(told.stderr).toContain('deny updating a hidden ref')
+      expect(told.code).toBe(1)
     }
+    expect((await copies.try(copy, ['push', 'origin', 'HEAD:refs/one'])).stderr).toContain('funny refname')
+  })
+
+  test('replacements are kept for who asks for them, and change nothing of what is read here', async () => {
+    const copy = await copies.clone(project, maintainer)
+    const [head, before] = (await git(copy, 'rev-parse', 'HEAD', 'HEAD~1')).split('\n')
+    await git(copy, 'push', '--quiet', 'origin', `${before}:refs/replace/${head}`)
+    const read = await maintainer.get(`/projects/${project['id']}/repository/commits/${head}`)
+    expect(read.body).toMatchObject({ id: head, parent_ids: [before] })
+    const clone = await copies.clone(project, developer)
+    expect(await git(clone, 'rev-parse', 'HEAD~1')).toBe(before)
+    await git(copy, 'push', '--quiet', 'origin', `:refs/replace/${head}`)
+  })
+
+  test('nothing is told of the deletion of what is not there', async () => {
+    const copy = await copies.clone(project, maintainer)
+    const head = await git(copy, 'rev-parse', 'HEAD')
+    const before = await news()
+    expect((await copies.try(copy, ['push', 'origin', ':nothing'])).stderr).toContain(
+      'remote ref does not exist',
+    )
+    const zero = '0'.repeat(40)
+    // As of clients that do not look, or whom somebody was quicker than.
+    for (const old of [zero, head]) {
+      const reply = await fetch(
+        `${world.url}/${project['path_with_namespace'] as string}.git/git-receive-pack`,
+        {
+          method: 'POST',
+          headers: {
+            authorization: `Basic ${Buffer.from(`x:${maintainer.token}`).toString('base64')}`,
+            'content-type': 'application/x-git-receive-pack-request',
+          },
+          body: Buffer.concat([pkt(`${old} ${zero} refs/heads/nothing\0report-status`), flushPkt]),
+        },
+      )
+      expect(reply.status).toBe(200)
+      expect(await reply.text()).toContain('ng refs/heads/nothing failed to update ref')
+    }
+    expect(await news()).toBe(before)
   })
 
   test('large content arrives whole, in both directions', async () => {
