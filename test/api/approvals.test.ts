@@ -1,6 +1,6 @@
 // @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Person, Reply } from '../world/client.ts'
+import { Client, type Person, type Reply } from '../world/client.ts'
 import { eventually, MergeProjects, type MergeProject } from '../world/merge-project.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
@@ -246,6 +246,25 @@ test('are set in two ways of words', async () => {
   })
   expect((await at.maintainer.put(path, {})).status).toBe(400)
   expect((await at.developer.get(path)).status).toBe(403)
+})
+
+test('a bot of the project takes them all back, and nobody else', async () => {
+  const at = await projects.make()
+  await at.request({ 'a.txt': 'a\n' })
+  expectStatus(await at.maintainer.post(`${at.one(1)}/approve`), 201)
+  const expires_at = new Date(Date.now() + 864e5).toISOString().slice(0, 10)
+  const fields = { name: 'bot', scopes: ['api'], access_level: 40, expires_at }
+  const made = expectStatus(await world.root.post(`${at.base}/access_tokens`, fields), 201)
+  const bot = new Client(world.url, { 'private-token': made['token'] as string })
+  const approvedBy = async (): Promise<unknown> =>
+    expectStatus(await at.maintainer.get(`${at.one(1)}/approvals`), 200)['approved_by']
+  expect((await at.maintainer.put(`${at.one(1)}/reset_approvals`)).status).toBe(401)
+  expect(await approvedBy()).toHaveLength(1)
+  expect(await bot.put(`${at.one(1)}/reset_approvals`)).toMatchObject({
+    status: 202,
+    body: { message: '202 Accepted' },
+  })
+  expect(await approvedBy()).toEqual([])
 })
 
 test('may ask for the password once more', async () => {

@@ -134,6 +134,10 @@ test('a file is uploaded, shown to who reads the project, listed and deleted', a
   ])
   expect((await guest.get(at)).status).toBe(403)
   const page = await guest.post(at, form('x.html', '<script>alert(1)</script>'))
+  expect(page.body).toMatchObject({
+    alt: 'x.html',
+    markdown: expect.stringMatching(/^\[x\.html\]\(/) as string,
+  })
   const stored = await guest.get(`/projects/${project.id}${bodyOf(page)['url'] as string}`)
   expect(stored.headers.get('content-disposition')).toMatch(/^attachment/)
   expect((await world.root.delete(`${at}/${made['id'] as number}`)).status).toBe(204)

@@ -30,7 +30,8 @@ afterAll(async () => {
 
 describe('the rule of a project', () => {
   test('is made once, changed and removed', async () => {
-    expect(await maintainer.get(path)).toMatchObject({
+    expect(await maintainer.get(path)).toMatchObject({ status: 200, body: null })
+    expect(await maintainer.put(path, { max_file_size: 5 })).toMatchObject({
       status: 404,
       body: { message: '404 Push Rule Not Found' },
     })
@@ -113,7 +114,7 @@ describe('the rule of a project', () => {
         201,
       ) as Made
     const plain = await forkInto((await world.group()).id)
-    expect((await world.root.get(`/projects/${plain.id}/push_rule`)).status).toBe(404)
+    expect((await world.root.get(`/projects/${plain.id}/push_rule`)).body).toBeNull()
     const fork = await forkInto(home.id)
     const ofFork = `/projects/${fork.id}/push_rule`
     expect((await world.root.get(ofFork)).body).toMatchObject({ ...strict, project_id: fork.id })

@@ -369,7 +369,8 @@ test('states: block and unblock', async () => {
     403,
     { message: '403 Forbidden - Your account has been blocked.' },
   ])
-  expect((await act('block')).body).toBe(true)
+  // Clients tell by these that nothing has changed.
+  expect(await act('block')).toMatchObject({ status: 201, body: null })
   for (const [name, message] of [
     ['activate', 'Error occurred. A blocked user must be unblocked to be activated'],
     ['deactivate', 'Error occurred. A blocked user cannot be deactivated'],
@@ -380,6 +381,7 @@ test('states: block and unblock', async () => {
     expect([answer.status, answer.body]).toEqual([403, { message }])
   }
   expect((await act('unblock')).body).toBe(true)
+  expect(await act('unblock')).toMatchObject({ status: 201, body: false })
   expect((await person.get('/user')).status).toBe(200)
   const self = await act('block', world.root.id)
   expect([self.status, self.body]).toEqual([

@@ -135,7 +135,7 @@ describe('who may', () => {
     expect(answer(await developer.post(path, {}))).toEqual([403, { message: '403 Forbidden' }])
     expect(answer(await maintainer.put(`${path}/HOST`, { masked: 'odd' }))).toEqual([
       400,
-      { error: 'value is missing, masked is invalid' },
+      { error: 'masked is invalid' },
     ])
     expect(answer(await maintainer.get(`${path}/HOST?filter=x`))).toEqual([
       400,
@@ -169,7 +169,7 @@ describe('a variable', () => {
   })
 
   test('that is hidden is masked too, and its value is never shown', async () => {
-    const { path, maintainer } = await place()
+    const { path, id, maintainer } = await place()
     const value = 'nobody-reads-this'
     const made = await maintainer.post(path, { key: 'HOST', value, masked_and_hidden: true })
     const expected = { ...plain, value: null, hidden: true, masked: true }
@@ -178,6 +178,13 @@ describe('a variable', () => {
     expect((await maintainer.get(path)).body).toEqual([expected])
     const changed = await maintainer.put(`${path}/HOST`, { value: 'nor-does-he-this', description: 'd' })
     expect(answer(changed)).toEqual([200, { ...expected, description: 'd' }])
+    // Who reads it cannot send the value back, and it stays.
+    const again = await maintainer.put(`${path}/HOST`, { description: 'e' })
+    expect(answer(again)).toEqual([200, { ...expected, description: 'e' }])
+    const { db, cipher } = world.service.services
+    const { rows } = await sql<{ secret: string }>`
+      select v.secret from ci_variables v where v.project_id = ${id}`.execute(db.reader)
+    expect(cipher.open(rows[0]!.secret, 'ci_variables.secret')).toBe('nor-does-he-this')
   })
 
   test('is sealed in the database', async () => {

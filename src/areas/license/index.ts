@@ -151,7 +151,7 @@ export function license({ plan }: { plan: Plan }): { endpoints: Endpoint[] } {
         params: Fields({ license: Text() }),
         answers: License,
         refuses: { 400: 'Always' },
-        handle: () => Promise.reject(invalid({ base: [fixed] })),
+        handle: () => Promise.reject(invalid({ base: [`The license key is invalid. ${fixed}`] })),
       }),
       endpoint({
         ...administrators,

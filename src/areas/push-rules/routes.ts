@@ -91,9 +91,10 @@ function endpointsOf(db: Database, place: store.Place): Endpoint[] {
       ...common,
       method: 'GET',
       summary: `Get the push rule of ${called}`,
-      record,
-      answers,
-      handle: async ({ rows }) => rows[0],
+      ...(place === 'group' && { record }),
+      // Clients of projects know by this that there is none yet.
+      answers: place === 'group' ? answers : Nullable(answers),
+      handle: async ({ rows }) => rows[0] ?? null,
     }),
 
     endpoint({

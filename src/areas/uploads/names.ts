@@ -40,8 +40,12 @@ export function contentTypeOf(filename: string): string | undefined {
   return types[/\.([^.]+)$/.exec(filename)?.[1]?.toLowerCase() ?? '']
 }
 
+/** What stands for a file where it cannot be seen: the name of a picture has no ending. */
+export function altOf(filename: string): string {
+  return contentTypeOf(filename) === undefined ? filename : filename.replace(/(.)\.[^.]*$/, '$1')
+}
+
 export function markdownOf(filename: string, url: string): string {
-  return contentTypeOf(filename) === undefined
-    ? `[${filename}](${url})`
-    : `![${filename.replace(/(.)\.[^.]*$/, '$1')}](${url})`
+  const link = `[${altOf(filename)}](${url})`
+  return contentTypeOf(filename) === undefined ? link : `!${link}`
 }

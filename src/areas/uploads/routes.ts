@@ -22,7 +22,7 @@ import { invalidParameters } from '../../kernel/errors/index.ts'
 import { contentDisposition } from '../repository/index.ts'
 import { BasicUser, basicUser } from '../users/index.ts'
 import type { UploadServices } from './index.ts'
-import { contentTypeOf, fileName, markdownOf } from './names.ts'
+import { altOf, contentTypeOf, fileName, markdownOf } from './names.ts'
 import { subjectOf, type Place } from './places.ts'
 import * as store from './store.ts'
 import type { UploadRow } from './store.ts'
@@ -96,7 +96,7 @@ export function uploadEndpoints<Kind extends SubjectKind>(
         const url = `/uploads/${secret}/${encodeURIComponent(filename)}`
         return {
           id,
-          alt: filename.replace(/(.)\.[^.]*$/, '$1'),
+          alt: altOf(filename),
           url,
           full_path: `/-/${kind}/${place.id}${url}`,
           markdown: markdownOf(filename, url),

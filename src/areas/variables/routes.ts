@@ -11,6 +11,7 @@ import {
   type Endpoint,
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
+import { invalidParameters } from '../../kernel/errors/index.ts'
 import { secretContext, UnscopedVariable, variable, Variable, variableWith } from './entities.ts'
 import type { VariableServices } from './index.ts'
 import type { Place } from './places.ts'
@@ -137,7 +138,7 @@ export function variableEndpoints<Kind extends SubjectKind>(
       checks,
       params: Fields({
         key,
-        value: Text(),
+        value: Optional(Text({ description: 'Required, unless the variable is hidden' })),
         ...filtered,
         ...settable,
         hidden: Optional(Flag({ description: 'Cannot be changed' })),
@@ -153,10 +154,12 @@ export function variableEndpoints<Kind extends SubjectKind>(
             await store.lockKey(tx, owner(call), params.key),
             params.filter?.environment_scope,
           )
+          // Who may not see a value cannot send it along.
+          if (params.value === undefined && !before.hidden) throw invalidParameters(['value is missing'])
           const state = {
             type: params.variable_type ?? before.variable_type,
             key: before.key,
-            value: params.value,
+            value: params.value ?? cipher.open(before.secret, secretContext),
             environmentScope: params.environment_scope?.trim() ?? before.environment_scope,
             description: params.description === undefined ? before.description : params.description,
             masked: params.masked ?? before.masked,

@@ -108,6 +108,12 @@ test('keys of objects are nothing special', () => {
   ])
 })
 
+test('keys may be written as symbols', () => {
+  expect(readYaml(':test_job:\n  :script: [":a"]\n  ":b": 1\n  :c d: 2').content).toEqual({
+    test_job: { script: [':a'], ':b': 1, ':c d': 2 },
+  })
+})
+
 test.each([
   ['', 'Please provide content of .gitlab-ci.yml'],
   ['  \n', 'Please provide content of .gitlab-ci.yml'],

@@ -216,11 +216,19 @@ class Conversion {
     const data = this.#convert(node, depth + 1)
     if (typeof data === 'object' && data !== null)
       throw this.#error('a key should be a scalar', node.range[0])
-    const key = data === null ? '' : String(data)
+    const key =
+      data === null
+        ? ''
+        : isScalar(node) && node.type === 'PLAIN' && symbol.test(node.source)
+          ? node.source.slice(1)
+          : String(data)
     if (depth === 0 && typeof data !== 'string' && data !== null) this.oddKeys.push(key)
     return key
   }
 }
+
+/** `:script`, which files may say for `script`: it is a name in the language that first read them. */
+const symbol = /^:[A-Za-z_]\w*$/
 
 function malformed(written: Data): ConfigError {
   return new ConfigError(referenceText.malformed(written))

@@ -92,14 +92,14 @@ export function approvalEndpoints(services: MergeRequestServices): Endpoint[] {
       ...writingOne,
       params: Fields(iid),
       status: 202,
-      answers: Fields({}),
+      answers: Fields({ message: Text() }),
       refuses: { 401: 'The caller is no bot of the project' },
       read: ({ params }) => readableWithApprovals(params.merge_request_iid),
       async handle({ actor, project, rows }) {
         const bot = actor.user?.kind === 'project_bot'
         if (!bot || !may(actor, 'update_merge_request', project)) throw unauthorized()
         await db.transaction((tx) => resetApprovals(tx, rows[0]!.id))
-        return {}
+        return { message: '202 Accepted' }
       },
     }),
 

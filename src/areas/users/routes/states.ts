@@ -1,5 +1,5 @@
 import { endpoint, instance, userOf } from '../../../access/index.ts'
-import { Fields, Flag, Id, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import { Fields, Flag, Id, Nullable, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { conflict, notFound } from '../../../kernel/errors/index.ts'
 import { deactivated } from '../deactivation-mail.ts'
 import { removeUser } from '../remove.ts'
@@ -16,6 +16,9 @@ const acts: Readonly<Record<StateAct, string>> = {
   deactivate: 'Deactivate a user who was long inactive',
 }
 
+/** What an act answers that finds the user in the very state which it leads to; clients tell the two by this. */
+const unchanged: Partial<Record<StateAct, null | false>> = { block: null, unblock: false }
+
 const Success = Fields({ message: Text() })
 
 export function stateEndpoints(services: UserServices): Endpoint[] {
@@ -28,7 +31,7 @@ export function stateEndpoints(services: UserServices): Endpoint[] {
       on: instance,
       may: 'admin_users',
       params: Fields({ id: Id() }),
-      answers: Flag(),
+      answers: Nullable(Flag({ description: 'Not true: nothing has changed' })),
       refuses: { 403: 'Not from the state the user is in', 404: 'No such user' },
       async handle({ actor, params }) {
         return db.transaction(async (tx) => {
@@ -44,7 +47,7 @@ export function stateEndpoints(services: UserServices): Endpoint[] {
             },
             { days: settings.values.deactivate_dormant_users_period, today: new Date() },
           )
-          if (state === user.state) return true
+          if (state === user.state) return act in unchanged ? unchanged[act]! : true
           await store.setState(tx, user.id, state)
           if (state === 'deactivated' && settings.values.user_deactivation_emails_enabled)
             await mail.queue(tx, deactivated(user))
