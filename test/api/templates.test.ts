@@ -40,6 +40,22 @@ describe('templates that come with the service', () => {
       expect((await world.anonymous.get(`/templates/${type}/${name}`)).status).toBe(404)
   })
 
+  test('those in folders go by their own name, and by their path', async () => {
+    const listed = await keys('/templates/gitlab_ci_ymls')
+    expect(listed.length).toBeGreaterThan(20)
+    expect(listed).toContain('Hugo')
+    expect(listed.filter((key) => key.includes('/'))).toEqual([])
+    for (const at of ['', `/projects/${project.id}`]) {
+      const one = await guest.get(`${at}/templates/gitlab_ci_ymls/Hugo`)
+      expect(one.body).toEqual({ name: 'Hugo', content: expect.stringContaining('hugo --gc') as string })
+      expect((await guest.get(`${at}/templates/gitlab_ci_ymls/Pages%2FHugo`)).body).toEqual(one.body)
+      const workflow = await guest.get(`${at}/templates/gitlab_ci_ymls/Workflows%2FMergeRequest-Pipelines`)
+      expect(workflow.body).toMatchObject({ name: 'MergeRequest-Pipelines' })
+      for (const name of ['Pages%2F..%2FGo', '..%2Ftemplates%2FGo', '%2Fetc%2Fpasswd', 'Pages%2F'])
+        expect((await guest.get(`${at}/templates/gitlab_ci_ymls/${name}`)).status, name).toBe(404)
+    }
+  })
+
   test('licences, with what the caller fills in', async () => {
     const popular = (await world.anonymous.get('/templates/licenses?popular=true')).body as Json[]
     expect(popular.map(({ key }) => key as string)).toEqual(['apache-2.0', 'gpl-3.0', 'mit'])

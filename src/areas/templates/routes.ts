@@ -82,7 +82,7 @@ export function instanceEndpoints(services: TemplateServices): Endpoint[] {
           const { name, ...rest } = params as { name: string } & Blanks
           const text = await textOf(services, kind, undefined, name)
           if (text === undefined) throw notFound(singular)
-          return isLicense ? license(name, filled(text, actor, rest)) : { name, content: text }
+          return isLicense ? license(name, filled(text, actor, rest)) : template(name, text)
         },
       }),
     ]
@@ -150,7 +150,7 @@ export function projectEndpoints(services: TemplateServices): Endpoint[] {
         const own = await readIn(services, chosen, shelf, name)
         const text = own ?? (from === undefined ? kind?.read(name) : undefined)
         if (text === undefined) throw notFound('Template')
-        return type === 'licenses' ? license(name, filled(text, actor, params)) : { name, content: text }
+        return type === 'licenses' ? license(name, filled(text, actor, params)) : template(name, text)
       },
     }),
   ]
@@ -183,6 +183,11 @@ async function cut<Row, Shown = Row>(
 
 function filled(text: string, { user }: Actor, { project: work, fullname }: Blanks): string {
   return filledIn(text, { year: new Date().getFullYear(), fullname: fullname ?? user?.name, project: work })
+}
+
+/** One that was asked for with its folder has the name that it is listed by. */
+function template(key: string, content: string): { name: string; content: string } {
+  return { name: key.slice(key.lastIndexOf('/') + 1), content }
 }
 
 /** Of a licence of somebody's own nothing is known but its text. */
