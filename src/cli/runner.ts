@@ -16,12 +16,18 @@ export interface RunnerFlags {
 
 /** Runs jobs of an instance until it is told to stop. */
 export async function startRunner(flags: RunnerFlags): Promise<void> {
-  const config = readConfig({
-    ...process.env,
-    ...(flags.url !== undefined && { RUNNER_URL: flags.url }),
-    ...(flags.token !== undefined && { RUNNER_TOKEN: flags.token }),
-    ...(flags.concurrency !== undefined && { RUNNER_CONCURRENCY: flags.concurrency }),
-  })
+  const config = readConfig(
+    {
+      ...process.env,
+      ...(flags.url !== undefined && { RUNNER_URL: flags.url }),
+      ...(flags.token !== undefined && { RUNNER_TOKEN: flags.token }),
+      ...(flags.concurrency !== undefined && { RUNNER_CONCURRENCY: flags.concurrency }),
+    },
+    {
+      ...(flags.url !== undefined && { RUNNER_URL: '--url' }),
+      ...(flags.concurrency !== undefined && { RUNNER_CONCURRENCY: '--concurrency' }),
+    },
+  )
   const { runnerUrl: url, runnerToken: token } = config
   if (url === undefined) throw new Trouble('name the instance with --url or RUNNER_URL, as http://host.')
   if (token === undefined) throw new Trouble("give the runner's token with --token or RUNNER_TOKEN.")

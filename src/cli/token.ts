@@ -15,6 +15,9 @@ function readScopes(list: string): TokenScope[] {
 
 function readDay(text: string): string {
   if (!isDayText(text)) throw new Trouble(`"${text}" is not a day as YYYY-MM-DD.`)
+  // The API takes such days, as clients expect; here it can only be a slip.
+  if (text <= new Date().toISOString().slice(0, 10))
+    throw new Trouble(`a token that ends on ${text} would never work; choose a later day.`)
   return text
 }
 

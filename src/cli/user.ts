@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { admit, createUser, usualUser } from '../areas/users/index.ts'
+import { admit, createUser, requireAdministrator, usualUser } from '../areas/users/index.ts'
 import { withDatabase, withSettings } from './open.ts'
 import { Trouble } from './trouble.ts'
 
@@ -49,12 +49,16 @@ export function makeUser(options: NewUserOptions): Promise<void> {
 /** Keeps a user out, or lets one in again. */
 export function moveUser(username: string, state: 'blocked' | 'active'): Promise<void> {
   return withDatabase(async ({ db }) => {
-    const { rows } = await sql<{ id: number }>`
-      update users u set state = ${state}, updated_at = now()
-      where lower(u.username) = ${username.toLowerCase()} and u.kind <> 'internal' returning u.id`.execute(
-      db.writer,
-    )
-    if (rows.length === 0) throw new Trouble(`there is no user ${username}.`)
+    const known = await db.transaction(async (tx) => {
+      const { rows } = await sql<{ id: number }>`
+        update users u set state = ${state}, updated_at = now()
+        where lower(u.username) = ${username.toLowerCase()} and u.kind <> 'internal' returning u.id`.execute(
+        tx,
+      )
+      if (state === 'blocked') await requireAdministrator(tx)
+      return rows.length > 0
+    })
+    if (!known) throw new Trouble(`there is no user ${username}.`)
     process.stdout.write(`${username} is ${state}.\n`)
   })
 }

@@ -9,6 +9,8 @@ import { backoff, wait } from './wait.ts'
 // An answer that took longer was held by the server until something changed.
 const heldAfter = 1000
 const refusedPause = 60_000
+const tokenRefused =
+  'the server refuses the token of this runner: no jobs come until it has another one. Was the runner deleted, or its token reset?'
 
 /** The server's queue, as this runner sees it. */
 export class Queue {
@@ -84,7 +86,7 @@ export class Queue {
     const { log, signal } = this.#settings
     const refused =
       answer !== undefined && answer.status >= 400 && answer.status < 500 && answer.status !== 429
-    if (answer?.status === 403) log.error(facts, 'the server does not know this runner: its token is refused')
+    if (answer?.status === 403) log.error(facts, tokenRefused)
     else if (this.#failures === 0) log.warn(facts, what)
     else log.debug(facts, what)
     const asked = answer === undefined ? undefined : askedDelay(answer)

@@ -1,4 +1,5 @@
 // @module-tag long
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../world/client.ts'
 import { startWorld, type World } from '../world/world.ts'
@@ -61,6 +62,50 @@ describe('user create', () => {
   })
 })
 
+describe('user block', () => {
+  const stateOf = async (id: number): Promise<unknown> => {
+    const { rows } = await sql<{ state: string }>`select state from users where id = ${id}`.execute(
+      world.service.services.db.reader,
+    )
+    return rows[0]?.state
+  }
+
+  test('keeps out and lets in, but not the last administrator', async () => {
+    const refused = await run('user', 'block', 'root')
+    expect(refused).toMatchObject({ code: 1 })
+    expect(refused.output.trim()).toBe(
+      'guildhall: The last administrator has to stay: make another one first.',
+    )
+    expect(await stateOf(1)).toBe('active')
+    expect((await world.root.post('/users/1/ban')).body).toEqual({
+      message: 'The last administrator has to stay: make another one first',
+    })
+    expect(await stateOf(1)).toBe('active')
+
+    const person = await world.user()
+    expect((await run('user', 'block', person.username)).output).toContain('is blocked')
+    expect(await stateOf(person.id)).toBe('blocked')
+    await run('user', 'unblock', person.username)
+    await world.root.put(`/users/${person.id}`, { admin: true })
+    expect(await run('user', 'block', 'root')).toMatchObject({ code: 0 })
+    expect((await run('user', 'block', person.username)).code).toBe(1)
+    expect(await run('user', 'unblock', 'root')).toMatchObject({ code: 0 })
+    expect((await run('user', 'block', 'nobody-here')).output).toContain('there is no user nobody-here')
+  })
+})
+
+describe('runner', () => {
+  test.each([
+    [['--url', 'foo'], {}, '--url: the value is not an http or https address'],
+    [[], { RUNNER_URL: 'foo' }, 'RUNNER_URL: the value is not an http or https address'],
+    [['--url', 'http://x', '--concurrency', '0'], {}, '--concurrency: "0" is not a whole number'],
+  ])('names what is wrong as it was given: %j %j', async (args, environment, reason) => {
+    const { code, output } = await run(environment, 'runner', ...args)
+    expect({ code, lines: output.trim().split('\n').length }).toEqual({ code: 1, lines: 1 })
+    expect(output).toContain(reason)
+  })
+})
+
 describe('token create', () => {
   async function tokenOf(output: string): Promise<unknown> {
     const client = new Client(world.url, { 'private-token': output.trim() })
@@ -83,6 +128,8 @@ describe('token create', () => {
     for (const [args, reason] of [
       [['--expires-at', inDays(400)], `Expiration date must be before ${inDays(365)}`],
       [['--expires-at', '2027-02-30'], '"2027-02-30" is not a day'],
+      [['--expires-at', inDays(-7)], `a token that ends on ${inDays(-7)} would never work`],
+      [['--expires-at', inDays(0)], `a token that ends on ${inDays(0)} would never work`],
       [['--scopes', 'sudo'], 'Scopes can only contain available scopes'],
       [['--name', ''], "Name can't be blank"],
     ] as const) {

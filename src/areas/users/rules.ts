@@ -159,6 +159,9 @@ function checkUsername(username: string, fault: Fault): void {
 export const emailTaken = (): Error => conflict('Email has already been taken')
 export const usernameTaken = (): Error => conflict('Username has already been taken')
 
+export const lastAdministrator = (): Error =>
+  refused(403, 'The last administrator has to stay: make another one first')
+
 /** Whether a new user without a word about it is external: by setting, unless the address is an internal one. */
 export function startsExternal(
   email: string,

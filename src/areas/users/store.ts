@@ -7,7 +7,7 @@ import { userAvatar } from '../avatars/index.ts'
 import { basicUserJson } from './basic.ts'
 import type { Profile, UserDetailRow, UserRow } from './entities.ts'
 import { identityKey } from './identities.ts'
-import { emailTaken, usernameTaken } from './rules.ts'
+import { emailTaken, lastAdministrator, usernameTaken } from './rules.ts'
 
 /** Who looks at users, as what they see hangs on it: the caller, where there is one. */
 const columnsFor = (viewer: RawBuilder<unknown>) => sql`
@@ -271,6 +271,13 @@ export async function setState(tx: Tx, id: number, state: string): Promise<void>
     .set({ state, updated_at: sql`now()` })
     .where('users.id', '=', id)
     .execute()
+}
+
+/** For who keeps an administrator out: one has to be left who can let others in again. Throws the refusal. */
+export async function requireAdministrator(tx: Tx): Promise<void> {
+  const { rows: left } = await sql`
+    select from users u where u.admin and u.state = 'active' and u.kind = 'human' limit 1`.execute(tx)
+  if (left.length === 0) throw lastAdministrator()
 }
 
 /** Locks the groups that the user owns, and tells which have no other owner, the outer ones first. */

@@ -323,8 +323,11 @@ export interface RegistryBucket {
   readonly secretAccessKey: string
 }
 
-/** Reads the environment. An empty variable counts as unset. */
-export function readConfig(environment: NodeJS.ProcessEnv): Config {
+/** Reads the environment. An empty variable counts as unset. `calledBy`: how those are called that came otherwise. */
+export function readConfig(
+  environment: NodeJS.ProcessEnv,
+  calledBy: Readonly<Partial<Record<keyof Values, string>>> = {},
+): Config {
   const read = <Name extends keyof Values>(name: Name): Values[Name] => {
     const value = environment[name] === '' ? undefined : environment[name]
     try {
@@ -332,7 +335,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     } catch (error) {
       // The secrets among them are not repeated.
       const shown = /TOKEN|SECRET|URL|KEY/.test(name) ? 'the value' : `"${value ?? ''}"`
-      throw error instanceof Unusable ? new ConfigError(`${name}: ${shown} ${error.message}.`) : error
+      throw error instanceof Unusable
+        ? new ConfigError(`${calledBy[name] ?? name}: ${shown} ${error.message}.`)
+        : error
     }
   }
   return {

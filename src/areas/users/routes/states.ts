@@ -49,6 +49,7 @@ export function stateEndpoints(services: UserServices): Endpoint[] {
           )
           if (state === user.state) return act in unchanged ? unchanged[act]! : true
           await store.setState(tx, user.id, state)
+          if (user.admin && state !== 'active') await store.requireAdministrator(tx)
           if (state === 'deactivated' && settings.values.user_deactivation_emails_enabled)
             await mail.queue(tx, deactivated(user))
           return true
