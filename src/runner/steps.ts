@@ -2,6 +2,7 @@ import { isTraced, runScript, type Course } from './run-script.ts'
 import { parseDuration } from './duration.ts'
 import { scriptFailure, systemFailure, timeoutFailure, type JobFailure } from './failure.ts'
 import { due, type Step } from './payload.ts'
+import { makeRelease, releaseSetup } from './release.ts'
 import { quote, sayGreen, userScript } from './script.ts'
 
 const afterScriptTimeout = 300
@@ -30,12 +31,18 @@ async function runStep(course: Course, step: Step) {
   const own = parseDuration(variables.environment.RUNNER_SCRIPT_TIMEOUT)
   const seconds = Math.min(step.timeout || Infinity, own || Infinity)
   using limit = limited(control.soft, seconds)
-  const script = `cd ${quote(folder.project)}\n${userScript(step.script, { trace: isTraced(variables) })}`
+  const releases = step.name === 'release'
+  const script = [
+    `cd ${quote(folder.project)}`,
+    ...(releases ? [releaseSetup(folder)] : []),
+    userScript(step.script, { trace: isTraced(variables) }),
+  ].join('\n')
   course.hurry()
   const code = await runScript(course, { script, stop: limit.signal, untrusted: true })
   control.soft.throwIfAborted()
   if (limit.passed()) throw timeoutFailure(seconds)
   if (code !== 0) throw scriptFailure(code)
+  if (releases) await makeRelease(course)
 }
 
 /** Runs in a shell of its own. Nothing it does changes the result, unless the job wants its failure to be one: that is answered. */

@@ -106,3 +106,46 @@ test('variables that are masked do not show', async () => {
   await ended(ci, pipeline)
   expect((await logs(ci, pipeline))['test']).toContain('the key is [MASKED]')
 }, 90_000)
+
+test('a job makes its release where no client for that is installed', async () => {
+  const release = {
+    stage: 'deploy',
+    script: ['printf "What is \\"new\\":\\n\\n- \\$all\\n" > notes.md'],
+    release: {
+      tag_name: 'v$CI_PIPELINE_IID',
+      name: 'The "first" of $CI_PROJECT_NAME',
+      description: 'notes.md',
+      tag_message: 'signed off',
+      milestones: ['m1'],
+      assets: { links: [{ name: 'site', url: 'https://example.com/a', link_type: 'other', filepath: '/a' }] },
+    },
+  }
+  const ci = await projects.make({ release }, { shared_runners_enabled: true })
+  await world.root.post(`/projects/${ci.id}/milestones`, { title: 'm1' })
+  const pipeline = await ci.run(world.root)
+  const done = await ended(ci, pipeline)
+  const text = await logs(ci, pipeline)
+  expect(done['status'], JSON.stringify(text)).toBe('success')
+  expect(text['release']).toContain(`Release v${pipeline['iid'] as number} is made.`)
+  const { body } = await world.root.get(`/projects/${ci.id}/releases/v${pipeline['iid'] as number}`)
+  expect(body).toMatchObject({
+    name: `The "first" of ${ci.project['path'] as string}`,
+    description: 'What is "new":\n\n- $all',
+    commit: { id: ci.sha },
+    milestones: [{ title: 'm1' }],
+    assets: { links: [{ name: 'site', url: 'https://example.com/a', link_type: 'other' }] },
+  })
+
+  const jobs = (await world.root.get(`/projects/${ci.id}/pipelines/${pipeline['id'] as number}/jobs`))
+    .body as Json[]
+  const again = await world.root.post(`/projects/${ci.id}/jobs/${jobs[0]!['id'] as number}/retry`)
+  expect(again.status).toBe(201)
+  const retried = await until(
+    async () => (await world.root.get(`/projects/${ci.id}/jobs/${again.body.id as number}`)).body as Json,
+    ({ status }) => ['success', 'failed'].includes(status as string),
+    60_000,
+  )
+  expect(retried).toMatchObject({ status: 'failed', failure_reason: 'script_failure' })
+  const { text: log } = await world.root.get(`/projects/${ci.id}/jobs/${again.body.id as number}/trace`)
+  expect(log).toContain('the release could not be made: 409')
+})
