@@ -53,6 +53,29 @@ test('archive_builds_in_human_readable leaves old jobs only to be looked at', as
   })
 })
 
+test('git_push_pipeline_limit is how many refs of a push get a pipeline', async () => {
+  const built = async (...branches: string[]): Promise<unknown[]> => {
+    await pushFiles(
+      world,
+      project,
+      { [`${branches[0]}.txt`]: 'x', '.gitlab-ci.yml': 'a: {script: x, tags: [none]}' },
+      branches,
+    )
+    await world.settled()
+    const { body } = await world.root.get(`/projects/${project.id}/pipelines?source=push&per_page=100`)
+    return (body as Json[])
+      .map(({ ref }) => ref as string)
+      .filter((ref) => branches.includes(ref))
+      .toSorted()
+  }
+  await during(world, { git_push_pipeline_limit: 2 }, async () => {
+    expect(await built('b1', 'b2', 'b3')).toHaveLength(2)
+    await set(world, { git_push_pipeline_limit: 0 })
+    expect(await built('c1', 'c2', 'c3', 'c4', 'c5')).toEqual(['c1', 'c2', 'c3', 'c4', 'c5'])
+  })
+  expect(await built('d1', 'd2', 'd3', 'd4', 'd5')).toHaveLength(4)
+})
+
 test('default_artifacts_expire_in is the life of artifacts that name none', async () => {
   const runner = await RawRunner.forProject(world, project, { tag_list: ['x'] })
   // Those of the other tests.

@@ -1,18 +1,17 @@
 import { enterAs, may, project as projectKind, type ProjectSubject } from '../../access/index.ts'
 import { branchName, findCommit, isZero, tagName, zeroOid, type RefUpdate } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import type { DomainEvent } from '../../tasks/index.ts'
 import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
 import type { PipelineCreator } from './create-pipeline.ts'
 import { hasPipelineFor } from './create-store.ts'
 import { inputsOf, variablesOf } from './push-options.ts'
 
-/** Refs of one push that get a pipeline. */
-const refsPerPush = 4
-
 interface PushServices {
   readonly db: Database
   readonly places: RepositoryPlaces
+  readonly settings: Settings
 }
 
 /** Refs were moved: a pipeline of each, if its configuration wants one. Done twice it makes one pipeline each. */
@@ -22,7 +21,8 @@ export async function onPush(
   event: DomainEvent<PushEvent>,
 ): Promise<void> {
   const { updates, byJob } = event.payload
-  const built = updates.filter(({ newOid }) => !isZero(newOid)).slice(0, refsPerPush)
+  const limit = services.settings.values.git_push_pipeline_limit
+  const built = updates.filter(({ newOid }) => !isZero(newOid)).slice(0, limit === 0 ? undefined : limit)
   if (byJob) return
   const failures: unknown[] = []
   for (const [place, update] of built.entries()) {

@@ -71,6 +71,11 @@ export const ciSettings = {
     'Pipelines that one user may start for one commit of a project in a minute; 0 is unlimited. The next one is refused.',
     { min: 0, strict: true },
   ),
+  git_push_pipeline_limit: int(
+    4,
+    'Branches and tags of one push that get a pipeline, the first ones; 0 is unlimited. Merge requests do not count.',
+    { min: 0, strict: true },
+  ),
   downstream_pipeline_trigger_limit_per_project_user_sha: int(
     0,
     'The same for pipelines that trigger jobs start, counted at the commit that starts them. The trigger job fails with `reached_downstream_pipeline_trigger_rate_limit`.',
