@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CiProjects, until, type CiProject } from '../runner/ci-project.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
-import type { Person } from '../world/client.ts'
+import type { Person, Reply } from '../world/client.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
@@ -145,6 +145,35 @@ describe('creating', () => {
     })
     expect(reply.body).toEqual({ message: { base: ['Insufficient permissions to set pipeline variables'] } })
     expect((await developer.post(`/projects/${ci.id}/pipeline`, { ref: 'feature' })).status).toBe(201)
+  })
+
+  test('who may cancel is for the project to say', async () => {
+    const ci = await projects.make(oneJob)
+    const developer = await world.member(ci, 'developer')
+    const maintainer = await world.member(ci, 'maintainer')
+    await ci.push({ a: 'a' }, { to: 'feature', options: ['ci.skip'] })
+    const limit = (role: string): Promise<Reply> =>
+      maintainer.put(`/projects/${ci.id}`, { ci_restrict_pipeline_cancellation_role: role })
+    const cancels = async (person: Person): Promise<number[]> => {
+      const pipeline = await ci.run(developer, { ref: 'feature' })
+      const path = `/projects/${ci.id}/pipelines/${pipeline['id']}`
+      const [job] = (await world.root.get(`${path}/jobs`)).body as Json[]
+      return [
+        (await person.post(`/projects/${ci.id}/jobs/${job!['id'] as number}/cancel`)).status,
+        (await person.post(`${path}/cancel`)).status,
+      ]
+    }
+    expect(await cancels(developer)).toEqual([201, 200])
+    expect((await limit('maintainer')).body).toMatchObject({
+      ci_restrict_pipeline_cancellation_role: 'maintainer',
+    })
+    expect(await cancels(developer)).toEqual([403, 403])
+    expect(await cancels(maintainer)).toEqual([201, 200])
+    await limit('no_one')
+    expect(await cancels(maintainer)).toEqual([403, 403])
+    expect((await limit('guest')).body).toEqual({
+      error: 'ci_restrict_pipeline_cancellation_role does not have a valid value',
+    })
   })
 
   test('on a protected branch it takes the right to push or merge', async () => {

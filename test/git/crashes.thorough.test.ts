@@ -1,6 +1,7 @@
 // @module-tag long
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
@@ -79,7 +80,8 @@ async function dyingAt(
   const died = program.ended.then(() => true)
   const done = await work().catch(() => false)
   await rm(crashFile)
-  const still = new Promise<false>((resolve) => setTimeout(() => resolve(false), 300))
+  // What was not acknowledged has failed of a death, which a busy machine may be slow to tell.
+  const still = sleep(done ? 1000 : 30_000, false as const)
   return { done, died: await Promise.race([died, still]) }
 }
 

@@ -77,9 +77,15 @@ describe('user block', () => {
       'guildhall: The last administrator has to stay: make another one first.',
     )
     expect(await stateOf(1)).toBe('active')
-    expect((await world.root.post('/users/1/ban')).body).toEqual({
-      message: 'The last administrator has to stay: make another one first',
-    })
+    for (const reply of [
+      await world.root.post('/users/1/ban'),
+      await world.root.put('/users/1', { admin: false }),
+      await world.root.delete('/users/1?hard_delete=true'),
+    ]) {
+      expect([reply.status, reply.body]).toEqual([
+        ...[403, { message: 'The last administrator has to stay: make another one first' }],
+      ])
+    }
     expect(await stateOf(1)).toBe('active')
 
     const person = await world.user()

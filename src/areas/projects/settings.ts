@@ -153,6 +153,13 @@ export const projectSettings = {
     'developer',
     later,
   ),
+  ci_restrict_pipeline_cancellation_role: maintainers(
+    OneOf(['developer', 'maintainer', 'no_one'], {
+      description: 'Who may cancel pipelines and jobs, at least',
+    }),
+    'developer',
+    { on: 'update', paid: true },
+  ),
   group_runners_enabled: maintainers(Flag(), true),
   resource_group_default_process_mode: maintainers(
     OneOf('unordered', 'oldest_first', 'newest_first', 'newest_ready_first'),

@@ -11,7 +11,8 @@ export type RemovalServices = Pick<UserServices, 'beforeRemoval' | 'removeNotes'
 
 /**
  * Removes a user with tokens, memberships and personal namespace. What he did elsewhere is left to the ghost; `hard`:
- * it goes too, and the groups that only he owns. 409 for the only owner of a group otherwise.
+ * it goes too, and the groups that only he owns. 409 for the only owner of a group otherwise, 403 for the last
+ * administrator.
  */
 export async function removeUser(
   tx: Tx,
@@ -29,6 +30,7 @@ export async function removeUser(
     await removeWorks(tx, user.id)
   } else await leaveToGhost(tx, user.id)
   await store.remove(tx, user.id)
+  if (user.admin) await store.requireAdministrator(tx)
 }
 
 /** The same by the id, where the account still is there. */

@@ -28,6 +28,7 @@ import * as store from '../store.ts'
 
 export function writingEndpoints(services: UserServices): Endpoint[] {
   const { db, settings, mail, externalUrl } = services
+  const lastOne = { 403: 'It is the last administrator' }
   const shown = async (tx: Tx, id: number) =>
     adminUserDetail((await store.find(tx, id))!, externalUrl(), privateHost(services), services.plan)
 
@@ -116,7 +117,7 @@ export function writingEndpoints(services: UserServices): Endpoint[] {
         ),
       }),
       answers: AdminUserDetail,
-      refuses: { 404: 'No such user', 409: 'The username or address is taken' },
+      refuses: { ...lastOne, 404: 'No such user', 409: 'The username or address is taken' },
       async handle({ actor, params }) {
         const password = params.password === '' ? undefined : params.password
         return db.transaction(async (tx) => {
@@ -153,6 +154,7 @@ export function writingEndpoints(services: UserServices): Endpoint[] {
             password_digest: password === undefined ? undefined : await digestPassword(password),
             password_expired: before.id !== userOf(actor).id,
           })
+          if (before.admin && params.admin === false) await store.requireAdministrator(tx)
           if (password !== undefined) await store.endSessions(tx, before.id)
           if (before.namespace_id !== null) {
             if (state.name !== before.name) await store.nameNamespace(tx, before.namespace_id, state.name)
@@ -177,7 +179,12 @@ export function writingEndpoints(services: UserServices): Endpoint[] {
       may: 'admin_users',
       params: Fields({ id: Id(), hard_delete: Optional(Flag()) }),
       answers: null,
-      refuses: { ...whenChanged, 404: 'No such user', 409: 'The user is the only owner of a group' },
+      refuses: {
+        ...whenChanged,
+        ...lastOne,
+        404: 'No such user',
+        409: 'The user is the only owner of a group',
+      },
       async handle({ params, request }) {
         await db.transaction(async (tx) => {
           const user = await store.lock(tx, params.id)
