@@ -24,4 +24,5 @@ function of(path: string, where: (stage: Stage) => string): Scenarios {
 export const badgeScenarios: Scenarios = {
   ...of('/projects/:id/badges', (stage) => stage.projectPath),
   ...of('/groups/:id/badges', (stage) => stage.groupPath),
+  'GET /projects/:id/badges/release.svg': { '': plain },
 }

@@ -59,10 +59,18 @@ async function debugJob(stage: Stage): Promise<Request> {
   return jobPath(found)
 }
 
+const ofMain: Request = { path: { ref: 'main' } }
+const picture = {
+  'public_jobs on': onCi(() => ofMain),
+  'public_jobs off': async (stage) => ({ ...ofMain, stage: await withoutPublicJobs(stage) }),
+} satisfies Scenarios[string]
+
 const artifacts = (stage: Stage) => stage.once('artifacts', () => withArtifacts(stage))
 
 export const pipelineScenarios: Scenarios = {
   'GET /projects/:id/pipelines': { 'public_jobs on': onCi(), 'public_jobs off': closed },
+  'GET /projects/:id/badges/:ref/pipeline.svg': picture,
+  'GET /projects/:id/badges/:ref/coverage.svg': picture,
   'GET /projects/:id/pipelines/:pipeline_id': { 'public_jobs on': onPipeline },
   'GET /projects/:id/pipelines/latest': {
     'public_jobs on; pipeline exists': onCi(async (stage) => {
