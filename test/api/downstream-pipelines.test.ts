@@ -83,6 +83,8 @@ test('a trigger job knows what jobs before it have reported, and hands it on', a
 describe('a child pipeline', () => {
   test('is of the same commit, hidden from lists, and known to its trigger job', async () => {
     const ci = await withChild({}, 'inner: {script: [x]}\n')
+    // The push makes one that is skipped, which would be the latest.
+    await world.settled()
     const parent = await ci.run(world.root)
     const done = await bridge(parent, 'success')
     const made = done['downstream_pipeline'] as Json
