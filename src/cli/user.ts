@@ -50,12 +50,12 @@ export function makeUser(options: NewUserOptions): Promise<void> {
 export function moveUser(username: string, state: 'blocked' | 'active'): Promise<void> {
   return withDatabase(async ({ db }) => {
     const known = await db.transaction(async (tx) => {
-      const { rows } = await sql<{ id: number }>`
+      const { rows } = await sql<{ admin: boolean }>`
         update users u set state = ${state}, updated_at = now()
-        where lower(u.username) = ${username.toLowerCase()} and u.kind <> 'internal' returning u.id`.execute(
+        where lower(u.username) = ${username.toLowerCase()} and u.kind <> 'internal' returning u.admin`.execute(
         tx,
       )
-      if (state === 'blocked') await requireAdministrator(tx)
+      if (rows[0]?.admin === true && state === 'blocked') await requireAdministrator(tx)
       return rows.length > 0
     })
     if (!known) throw new Trouble(`there is no user ${username}.`)

@@ -255,6 +255,7 @@ test('publish, path_prefix and expire_in, with the variables of the job', async 
   )
   const branch = { branch: 'Feature/X', ref: 'main' }
   expectStatus(await world.root.post(`/projects/${project.id}/repository/branches`, branch), 201)
+  await takeJob()
   await publish(project, await siteArchive({ 'dist/html/index.html': 'of a branch' }), 'Feature/X')
   const { url, deployments } = await siteOf(project)
   expect(deployments).toMatchObject([

@@ -1,4 +1,4 @@
-import { enterAs, may, project as projectKind, type ProjectSubject } from '../../access/index.ts'
+import { enterAs, may, project as projectKind, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { branchName, findCommit, isZero, tagName, zeroOid, type RefUpdate } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Settings } from '../../settings/index.ts'
@@ -14,47 +14,54 @@ interface PushServices {
   readonly settings: Settings
 }
 
+interface Wanted {
+  readonly update: RefUpdate
+  readonly eventKey: string
+  readonly pushOptions: readonly string[]
+}
+
 /** Refs were moved: a pipeline of each, if its configuration wants one. Done twice it makes one pipeline each. */
 export async function onPush(
   services: PushServices,
   creator: PipelineCreator,
   event: DomainEvent<PushEvent>,
 ): Promise<void> {
-  const { updates, byJob } = event.payload
+  const { projectId, userId, payload } = event
   const limit = services.settings.values.git_push_pipeline_limit
-  const built = updates.filter(({ newOid }) => !isZero(newOid)).slice(0, limit === 0 ? undefined : limit)
-  if (byJob) return
+  const built = payload.updates
+    .filter(({ newOid }) => !isZero(newOid))
+    .slice(0, limit === 0 ? undefined : limit)
+  if (payload.byJob || built.length === 0 || projectId === null || userId === null) return
+  const enter = () => enterAs<ProjectSubject>(services.db, projectKind, userId, projectId)
+  const entered = await enter()
+  if (entered === undefined || !may(entered.actor, 'create_pipeline', entered.subject)) return
   const failures: unknown[] = []
   for (const [place, update] of built.entries()) {
     // What is wrong with one is not the other's fault.
     const eventKey = `push:${event.id}:${place}`
-    await createFor(services, creator, event, { update, eventKey }).catch((error: unknown) =>
-      failures.push(error),
-    )
+    const about = { update, eventKey, pushOptions: payload.pushOptions }
+    await createFor(services, creator, entered, about).catch((error: unknown) => failures.push(error))
   }
-  if (failures.length > 0) throw failures[0]
+  // Deleted meanwhile, with all that was to be built: there is nothing left to do.
+  if (failures.length > 0 && (await enter()) !== undefined) throw failures[0]
 }
 
 async function createFor(
   { db, places }: PushServices,
   creator: PipelineCreator,
-  event: DomainEvent<PushEvent>,
-  { update, eventKey }: { readonly update: RefUpdate; readonly eventKey: string },
+  { actor, subject: project }: { readonly actor: Actor; readonly subject: ProjectSubject },
+  { update, eventKey, pushOptions }: Wanted,
 ): Promise<void> {
-  const { pushOptions } = event.payload
   const { ref, oldOid, newOid } = update
   const branch = branchName(ref)
   const name = branch ?? tagName(ref)
-  if (name === undefined || event.projectId === null || event.userId === null) return
-  const entered = await enterAs<ProjectSubject>(db, projectKind, event.userId, event.projectId)
-  if (entered === undefined || !may(entered.actor, 'create_pipeline', entered.subject)) return
+  if (name === undefined) return
   // The object of an annotated tag comes to a commit.
-  const commit = await findCommit(places.of(entered.subject), newOid)
+  const commit = await findCommit(places.of(project), newOid)
   if (commit === undefined || (await hasPipelineFor(db.reader, eventKey))) return
-
-  const creation = creator.create({
-    project: entered.subject,
-    actor: entered.actor,
+  await creator.create({
+    project,
+    actor,
     source: 'push',
     ref: name,
     tag: branch === undefined,
@@ -67,11 +74,4 @@ async function createFor(
     honoursSkip: true,
     storesErrors: true,
   })
-  try {
-    await creation
-  } catch (error) {
-    // Deleted meanwhile, with all that was to be built: there is nothing left to do.
-    if ((await enterAs<ProjectSubject>(db, projectKind, event.userId, event.projectId)) !== undefined)
-      throw error
-  }
 }
