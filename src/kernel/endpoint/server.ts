@@ -10,12 +10,12 @@ import Fastify, {
 import { ApiError, invalidParameters, unsupportedContentType } from '../errors/index.ts'
 import { chainOfHeader, inChain } from '../lib/chain.ts'
 import { requestContext, runInContext, type Logger, type RequestContext } from '../log/index.ts'
+import { ApiRouter, routerOptions, type FoundRoute } from './api-router.ts'
 import { call, type Gatekeeper } from './call.ts'
-import { Answer, type Endpoint, type RequestFacts } from './endpoint.ts'
+import { Answer, type RequestFacts } from './endpoint.ts'
 import { commonHeaders, corsHeaders, preflightHeaders, requestId } from './headers.ts'
 import { withOneSlash } from './one-slash.ts'
-import type { Registry, Route } from './registry.ts'
-import { mountedPaths, routerOptions, ServedMethods } from './served-methods.ts'
+import type { Registry } from './registry.ts'
 import { asksForWebSocket, routeUpgrades } from './upgrades.ts'
 
 export const apiPrefix = '/api/v4'
@@ -134,42 +134,56 @@ export function createServer({
   return server
 }
 
-/** Mounts every endpoint of the registry. */
+/** Mounts every endpoint of the registry, and what is answered where there is none. */
 export function mountEndpoints(
   server: FastifyInstance,
   { routes }: Registry,
   gate: Gatekeeper,
   externalUrl: () => string,
 ): void {
-  for (const route of routes) {
-    for (const path of mountedPaths(route.endpoint))
-      server.route({
-        method: route.endpoint.method,
-        url: apiPrefix + path,
-        handler: (request, reply) => answer(route, gate, externalUrl(), request, reply),
-      })
-  }
-  const served = new ServedMethods(routes.map(({ endpoint }) => endpoint))
-  server.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0]!
-    const methods = path.startsWith(apiPrefix) ? served.at(path.slice(apiPrefix.length)) : []
-    if (methods.length === 0) return sendNotFound(request, reply)
-    void reply.header('allow', ['OPTIONS', ...methods].join(', '))
-    return request.method === 'OPTIONS'
-      ? reply.code(204).send()
-      : sendJson(reply, 405, { error: '405 Not Allowed' })
+  const router = new ApiRouter(routes, apiPrefix)
+  server.route({
+    method: server.supportedMethods,
+    url: `${apiPrefix}/*`,
+    onSend: withoutBody,
+    handler: (request, reply) => {
+      const found = router.find(request.method, request.url)
+      return found === undefined
+        ? sendUnserved(router, request, reply)
+        : answer(found, gate, externalUrl(), request, reply)
+    },
   })
+  // Also of methods that the server does not know.
+  server.setNotFoundHandler((request, reply) => sendUnserved(router, request, reply))
 }
 
-/** The values of the path's parameters, by their declared names. */
-function pathValues({ path, greedy }: Endpoint, values: Record<string, string>): Record<string, string> {
-  if (greedy !== true) return values
-  const { '*': rest = '', ...others } = values
-  return { ...others, [/:(\w+)$/.exec(path)?.[1] ?? '*']: rest }
+/** HEAD tells the length of what GET would send. */
+function withoutBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: unknown,
+  done: (error: null, body: unknown) => void,
+): void {
+  const isHead = request.method === 'HEAD'
+  if (isHead && body instanceof Readable) body.destroy()
+  if (isHead && (typeof body === 'string' || body instanceof Uint8Array)) {
+    void reply.header('content-length', Buffer.byteLength(body))
+  }
+  done(null, isHead ? null : body)
+}
+
+/** Nothing is there, or not by this method. */
+function sendUnserved(router: ApiRouter, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const methods = router.methodsAt(request.url)
+  if (methods.length === 0) return sendNotFound(request, reply)
+  void reply.header('allow', ['OPTIONS', ...methods].join(', '))
+  return request.method === 'OPTIONS'
+    ? reply.code(204).send()
+    : sendJson(reply, 405, { error: '405 Not Allowed' })
 }
 
 async function answer(
-  route: Route,
+  { route, values }: FoundRoute,
   gate: Gatekeeper,
   base: string,
   request: FastifyRequest,
@@ -179,7 +193,7 @@ async function answer(
   if (context !== undefined) context.endpoint = `${route.endpoint.method} ${route.endpoint.path}`
   const result = await call(route, gate, {
     raw: request.raw,
-    path: pathValues(route.endpoint, request.params as Record<string, string>),
+    path: values,
     facts: requestFacts(request, reply),
     base,
   })
@@ -208,16 +222,7 @@ export function requestFacts(request: FastifyRequest, reply: FastifyReply): Requ
 }
 
 export function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
-  return reply
-    .code(status)
-    .headers(headers)
-    .serializer(asItIs)
-    .send(body ?? nothingFor(reply))
-}
-
-/** Where HEAD is answered without making the body, Fastify would say that the body of GET has no bytes. */
-function nothingFor({ request }: FastifyReply): Readable | undefined {
-  return request.method === 'HEAD' ? Readable.from([]) : undefined
+  return reply.code(status).headers(headers).serializer(asItIs).send(body)
 }
 
 /** A text whose type is said: with a serializer Fastify leaves the type as it is, else it adds a charset. */
