@@ -258,7 +258,7 @@ export function areas(services: Services): Area[] {
     identity,
     jobTokenScope(services),
     planLimits(services),
-    releases(services),
+    releases({ ...services, texts }),
     snippetArea,
     labels(services),
     milestones(services),

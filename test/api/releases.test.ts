@@ -73,8 +73,18 @@ test('a release makes its tag, and shows its code to whoever reads that', async 
         },
       ],
     },
-    _links: { self: `${url}/-/releases/v1.0`, edit_url: `${url}/-/releases/v1.0/edit` },
   })
+  const listed = (kind: string, state: string): string =>
+    `${url}/-/${kind}?release_tag=v1.0&scope=all&state=${state}`
+  expect(Object.entries(made['_links'])).toEqual([
+    ['self', `${url}/-/releases/v1.0`],
+    ['edit_url', `${url}/-/releases/v1.0/edit`],
+    ['closed_issues_url', listed('issues', 'closed')],
+    ['closed_merge_requests_url', listed('merge_requests', 'closed')],
+    ['merged_merge_requests_url', listed('merge_requests', 'merged')],
+    ['opened_issues_url', listed('issues', 'opened')],
+    ['opened_merge_requests_url', listed('merge_requests', 'opened')],
+  ])
   const tag = (await world.root.get(`/projects/${ci.id}/repository/tags/v1.0`)).body as Json
   expect(tag).toMatchObject({ message: 'First', commit: { id: ci.sha } })
   expect((await world.root.get(`${pathOf(ci)}/v1.0`)).body).toEqual(made)
@@ -225,6 +235,8 @@ describe('addresses', () => {
     }
     const base = `${world.url}/api/v4${pathOf(ci)}/v%2F2`
     expect(await address(ci, 'permalink/latest')).toEqual([302, base])
+    const html = '?include_html_description=true'
+    expect(await address(ci, `permalink/latest${html}`)).toEqual([302, `${base}${html}`])
     expect(await address(ci, 'permalink/latest/downloads/bin/x')).toEqual([302, `${base}/downloads/bin/x`])
     expect(await address(ci, 'v%2F2/downloads/bin/x')).toEqual([302, 'https://example.com/bin'])
     expect((await address(ci, 'v%2F2/downloads/bin/y'))[0]).toBe(404)
@@ -284,4 +296,18 @@ test('of a group: those of all its projects that the caller may see them of', as
   expect(Object.keys(simple[0]!)).toEqual([
     ...['name', 'tag_name', 'description', 'created_at', 'released_at', 'upcoming_release'],
   ])
+})
+
+test('a text is shown as HTML too, to whoever asks for that', async () => {
+  const ci = await make()
+  const description = '**Notes**'
+  expectStatus(await world.root.post(pathOf(ci), { tag_name: 'v1', ref: 'main', description }), 201)
+  const plain = expectStatus(await world.root.get(`${pathOf(ci)}/v1`), 200)
+  expect(plain).not.toHaveProperty('description_html')
+
+  const query = '?include_html_description=true'
+  const one = expectStatus(await world.root.get(`${pathOf(ci)}/v1${query}`), 200)
+  expect(one['description_html']).toBe('<p><strong>Notes</strong></p>\n')
+  expect(Object.keys(one).slice(5, 8)).toEqual(['upcoming_release', 'description_html', 'author'])
+  expect((await world.root.get(`${pathOf(ci)}${query}`)).body).toEqual([one])
 })

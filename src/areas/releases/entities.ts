@@ -42,6 +42,7 @@ export const BasicRelease = Fields({
 /** Without the code of a project its commits, paths and sources are not shown. */
 export const Release = Fields({
   ...BasicRelease.properties,
+  description_html: Optional(Text()),
   author: Nullable(BasicUser),
   commit: Optional(Nullable(Commit)),
   milestones: Optional(ListOf(ReleaseMilestone)),
@@ -53,7 +54,15 @@ export const Release = Fields({
     links: ListOf(ReleaseLink),
   }),
   evidences: ListOf(Fields({ sha: Text(), filepath: Text(), collected_at: Timestamp() })),
-  _links: Fields({ self: Text(), edit_url: Optional(Text()) }),
+  _links: Fields({
+    self: Text(),
+    edit_url: Optional(Text()),
+    closed_issues_url: Text(),
+    closed_merge_requests_url: Text(),
+    merged_merge_requests_url: Text(),
+    opened_issues_url: Text(),
+    opened_merge_requests_url: Text(),
+  }),
 })
 
 export interface LinkRow {
@@ -134,6 +143,8 @@ export function release(row: ReleaseRow, about: ReleaseSurroundings): Record<str
         issue_stats: one.issues,
       }))
     : []
+  const listed = (kind: string, state: string): string =>
+    `${url}/-/${kind}?release_tag=${tag}&scope=all&state=${state}`
   const sources = code ? sourcesOf(row.tag, url) : undefined
   return {
     ...basicRelease(row, now),
@@ -157,6 +168,11 @@ export function release(row: ReleaseRow, about: ReleaseSurroundings): Record<str
     _links: {
       self: `${url}/-/releases/${tag}`,
       ...(may(actor, 'update_release', project) && { edit_url: `${url}/-/releases/${tag}/edit` }),
+      closed_issues_url: listed('issues', 'closed'),
+      closed_merge_requests_url: listed('merge_requests', 'closed'),
+      merged_merge_requests_url: listed('merge_requests', 'merged'),
+      opened_issues_url: listed('issues', 'opened'),
+      opened_merge_requests_url: listed('merge_requests', 'opened'),
     },
   }
 }

@@ -2,6 +2,7 @@ import type { ProjectSubject } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Events, Task } from '../../tasks/index.ts'
+import type { Texts } from '../markdown/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import { evidenceTask } from './evidence.ts'
 import { releaseEndpoints } from './routes.ts'
@@ -18,6 +19,7 @@ export interface ReleaseServices {
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
   readonly externalUrl: () => string
+  readonly texts: Pick<Texts, 'render'>
 }
 
 /** Releases of tags: a name, a text, and links to what was made of them. Jobs make them with `release`. */

@@ -2,6 +2,7 @@ import { project, endpoint, type ProjectSubject } from '../../access/index.ts'
 import {
   Answer,
   Fields,
+  Flag,
   Id,
   Json,
   OneOf,
@@ -54,10 +55,15 @@ export function leadingEndpoints({ db, externalUrl }: ReleaseServices): Endpoint
 
   return [
     endpoint({
-      ...latest(() => ''),
+      ...latest(({ include_html_description }) =>
+        include_html_description === true ? '?include_html_description=true' : '',
+      ),
       path: `${path}/permalink/latest`,
       summary: 'Get the address of the latest release',
-      params: Fields({ order_by }),
+      params: Fields({
+        order_by,
+        include_html_description: Flag({ default: false, description: 'Asks for it there' }),
+      }),
     }),
     endpoint({
       ...latest((params) => `/${String(params['*']).split('/').map(encodeURIComponent).join('/')}`),

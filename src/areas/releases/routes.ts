@@ -3,6 +3,7 @@ import { recordNotFound, refused } from '../../kernel/errors/index.ts'
 import {
   DateTime,
   Fields,
+  Flag,
   Id,
   ListOf,
   OneOf,
@@ -24,6 +25,8 @@ import { ensureTag } from './tag.ts'
 const checks: readonly Check[] = ['params', 'credentials', 'subject', 'may', 'record']
 const path = '/projects/:id/releases'
 
+const include_html_description = Flag({ default: false, description: 'With `description_html`' })
+
 const linkFields = Fields({
   name: Text(),
   url: Text(),
@@ -34,8 +37,8 @@ const linkFields = Fields({
 
 export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
   const { db, externalUrl } = services
-  const shown = (rows: readonly ReleaseRow[], actor: Actor, of: ProjectSubject) =>
-    shownReleases(services, rows, actor, of)
+  const shown = (rows: readonly ReleaseRow[], actor: Actor, of: ProjectSubject, html = false) =>
+    shownReleases(services, rows, actor, of, { html })
   /** An empty title stands for none: so clients take all away. */
   const milestonesOf = async (of: ProjectSubject, written: readonly string[]): Promise<number[]> => {
     const titles = written.filter((title) => title !== '')
@@ -73,10 +76,12 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
         sort: OneOf(['asc', 'desc'], { default: 'desc' }),
         updated_after: Optional(DateTime()),
         updated_before: Optional(DateTime()),
+        include_html_description,
       }),
       answers: ListOf(Release),
       read: ({ params, page }) => store.list(params, page),
-      handle: ({ actor, project, rows }) => shown(rows, actor, project),
+      handle: ({ actor, project, params, rows }) =>
+        shown(rows, actor, project, params.include_html_description),
     }),
 
     endpoint({
@@ -86,8 +91,10 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
       summary: 'Get the release of a tag',
       may: 'read_release',
       anonymous: true,
+      params: Fields({ include_html_description }),
       answers: Release,
-      handle: async ({ actor, project, rows }) => (await shown(rows, actor, project))[0],
+      handle: async ({ actor, project, params, rows }) =>
+        (await shown(rows, actor, project, params.include_html_description))[0],
     }),
 
     endpoint({

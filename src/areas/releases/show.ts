@@ -3,12 +3,13 @@ import { parseOid, readCommits, repositoryExists, type Commit } from '../../git/
 import { release, type ReleaseRow } from './entities.ts'
 import type { ReleaseServices } from './index.ts'
 
-/** Releases of one project as this caller is shown them, with their commits. */
+/** Releases of one project as this caller is shown them, with their commits, and with HTML of their texts if asked for. */
 export async function shownReleases(
-  { places, externalUrl }: Pick<ReleaseServices, 'places' | 'externalUrl'>,
+  { places, externalUrl, texts }: Pick<ReleaseServices, 'places' | 'externalUrl' | 'texts'>,
   rows: readonly ReleaseRow[],
   actor: Actor,
   project: ProjectSubject,
+  { html = false }: { readonly html?: boolean } = {},
 ): Promise<Record<string, unknown>[]> {
   const repository = places.of(project)
   const oids = rows.flatMap(({ sha }) => parseOid(sha) ?? [])
@@ -16,5 +17,12 @@ export async function shownReleases(
     oids.length > 0 && (await repositoryExists(repository)) ? await readCommits(repository, oids) : []
   const commits = new Map(found.map((commit) => [commit.oid as string, commit]))
   const about = { actor, project, externalUrl: externalUrl(), commits, now: new Date() }
-  return rows.map((row) => release(row, about))
+  const entities = rows.map((row) => release(row, about))
+  if (!html) return entities
+  const rendered = await Promise.all(
+    rows.map(({ description }) =>
+      texts.render({ text: description ?? '', language: 'markdown', reader: actor, place: project }),
+    ),
+  )
+  return entities.map((entity, index) => ({ ...entity, description_html: rendered[index] }))
 }
