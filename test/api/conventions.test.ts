@@ -293,6 +293,11 @@ describe('how parameters travel (1.3)', () => {
     const answer = await create(body, json)
     expect([answer.status, answer.body]).toEqual([400, { error }])
   })
+
+  test('a JSON body of null is none', async () => {
+    const answer = await create('null', json)
+    expect([answer.status, answer.body]).toEqual([400, { error: 'key is missing, value is missing' }])
+  })
 })
 
 describe('errors (1.4 to 1.6)', () => {

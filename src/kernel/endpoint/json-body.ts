@@ -15,7 +15,8 @@ const badJson = () => invalidParameters(['Invalid JSON format'])
 export const isUnfit = (text: string) => text.includes('\0') || !text.isWellFormed()
 
 /**
- * The object a JSON body holds; an empty body is `{}`. Hostile input is refused before anything is built from it.
+ * The object a JSON body holds; an empty body is `{}`, and so is `null`, which typed clients send where they have
+ * nothing to say. Hostile input is refused before anything is built from it.
  * Throws 400 in the words of the conventions (1.3).
  */
 export function parseJson(body: Buffer | string): Record<string, unknown> {
@@ -27,8 +28,8 @@ export function parseJson(body: Buffer | string): Record<string, unknown> {
   if (text.charCodeAt(0) === 0xfeff) text = text.slice(1)
   if (text.trim() === '') return {}
   const value = parseJsonValue(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badJson()
-  return value as Record<string, unknown>
+  if (typeof value !== 'object' || Array.isArray(value)) throw badJson()
+  return (value ?? {}) as Record<string, unknown>
 }
 
 /** Any JSON value, under the same limits. */
