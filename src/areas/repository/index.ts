@@ -52,6 +52,7 @@ export { commitNamed, readable, refsOf, resolveName, type ReadProject } from './
 export { bringCommits } from './networks.ts'
 export type { LargeFile, LargeFileSource } from './services.ts'
 export { sizeGuard, sizeProblem } from './size-limit.ts'
+export { whoMoved } from './who-moved.ts'
 export { placedProject, RepositoryPlaces, type PlacedProject, type PlacedRepository } from './places.ts'
 
 /** Code: files, commits, branches and tags of projects. */

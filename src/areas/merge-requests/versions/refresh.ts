@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Oid } from '../../../git/index.ts'
+import { branchRef, zeroOid, type Oid } from '../../../git/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
-import { bringCommits } from '../../repository/index.ts'
+import { bringCommits, whoMoved } from '../../repository/index.ts'
 import { lapsingApprovals, resetAfterPush, resetApprovals } from '../approvals/reset.ts'
 import { headIn } from '../branches.ts'
 import { webUrl } from '../entities.ts'
@@ -17,7 +17,7 @@ import { computeVersion } from './compute.ts'
 import { keepCommits, pointRequestRef } from './refs.ts'
 
 export interface Refreshing {
-  /** Who pushed. */
+  /** Who pushed; null where that is not known: it is looked up then. */
   readonly by: number | null
   /** A new version also when the source has not moved: the target is another one. */
   readonly anew?: boolean
@@ -48,7 +48,7 @@ export async function refreshMergeRequest(
 async function refresh(
   services: MergeRequestServices,
   row: MergeRequestRow,
-  { by, anew = false }: Refreshing,
+  { by: known, anew = false }: Refreshing,
 ): Promise<boolean> {
   const { db, places, settings } = services
   const { id } = row
@@ -58,11 +58,11 @@ async function refresh(
   const source = projects.get(row.source_project_id ?? 0)
   const head = source && (await headIn(places, source, row.source_branch))
   if (source === undefined || head === undefined) {
-    if (!row.source_gone) await setGone(services, row, true, by)
+    if (!row.source_gone) await setGone(services, row, true, known ?? (await moverOf(services, row, zeroOid)))
     return true
   }
   if (head === row.head_sha && !anew) {
-    if (row.source_gone) await setGone(services, row, false, by)
+    if (row.source_gone) await setGone(services, row, false, known ?? (await moverOf(services, row, head)))
     await pointHead(services, target, id)
     return true
   }
@@ -72,6 +72,7 @@ async function refresh(
   const version = await withCommitters(services, computed)
   await keepCommits(services, target, [version.head, version.base, version.start])
   const brought = await broughtCommits(places.of(target), head, [row.head_sha as Oid, start])
+  const by = known ?? (await moverOf(services, row, head))
   const lapsing = await lapsingApprovals(services, target, row, version)
   const taken = await db.transaction(async (tx) => {
     const now = await store.lock(tx, id)
@@ -94,6 +95,16 @@ async function refresh(
   })
   if (taken) await pointHead(services, target, id)
   return taken
+}
+
+/** Who moved the source branch of a request to this. */
+async function moverOf(
+  { db }: MergeRequestServices,
+  { source_project_id: project, source_branch: branch }: MergeRequestRow,
+  newOid: Oid,
+): Promise<number | null> {
+  const ref = branchRef(branch)
+  return project === null || ref === undefined ? null : whoMoved(db.writer, project, { ref, newOid })
 }
 
 /** Points the ref of a request at its head; also at a newer one that came while it did so. */

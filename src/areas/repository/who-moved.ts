@@ -1,0 +1,23 @@
+import { sql } from 'kysely'
+import type { RefUpdate } from '../../git/index.ts'
+import type { Reader } from '../../kernel/db/index.ts'
+
+/** How many entries of the journal are looked through, newest first. */
+const newest = 1000
+
+/**
+ * Who moved a ref of a project to where it is: for who sees that before the news of it come. Null where nobody did, or
+ * long ago.
+ */
+export async function whoMoved(
+  db: Reader,
+  projectId: number,
+  { ref, newOid }: Pick<RefUpdate, 'ref' | 'newOid'>,
+): Promise<number | null> {
+  const { rows } = await sql<{ user_id: number | null }>`
+    select r.user_id
+    from (select u.id, u.project_id, u.user_id, u.updates from ref_updates u order by u.id desc limit ${newest}) r
+    where r.project_id = ${projectId} and r.updates @> ${JSON.stringify([{ ref, newOid }])}::jsonb
+    order by r.id desc limit 1`.execute(db)
+  return rows[0]?.user_id ?? null
+}
