@@ -66,6 +66,7 @@ describe('a merge', () => {
         'Bring %{source_branch} (%{local_reference})\n\n%{approved_by}\n\n%{all_commits}',
     })
     const merged = expectStatus(await at.merge(1, { squash: true, should_remove_source_branch: true }), 200)
+    expect(merged).toMatchObject({ squash: true, squash_on_merge: true })
     const squashed = await commit(at, merged['squash_commit_sha'] as string)
     expect(squashed['message']).toBe(
       'Three files\n\nWhy\nCo-authored-by: Administrator <admin@example.com>\n%{unknown}',
@@ -227,6 +228,7 @@ describe('a merge that is left to happen by itself', () => {
       merge_when_pipeline_succeeds: true,
       merge_user: { id: at.maintainer.id },
     })
+    expect(expectStatus(await at.merge(1, { auto_merge: true, squash: true }), 200)['squash']).toBe(true)
     const cancel = `${at.one(1)}/cancel_merge_when_pipeline_succeeds`
     expect(answer(await at.maintainer.post(cancel))).toEqual([201, { status: 'success' }])
     expect(bodyOf(await at.maintainer.get(at.one(1)))).toMatchObject({ merge_when_pipeline_succeeds: false })
@@ -238,8 +240,9 @@ describe('a merge that is left to happen by itself', () => {
       await at.merge(1, { merge_when_pipeline_succeeds: true, should_remove_source_branch: true }),
       200,
     )
-    expectStatus(await at.developer.put(at.one(1), { title: 'a' }), 200)
+    expectStatus(await at.developer.put(at.one(1), { title: 'a', squash: false }), 200)
     await eventually(async () => ((await at.developer.get(at.one(1))).body as Json)['state'] === 'merged')
+    expect(expectStatus(await at.developer.get(at.one(1)), 200)['squash_commit_sha']).toBeNull()
   })
 
   test('happens once its time has come', async () => {

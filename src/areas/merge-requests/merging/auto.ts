@@ -46,11 +46,11 @@ export async function scheduleMerge(
   services: MergeRequestServices,
   actor: Actor,
   row: MergeRequestRow,
-  params: MergeParams,
+  { squash = row.squash, ...params }: MergeParams,
 ): Promise<boolean> {
   return services.db.transaction(async (tx) => {
     const { rows } = await sql`
-      update merge_requests set auto_merge = true, merge_user_id = ${userOf(actor).id},
+      update merge_requests set auto_merge = true, merge_user_id = ${userOf(actor).id}, squash = ${squash},
         merge_params = ${JSON.stringify(params)}, updated_at = now()
       where id = ${row.id} and state = 'opened' and head_sha = ${row.head_sha} returning id`.execute(tx)
     if (rows.length === 0) return false

@@ -61,12 +61,12 @@ export async function merge(
 async function lockForMerge(
   { db }: MergeRequestServices,
   actor: Actor,
-  { id, head_sha }: MergeRequestRow,
+  { id, head_sha, squash }: MergeRequestRow,
   wish: MergeParams,
 ): Promise<boolean> {
   const { rows } = await sql`
     update merge_requests set state = 'locked', locked_at = now(), merging_sha = null, merge_error = null,
-      merge_user_id = ${userOf(actor).id}, merge_params = ${JSON.stringify(wish)}
+      merge_user_id = ${userOf(actor).id}, merge_params = ${JSON.stringify(wish)}, squash = ${wish.squash ?? squash}
     where id = ${id} and state = 'opened' and head_sha = ${head_sha} returning id`.execute(db.writer)
   return rows.length > 0
 }
