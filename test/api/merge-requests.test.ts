@@ -235,6 +235,17 @@ describe('lists', () => {
     expect(iidsOf(await at.developer.get(`${at.path}?${filled}`))).toEqual(iids)
   })
 
+  test.each(['author', 'assignee', 'reviewer', 'merge_user'])(
+    'are asked for by the number or the name of the %s',
+    async (who) => {
+      const reply = await at.developer.get(`${at.path}?${who}_id=1&${who}_username=root`)
+      expect([reply.status, reply.body]).toEqual([
+        400,
+        { error: `${who}_id, ${who}_username are mutually exclusive` },
+      ])
+    },
+  )
+
   test('of everything, and of a group, show what the caller may see', async () => {
     expect(iidsOf(await at.developer.get('/merge_requests'))).toEqual([2, 1])
     expect(iidsOf(await at.maintainer.get('/merge_requests?scope=reviews_for_me'))).toEqual([2])

@@ -8,6 +8,7 @@ import {
   OneOf,
   Optional,
   Text,
+  type ParamRules,
   type Static,
 } from '../../../kernel/endpoint/index.ts'
 
@@ -76,6 +77,16 @@ export const filterParams = {
   deployed_before: Optional(DateTime()),
   environment: Optional(Text({ description: 'Where its commits were deployed' })),
   not: Optional(notParams),
+}
+
+/** Who is meant is said by number or by name. */
+export const filterRules: ParamRules = {
+  mutuallyExclusive: [
+    ['author_id', 'author_username'],
+    ['assignee_id', 'assignee_username'],
+    ['reviewer_id', 'reviewer_username'],
+    ['merge_user_id', 'merge_user_username'],
+  ],
 }
 
 /** What lists show, and in which order. */

@@ -28,7 +28,13 @@ import {
 } from '../entities.ts'
 import { htmlOf } from '../html.ts'
 import { isChecked } from '../merging/status.ts'
-import { filterParams, scopes, viewParams, type MergeRequestOrder } from '../reading/filter-params.ts'
+import {
+  filterParams,
+  filterRules,
+  scopes,
+  viewParams,
+  type MergeRequestOrder,
+} from '../reading/filter-params.ts'
 import { deployedCommit, requestsBroughtBy } from '../reading/deployed.ts'
 import {
   everywhere,
@@ -86,6 +92,7 @@ export function listEndpoints(services: MergeRequestServices): Endpoint[] {
       may: 'read_instance',
       paged: true,
       params: Fields({ ...all, scope: OneOf(scopes, { default: 'created_by_me' }) }),
+      rules: filterRules,
       answers,
       refuses,
       read: ({ params, page }) => everywhere(params, page),
@@ -105,6 +112,7 @@ export function listEndpoints(services: MergeRequestServices): Endpoint[] {
         ...everyScope,
         non_archived: Flag({ default: true, description: 'Without those of archived projects' }),
       }),
+      rules: filterRules,
       answers,
       refuses,
       read: ({ params, page }) => ofGroup(params, page),
@@ -124,6 +132,7 @@ export function listEndpoints(services: MergeRequestServices): Endpoint[] {
         ...everyScope,
         iids: Optional(ListOf(Id(), { single: true, commaSeparated: true })),
       }),
+      rules: filterRules,
       answers,
       refuses,
       read: ({ params, page }) => ofProject(params, page),
@@ -143,6 +152,7 @@ export function listEndpoints(services: MergeRequestServices): Endpoint[] {
       anonymous: true,
       paged: true,
       params: Fields({ deployment_id: Id(), ...all, ...everyScope }),
+      rules: filterRules,
       answers,
       refuses,
       read: ({ params }) => deployedCommit(params.deployment_id),
