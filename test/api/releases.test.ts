@@ -93,7 +93,33 @@ test('a release makes its tag, and shows its code to whoever reads that', async 
   const seen = (await guest.get(`${pathOf(ci)}/v1.0`)).body as Json
   expect(seen).toMatchObject({ name: 'One', assets: { count: 1 } })
   expect(Object.keys(seen)).not.toContain('commit')
-  expect(seen['_links'].edit_url).toBeUndefined()
+  expect(Object.keys(seen['_links'] as Json)).toEqual(['self', 'closed_issues_url', 'opened_issues_url'])
+})
+
+test('a release of a protected tag is of those who might make the tag', async () => {
+  const ci = await make()
+  const developer = await world.member(ci, 'developer')
+  const at = `/projects/${ci.id}`
+  expectStatus(await developer.post(`${at}/repository/tags`, { tag_name: 'v0', ref: 'main' }), 201)
+  expectStatus(await world.root.post(`${at}/protected_tags`, { name: 'v*', create_access_level: 40 }), 201)
+  for (const tag_name of ['v0', 'v1']) {
+    expect((await developer.post(pathOf(ci), { tag_name, ref: 'main' })).body).toEqual({
+      message: 'You are not allowed to create this tag as it is protected.',
+    })
+    expectStatus(await world.root.post(pathOf(ci), { tag_name, ref: 'main' }), 201)
+  }
+  const one = `${pathOf(ci)}/v1`
+  const link = { name: 'a', url: 'https://example.com/a' }
+  const { id } = expectStatus(await world.root.post(`${one}/assets/links`, link), 201)
+  const refused = [
+    await developer.put(one, { name: 'n' }),
+    await developer.delete(one),
+    await developer.post(`${one}/assets/links`, { ...link, name: 'b' }),
+    await developer.put(`${one}/assets/links/${id}`, { name: 'b' }),
+    await developer.delete(`${one}/assets/links/${id}`),
+  ]
+  expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403])
+  expectStatus(await world.root.put(one, { name: 'n' }), 200)
 })
 
 test('lists, changes and deletes; the tag stays', async () => {

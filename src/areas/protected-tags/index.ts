@@ -7,7 +7,7 @@ import { creatorsOf } from './rules.ts'
 import { rulesOf } from './store.ts'
 
 export { tagGuard } from './guard.ts'
-export { creatorsOf, type TagRule } from './rules.ts'
+export { creatorsOf, tagIsProtected, type TagRule } from './rules.ts'
 export { allTagRules, rulesOf as tagRulesOf, tagRulesIn } from './store.ts'
 
 /** Whether a tag of this name is protected. */

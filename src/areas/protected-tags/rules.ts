@@ -20,6 +20,8 @@ export interface TagUpdate {
   readonly may: { readonly create: boolean; readonly deleteProtected: boolean }
 }
 
+export const tagIsProtected = 'You are not allowed to create this tag as it is protected.'
+
 /** Why an update of a protected tag is refused, in the words that the git client shows, or undefined. */
 export function refusal({ kind, via, may }: TagUpdate): string | undefined {
   switch (kind) {
@@ -31,6 +33,6 @@ export function refusal({ kind, via, may }: TagUpdate): string | undefined {
       }
       return via === 'web' ? undefined : 'You can only delete protected tags using the web interface.'
     case 'create':
-      return may.create ? undefined : 'You are not allowed to create this tag as it is protected.'
+      return may.create ? undefined : tagIsProtected
   }
 }

@@ -57,11 +57,11 @@ export const Release = Fields({
   _links: Fields({
     self: Text(),
     edit_url: Optional(Text()),
-    closed_issues_url: Text(),
-    closed_merge_requests_url: Text(),
-    merged_merge_requests_url: Text(),
-    opened_issues_url: Text(),
-    opened_merge_requests_url: Text(),
+    closed_issues_url: Optional(Text()),
+    closed_merge_requests_url: Optional(Text()),
+    merged_merge_requests_url: Optional(Text()),
+    opened_issues_url: Optional(Text()),
+    opened_merge_requests_url: Optional(Text()),
   }),
 })
 
@@ -143,8 +143,6 @@ export function release(row: ReleaseRow, about: ReleaseSurroundings): Record<str
         issue_stats: one.issues,
       }))
     : []
-  const listed = (kind: string, state: string): string =>
-    `${url}/-/${kind}?release_tag=${tag}&scope=all&state=${state}`
   const sources = code ? sourcesOf(row.tag, url) : undefined
   return {
     ...basicRelease(row, now),
@@ -168,11 +166,30 @@ export function release(row: ReleaseRow, about: ReleaseSurroundings): Record<str
     _links: {
       self: `${url}/-/releases/${tag}`,
       ...(may(actor, 'update_release', project) && { edit_url: `${url}/-/releases/${tag}/edit` }),
-      closed_issues_url: listed('issues', 'closed'),
-      closed_merge_requests_url: listed('merge_requests', 'closed'),
-      merged_merge_requests_url: listed('merge_requests', 'merged'),
-      opened_issues_url: listed('issues', 'opened'),
-      opened_merge_requests_url: listed('merge_requests', 'opened'),
+      ...plannedUrls(
+        actor,
+        project,
+        (kind, state) => `${url}/-/${kind}?release_tag=${tag}&scope=all&state=${state}`,
+      ),
     },
+  }
+}
+
+/** Where the issues and merge requests of its milestones are listed, as far as the caller reads those of the project. */
+function plannedUrls(
+  actor: Actor,
+  project: ProjectSubject,
+  at: (kind: 'issues' | 'merge_requests', state: 'opened' | 'closed' | 'merged') => string,
+): Record<string, string> {
+  const issues = may(actor, 'read_issue', project)
+  const requests = may(actor, 'read_merge_request', project)
+  return {
+    ...(issues && { closed_issues_url: at('issues', 'closed') }),
+    ...(requests && {
+      closed_merge_requests_url: at('merge_requests', 'closed'),
+      merged_merge_requests_url: at('merge_requests', 'merged'),
+    }),
+    ...(issues && { opened_issues_url: at('issues', 'opened') }),
+    ...(requests && { opened_merge_requests_url: at('merge_requests', 'opened') }),
   }
 }

@@ -1,5 +1,5 @@
 import { endpoint, project, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
-import { recordNotFound, refused } from '../../kernel/errors/index.ts'
+import { forbidden, recordNotFound, refused } from '../../kernel/errors/index.ts'
 import {
   DateTime,
   Fields,
@@ -13,6 +13,7 @@ import {
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
+import { mayCreateTag, tagIsProtected } from '../protected-tags/index.ts'
 import { collectWhenReleased } from './evidence.ts'
 import { linkTypes, Release, releaseLink, ReleaseLink, type ReleaseRow } from './entities.ts'
 import type { ReleaseServices } from './index.ts'
@@ -53,6 +54,10 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
     jobToken: true,
     read: ({ params }: { params: { tag_name: string } }) => store.one(params.tag_name),
   } as const
+  /** A release is of those who might make its tag. */
+  const requireTag = async (actor: Actor, of: ProjectSubject, tag: string): Promise<void> => {
+    if (!(await mayCreateTag(db.reader, actor, of, tag))) throw forbidden()
+  }
   const urlOf = ({ fullPath }: ProjectSubject): string => `${externalUrl()}/${fullPath}`
   const linkOf = ({ links }: ReleaseRow, id: number) => {
     const found = links.find((link) => link.id === id)
@@ -117,7 +122,7 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
       }),
       answers: Release,
       refuses: {
-        403: 'The tag may not be made',
+        403: 'The tag may not be made, or is protected',
         409: 'There is a release of this tag',
         422: 'There is no such tag, and no ref to make it from',
       },
@@ -126,6 +131,7 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
         const links = (params.assets?.links ?? []).map(checkLink)
         checkRelease({ name, description })
         const planned = await milestonesOf(project, milestones)
+        if (!(await mayCreateTag(db.reader, actor, project, tag))) throw refused(403, tagIsProtected)
         if (await store.exists(db.reader, project.id, tag)) throw store.taken()
         const sha = await ensureTag(
           services,
@@ -168,9 +174,10 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
       rules: { atLeastOneOf: [['name', 'description', 'milestones', 'released_at']] },
       answers: Release,
       async handle({ actor, project, params: { name, description, milestones, released_at }, rows }) {
+        const { id, tag } = rows[0]!
+        await requireTag(actor, project, tag)
         checkRelease({ name: name ?? null, description: description ?? null })
         const planned = milestones && (await milestonesOf(project, milestones))
-        const { id } = rows[0]!
         const changed = await db.transaction(async (tx) => {
           await store.change(tx, id, { name, description, releasedAt: released_at })
           if (planned !== undefined) await store.setMilestones(tx, id, planned)
@@ -191,6 +198,7 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
       status: 200,
       answers: Release,
       async handle({ actor, project, rows }) {
+        await requireTag(actor, project, rows[0]!.tag)
         await db.transaction(async (tx) => {
           await store.remove(tx, rows[0]!.id)
           await announce(services, tx, { actor, project }, 'delete', rows[0]!)
@@ -239,8 +247,9 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
       may: 'update_release',
       params: linkFields,
       answers: ReleaseLink,
-      async handle({ project, rows, params }) {
+      async handle({ actor, project, rows, params }) {
         const { id, tag } = rows[0]!
+        await requireTag(actor, project, tag)
         return releaseLink(await store.addLink(db.writer, id, checkLink(params)), tag, urlOf(project))
       },
     }),
@@ -261,7 +270,8 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
       }),
       rules: { atLeastOneOf: [['name', 'url']] },
       answers: ReleaseLink,
-      async handle({ project, rows, params }) {
+      async handle({ actor, project, rows, params }) {
+        await requireTag(actor, project, rows[0]!.tag)
         const { filepath, ...before } = linkOf(rows[0]!, params.link_id)
         const values = checkLink({
           name: params.name ?? before.name,
@@ -282,7 +292,8 @@ export function releaseEndpoints(services: ReleaseServices): Endpoint[] {
       params: Fields({ link_id: Id() }),
       status: 200,
       answers: ReleaseLink,
-      async handle({ project, rows, params }) {
+      async handle({ actor, project, rows, params }) {
+        await requireTag(actor, project, rows[0]!.tag)
         const found = linkOf(rows[0]!, params.link_id)
         await store.removeLink(db.writer, found.id)
         return releaseLink(found, rows[0]!.tag, urlOf(project))
