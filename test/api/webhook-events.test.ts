@@ -326,6 +326,49 @@ test('releases call when they are made, changed and deleted', async () => {
   await receiver.next(path, (one) => one['action'] === 'delete')
 })
 
+test('deployments that somebody tells of call when their status is another one', async () => {
+  const project = await world.project({ initialize_with_readme: true })
+  const developer = await world.member({ project }, 'developer')
+  const path = await hooked({ project }, 'deployment')
+  const at = `/projects/${project.id}`
+  const commit = expectStatus(await developer.get(`${at}/repository/commits/main`), 200)
+  const wish = {
+    environment: 'prod',
+    sha: commit['id'] as string,
+    ref: 'main',
+    tag: false,
+    status: 'running',
+  }
+  const { id } = expectStatus(await developer.post(`${at}/deployments`, wish), 201)
+  const { headers, body } = await receiver.next(path)
+  expect(headers['x-gitlab-event']).toBe('Deployment Hook')
+  expect(body).toMatchObject({
+    object_kind: 'deployment',
+    status: 'running',
+    status_changed_at: expect.stringMatching(hookTime) as string,
+    deployment_id: id,
+    deployable_id: null,
+    deployable_url: null,
+    environment: 'prod',
+    environment_tier: 'production',
+    environment_slug: 'prod',
+    project: { id: project.id },
+    short_sha: commit['short_id'],
+    user: { id: developer.id },
+    user_url: `${world.url}/${developer.username}`,
+    commit_url: `${project.web_url}/-/commit/${commit['id']}`,
+    commit_title: 'Initial commit',
+    ref: 'main',
+  })
+  for (const status of ['running', 'success', 'success', 'failed'])
+    expectStatus(await world.root.put(`${at}/deployments/${id}`, { status }), 200)
+  const failed = await receiver.next(path, (one) => one['status'] === 'failed')
+  expect(failed.body['user']).toMatchObject({ id: developer.id })
+  await receiver.next(path, (one) => one['status'] === 'success')
+  await world.settled()
+  expect(receiver.at(path)).toHaveLength(3)
+})
+
 test('milestones of projects and groups call when they are made, closed, opened again and deleted', async () => {
   const group = await world.group()
   const project = await world.project({ namespace_id: group.id })

@@ -3,7 +3,7 @@ import type { Blobs } from '../../blobs/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
-import type { Schedule, Task } from '../../tasks/index.ts'
+import type { Events, Schedule, Task } from '../../tasks/index.ts'
 import type { JobView } from '../jobs/index.ts'
 import type { PipelineProcess, RefProtection } from '../pipelines/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
@@ -15,9 +15,11 @@ import { Stopping } from './stopping.ts'
 import { environmentSchedules, environmentTasks } from './tasks.ts'
 
 export { deployments } from './deployments.ts'
+export type { DeploymentEvent } from './news.ts'
 
 export interface EnvironmentServices {
   readonly db: Database
+  readonly events: Events
   readonly plan: Plan
   readonly blobs: Blobs
   readonly places: RepositoryPlaces

@@ -21,6 +21,7 @@ import * as store from './deployments-store.ts'
 import { Deployment, DeploymentDetail } from './entities.ts'
 import * as environments from './environments-store.ts'
 import type { EnvironmentServices } from './index.ts'
+import { announce } from './news.ts'
 import { check } from './rules.ts'
 import type { ShownDeployments } from './show.ts'
 
@@ -28,7 +29,7 @@ const checks: readonly Check[] = ['params', 'credentials', 'subject', 'may', 're
 const settable = ['running', 'success', 'failed', 'canceled'] as const
 
 export function deploymentEndpoints(
-  { db, plan, places }: EnvironmentServices,
+  { db, events, plan, places }: EnvironmentServices,
   shown: ShownDeployments,
 ): Endpoint[] {
   const requireDeployer = deployerCheck({ db, plan })
@@ -125,6 +126,7 @@ export function deploymentEndpoints(
             sha,
           })
           if (status === 'success') await succeeded(tx, environmentId, made, unchanged)
+          await announce({ events }, tx, { actor, project }, { deploymentId: made, status })
           return made
         })
         return shown.detail(await store.find(db.reader, id), project)
@@ -141,12 +143,16 @@ export function deploymentEndpoints(
       answers: DeploymentDetail,
       refuses: { 403: 'A job deploys, which tells by itself, or the environment is protected' },
       async handle({ actor, project, params, rows }) {
-        const { id, by_job, environment } = rows[0]!
+        const { id, by_job, environment, status: before } = rows[0]!
+        const { status } = params
         await requireDeployer({ actor, project }, environment)
         if (by_job) throw forbidden('Deployments created using CI can not be updated using the API')
         await db.transaction(async (tx) => {
-          await store.setStatus(tx, id, params.status)
-          if (params.status === 'success') await succeeded(tx, environment.id, id, unchanged)
+          await store.setStatus(tx, id, status)
+          if (status === 'success') await succeeded(tx, environment.id, id, unchanged)
+          if (status !== before) {
+            await announce({ events }, tx, { actor, project }, { deploymentId: id, status })
+          }
         })
         return shown.detail(await store.find(db.reader, id), project)
       },

@@ -66,6 +66,7 @@ export const triggersOfEvent = {
   merge_request: ['merge_requests'],
   pipeline: ['pipeline'],
   job: ['job', 'deployment'],
+  deployment: ['deployment'],
   wiki_page: ['wiki_page'],
   release: ['releases'],
   feature_flag: ['feature_flag'],

@@ -3,6 +3,7 @@ import type { Settings } from '../../../settings/index.ts'
 import type { DomainEvent } from '../../../tasks/index.ts'
 import type { HookedEvent } from '../triggers.ts'
 import { buildAccessToken } from './access-token.ts'
+import { buildDeployment } from './deployment.ts'
 import { buildEmoji } from './emoji.ts'
 import { buildFeatureFlag } from './feature-flag.ts'
 import { buildIssue } from './issue.ts'
@@ -39,6 +40,7 @@ export function builders(services: BuilderServices): (event: DomainEvent) => Pro
     merge_request: buildMergeRequest,
     pipeline: pipelineBuilder(cipher),
     job: buildJobs,
+    deployment: buildDeployment,
     wiki_page: buildWikiPage,
     release: buildRelease,
     feature_flag: buildFeatureFlag,

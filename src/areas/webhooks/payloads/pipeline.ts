@@ -4,6 +4,7 @@ import type { Reader } from '../../../kernel/db/index.ts'
 import type { Cipher } from '../../../kernel/lib/secrets.ts'
 import { pipelineSecretContext, type JobEvent, type PipelineEvent } from '../../pipelines/index.ts'
 import { commitOf } from './commits.ts'
+import { builtDeployment, type DeploymentRow } from './deployment.ts'
 import {
   hookTime,
   projectOf,
@@ -35,17 +36,10 @@ interface JobRow {
   readonly user: UserRow | null
   readonly runner: RunnerRow | null
   readonly artifacts: { readonly filename: string; readonly size: number } | null
-  readonly deployment: DeploymentRow | null
+  readonly deployment: JobDeploymentRow | null
 }
 
-interface DeploymentRow {
-  readonly id: number
-  readonly name: string
-  readonly slug: string
-  readonly tier: string
-  readonly external_url: string | null
-  readonly action: string
-}
+type JobDeploymentRow = DeploymentRow & { readonly action: string }
 
 interface RunnerRow {
   readonly id: number
@@ -139,7 +133,7 @@ function shownRunner(runner: RunnerRow | null): object | null {
   return runner === null ? null : { ...runner, is_shared: runner.runner_type === 'instance_type' }
 }
 
-function shownEnvironment(deployment: DeploymentRow | null): object | null {
+function shownEnvironment(deployment: JobDeploymentRow | null): object | null {
   if (deployment === null) return null
   return { name: deployment.name, action: deployment.action, deployment_tier: deployment.tier }
 }
@@ -290,29 +284,10 @@ export const buildJobs: Builder<JobEvent> = async (services, event) => {
       ...upstreamOf(row, services.externalUrl()),
     }
     if (deployment === null || !deploymentStatuses.has(status)) return [{ trigger: 'job', payload }]
-    const deployed = {
-      object_kind: 'deployment',
-      status,
-      status_changed_at: hookTime(event.createdAt),
-      deployment_id: deployment.id,
-      deployable_id: job.id,
-      deployable_url: `${web}/-/jobs/${job.id}`,
-      environment: deployment.name,
-      environment_tier: deployment.tier,
-      environment_slug: deployment.slug,
-      environment_external_url: deployment.external_url,
-      project: shownProject(services, project),
-      short_sha: row.sha.slice(0, 8),
-      user: shownUser(job.user),
-      user_url: job.user === null ? null : `${services.externalUrl()}/${job.user.username}`,
-      commit_url: `${web}/-/commit/${row.sha}`,
-      commit_title: commit?.title ?? null,
-      ref: row.ref,
-    }
-    return [
-      { trigger: 'job', payload },
-      { trigger: 'deployment', payload: deployed },
-    ]
+    const { user } = job
+    const { sha, ref } = row
+    const deployed = { status, at: event.createdAt, deployment, jobId: job.id, user, sha, commit, ref }
+    return [{ trigger: 'job', payload }, builtDeployment(services, project, deployed)]
   })
 }
 
