@@ -76,6 +76,7 @@ describe('a milestone', () => {
     expect(await ids(`${path}/milestones/${milestone['id'] as number}/merge_requests`)).toEqual([
       request['id'],
     ])
+    expect(request['milestone']).toEqual(milestone)
     const of = ({ iid }: Json, list: string) => ids(`${path}/issues/${iid as number}/${list}`)
     expect(await of(closed, 'closed_by')).toEqual([request['id']])
     expect(await of(closed, 'related_merge_requests')).toEqual([request['id']])

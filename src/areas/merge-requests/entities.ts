@@ -11,7 +11,8 @@ import {
   Timestamp,
 } from '../../kernel/endpoint/index.ts'
 import { labelDetails } from '../labels/index.ts'
-import { milestone } from '../milestones/index.ts'
+import { milestone, Milestone } from '../milestones/index.ts'
+import { PipelineDetail, PipelineReference } from '../pipelines/index.ts'
 import { countTasks, writeDuration } from '../noteables/index.ts'
 import { BasicUser, basicUser } from '../users/index.ts'
 import { detailedMergeStatus, isChecked } from './merging/status.ts'
@@ -65,7 +66,7 @@ const listFields = {
   imported: Flag(),
   imported_from: Text(),
   work_in_progress: Flag(),
-  milestone: Json({ description: 'A milestone, or null' }),
+  milestone: Nullable(Milestone),
   merge_when_pipeline_succeeds: Flag(),
   merge_status: Text({ description: 'Use `detailed_merge_status`' }),
   detailed_merge_status: Text(),
@@ -102,8 +103,8 @@ const detailFields = {
   latest_build_started_at: Nullable(Timestamp()),
   latest_build_finished_at: Nullable(Timestamp()),
   first_deployed_to_production_at: Nullable(Timestamp()),
-  pipeline: Json({ description: 'The pipeline of its head in short, or null' }),
-  head_pipeline: Json({ description: 'The pipeline of its head, or null' }),
+  pipeline: Nullable(PipelineReference),
+  head_pipeline: Nullable(PipelineDetail),
   diff_refs: DiffRefs,
   merge_error: Nullable(Text()),
   rebase_in_progress: Optional(Flag()),

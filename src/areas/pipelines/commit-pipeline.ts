@@ -1,9 +1,12 @@
 import { sql } from 'kysely'
 import type { ProjectSubject } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { pipelineSummary, type PipelineSummaryRow } from './entities.ts'
+import { compileEntity } from '../../kernel/endpoint/index.ts'
+import { PipelineReference, pipelineSummary, type PipelineSummaryRow } from './entities.ts'
 import { danglingSources } from './rules.ts'
 import { summaryColumns } from './store.ts'
+
+const reference = compileEntity(PipelineReference)
 
 /** The newest pipeline of a commit on any ref, with what is to be said of the commit. */
 export async function lastPipelineOf(
@@ -18,5 +21,5 @@ export async function lastPipelineOf(
         and p.source <> all (${[...danglingSources]}::text[])
       order by p.iid desc limit 1) r`.execute(db.reader)
   const row = rows[0]?.row
-  return row && { status: row.status, pipeline: pipelineSummary(row, project, externalUrl()) }
+  return row && { status: row.status, pipeline: reference(pipelineSummary(row, project, externalUrl())) }
 }
