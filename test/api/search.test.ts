@@ -163,7 +163,6 @@ describe('code', () => {
         ref: 'main',
         startline: 2,
         project_id: place.id,
-        group_id: null,
       },
       expect.objectContaining({ data: 'gnu\n', startline: 5 }),
     ])
@@ -182,7 +181,9 @@ describe('code', () => {
     ])
     expectStatus(await find('project', 'blobs', 'gnat', developer, '&ref=nowhere'), 404)
     await post(developer, `${base}/wikis`, { title: 'Animals', content: 'An eland\n' })
-    expect(await found('project', 'wiki_blobs', 'eland', developer)).toMatchObject([{ path: 'Animals.md' }])
+    expect(await found('project', 'wiki_blobs', 'eland', developer)).toMatchObject([
+      { path: 'Animals.md', project_id: place.id, group_id: null },
+    ])
   })
 
   test('is not shown to who may not read it', async () => {

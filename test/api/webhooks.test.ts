@@ -75,6 +75,7 @@ describe('a webhook', () => {
       push_events_branch_filter: 'release/*',
       branch_filter_strategy: 'wildcard',
       custom_headers: [{ key: 'X-Key' }],
+      organization_id: 1,
       url_variables: [{ key: 'where' }],
     })
     const one = `${hooks}/${made.body.id as number}`
@@ -415,6 +416,7 @@ describe('calling by hand', () => {
     await settings({ silent_mode_enabled: true })
     await pushFiles(world, made.project, { a: 'a' })
     const silent = await world.root.post(`${hookPath(made)}/test/push_events`)
+    await world.settled()
     await settings({ silent_mode_enabled: false })
     expect(silent.status).toBe(422)
     await pushFiles(world, made.project, { b: 'b' }, ['loud'])

@@ -18,6 +18,7 @@ const say = async (fields: Json): Promise<Json> =>
 
 test('messages are said, changed, shown to everybody and taken back', async () => {
   const made = await say({ message: 'Back at **noon**', color: '#E75E40', target_access_levels: [30, 40] })
+  expect(Object.keys(made).slice(-3)).toEqual(['dismissable', 'active', 'theme'])
   expect(made).toMatchObject({ active: true, broadcast_type: 'banner', dismissable: false, theme: 'indigo' })
   const path = `/broadcast_messages/${made['id'] as number}`
   expect((await world.anonymous.get(path)).body).toEqual(made)

@@ -45,8 +45,8 @@ const BroadcastMessage = Fields({
   target_path: Nullable(Text()),
   broadcast_type: Text(),
   dismissable: Flag(),
-  theme: Text(),
   active: Flag({ description: 'It is shown now' }),
+  theme: Text(),
 })
 
 const colour = Optional(Nullable(Text({ pattern: '^#[0-9A-Fa-f]{3,6}$', description: 'As `#E75E40`' })))

@@ -66,7 +66,6 @@ export async function searchBlobs(
     ref: ref ?? call.project.defaultBranch,
     startline: first,
     project_id: call.project.id,
-    group_id: null,
   }))
   return new Page(shown, { total: found.length, hasMore: offset + perPage < found.length })
 }

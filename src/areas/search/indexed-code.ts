@@ -27,7 +27,8 @@ interface Readable {
   readonly default_branch: string | null
   readonly full_path: string
   readonly project_id: number | null
-  readonly group_id: number | null
+  /** Of a wiki. */
+  readonly group_id?: number | null
 }
 
 /** Lines that are shown before and after the one that was found, and characters of all of them. */
@@ -51,7 +52,7 @@ const projectsWithCode: Placing = (ids, call) => {
     namespaceId: sql`place.namespace_id`,
   })
   return sql`
-    select place.id, place.storage, place.default_branch, place.full_path, place.id as project_id, null as group_id
+    select place.id, place.storage, place.default_branch, place.full_path, place.id as project_id
     from projects place join namespaces above on above.id = place.namespace_id
     where place.id = any (${[...ids]}::bigint[]) and ${isThere(call)} and ${code}`
 }

@@ -2,6 +2,7 @@ import {
   Fields,
   Flag,
   Id,
+  Int,
   ListOf,
   Nullable,
   Optional,
@@ -37,6 +38,7 @@ export function hookSchema(kind: KeeperKind) {
     branch_filter_strategy: Text(),
     custom_webhook_template: Nullable(Text()),
     custom_headers: Keys,
+    organization_id: Int(),
     ...(kind === 'project' && { project_id: Optional(Id()) }),
     ...(kind === 'group' && { group_id: Optional(Id()) }),
   })
@@ -62,6 +64,7 @@ export function hookEntity(hook: Hook, kind: KeeperKind): Record<string, unknown
     branch_filter_strategy: hook.branch_filter_strategy,
     custom_webhook_template: hook.template,
     custom_headers: keysOf(hook.custom_headers),
+    organization_id: 1,
     ...(kind === 'project' && { project_id: hook.project_id }),
     ...(kind === 'group' && { group_id: hook.namespace_id }),
   }

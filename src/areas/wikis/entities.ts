@@ -69,7 +69,7 @@ export const FoundBlob = Fields({
   ref: Text(),
   startline: Int(),
   project_id: Nullable(Int()),
-  group_id: Nullable(Int()),
+  group_id: Optional(Nullable(Int({ description: 'Of a wiki' }))),
 })
 
 interface Names {
