@@ -18,7 +18,11 @@ const byLevel: readonly BranchProtectionDefaults[] = [
   protection(30, 40, { allow_force_push: false, developer_can_initial_push: false }),
   protection(40, 40, { allow_force_push: false, developer_can_initial_push: false }),
   protection(40, 30, { allow_force_push: false, developer_can_initial_push: false }),
-  protection(40, 40, { allow_force_push: false, developer_can_initial_push: true }),
+  protection(40, 40, {
+    allow_force_push: false,
+    developer_can_initial_push: true,
+    code_owner_approval_required: false,
+  }),
 ]
 
 export function branchProtectionOf(level: number): BranchProtectionDefaults {

@@ -115,7 +115,15 @@ export function withConsequences(
     after.default_branch_protection_defaults = branchProtectionOf(change.default_branch_protection)
   }
   if (change.enabled_git_access_protocol === 'all') after.enabled_git_access_protocol = ''
-  if (change.default_branch_name === '') after.default_branch_name = null
+  if (change.default_branch_name) {
+    after.default_branch_name = change.default_branch_name.replaceAll(/<[^>]*>/g, '').trim() || null
+  }
+  if (change.terms !== undefined) {
+    // Blank ones stand for no change: people have accepted those that are there.
+    const terms = change.terms?.trim() ?? ''
+    if (terms === '') delete after.terms
+    else after.terms = terms
+  }
   if (change.maintenance_mode === false) after.maintenance_mode_message = null
   if (change.outbound_local_requests_allowlist_raw !== undefined) {
     const name = 'outbound_local_requests_whitelist'

@@ -49,9 +49,10 @@ export function checkCompanions(
     for (const one of needed) if (!sent.has(one)) faults.parameter(`${one} is missing`)
   }
   if (change['housekeeping_enabled'] === true && !oldSet.every((name) => sent.has(name))) {
-    if (!anyPeriod.some((name) => sent.has(name))) {
+    const periods = anyPeriod.filter((name) => sent.has(name))
+    if (periods.length === 0) {
       faults.parameter(`${anyPeriod.join(', ')} are missing, exactly one parameter must be provided`)
-    }
+    } else if (periods.length > 1) faults.parameter(`${anyPeriod.join(', ')} are mutually exclusive`)
     const old = oldPeriods.filter((name) => sent.has(name))
     if (old.length > 0 && old.length < oldPeriods.length) {
       faults.parameter(`${oldPeriods.join(', ')} provide all or none of parameters`)

@@ -16,6 +16,7 @@ export { entriesOf } from './kinds.ts'
 export { BranchProtection, type BranchProtectionDefaults } from './objects.ts'
 export { oldNames } from './old-names.ts'
 export { outboundRules } from './outbound-rules.ts'
+export type { RuleContext } from './rules.ts'
 export type { Setting } from './setting.ts'
 export { Settings, type Changed } from './settings.ts'
 export {

@@ -14,7 +14,6 @@ import {
 } from '../kernel/endpoint/types.ts'
 import { humanSize } from '../kernel/lib/human-size.ts'
 import { httpUrl } from './formats.ts'
-import { takeNumber } from './kinds.ts'
 import type { Faults } from './faults.ts'
 import { setting, type Setting, type Traits } from './setting.ts'
 
@@ -155,8 +154,7 @@ export function weights(
     }
     const value: Record<string, number> = {}
     for (const [storage, sent] of Object.entries(bag)) {
-      const weight = takeNumber(sent, name, faults)
-      if (weight === undefined) continue
+      const weight = toNumber(sent)
       if (!Number.isInteger(weight)) faults.rule(name, `value for '${storage}' must be an integer`)
       else if (weight < 0 || weight > 100) {
         faults.rule(name, `value for '${storage}' must be between 0 and 100`)

@@ -9,6 +9,10 @@ import { domainName } from './formats.ts'
 export interface RuleContext {
   /** Names of the configured storages. */
   readonly storages: readonly string[]
+  /** Whether a branch may be called so. */
+  readonly isBranchName: (name: string) => boolean
+  /** Why requests to an address are refused, or undefined. */
+  readonly refusalOf: (url: string) => Promise<string | undefined>
 }
 
 type Add = (attribute: string, text: string) => void
@@ -141,6 +145,12 @@ const rules: readonly Rule[] = [
     },
   },
   {
+    on: ['default_branch_name'],
+    check({ default_branch_name: name }, add, { isBranchName }) {
+      if (name !== null && !isBranchName(name)) add('default_branch_name', 'is invalid')
+    },
+  },
+  {
     on: ['archive_builds_in_human_readable'],
     check({ archive_builds_in_human_readable: age }, add) {
       if (age !== null && (parseDuration(age) ?? day) < day) {
@@ -222,6 +232,21 @@ const rules: readonly Rule[] = [
     },
   },
 ]
+
+const outside = ['tracker_connect_proxy_url', 'tracker_connect_additional_audience_url'] as const
+
+/** Whether addresses of a change are where requests may go. Their hosts are looked up, so no transaction waits for it. */
+export async function checkReach(
+  change: Partial<SettingValues>,
+  { refusalOf }: RuleContext,
+  faults: Faults,
+): Promise<void> {
+  for (const name of outside) {
+    const url = change[name]
+    const refusal = url ? await refusalOf(url) : undefined
+    if (refusal !== undefined) faults.rule(name, `is blocked: ${refusal}`)
+  }
+}
 
 export function checkRules(
   values: SettingValues,

@@ -6,7 +6,11 @@ import { casesOf } from './cases.ts'
 const root = path.resolve(import.meta.dirname, '../..')
 const folders = ['test/settings', 'test/api', 'test/git', 'test/runner', 'test/registry', 'test/directory']
 /** These name settings to look at their values, not at what they do. */
-const others = new Set(['test/settings/catalogue.test.ts', 'test/settings/changes.test.ts'])
+const others = new Set([
+  'test/settings/catalogue.test.ts',
+  'test/settings/changes.test.ts',
+  'test/settings/rules.test.ts',
+])
 
 /** All names under which something can be set. */
 export const names: ReadonlySet<string> = new Set([

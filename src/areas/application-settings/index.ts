@@ -1,12 +1,14 @@
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
-import type { Settings } from '../../settings/index.ts'
+import { Outbound } from '../../kernel/outbound/index.ts'
+import { branchRef } from '../../git/index.ts'
+import { outboundRules, type RuleContext, type Settings } from '../../settings/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import { catalogueEndpoints } from './catalogue-routes.ts'
 import { settingEndpoints } from './routes.ts'
 import { historyEndpoints } from './history-routes.ts'
 
-export interface SettingAreaServices {
+interface SettingServices {
   readonly db: Database
   readonly settings: Settings
   readonly plan: Plan
@@ -17,8 +19,23 @@ export interface SettingAreaServices {
   readonly vendorFieldNames: boolean
 }
 
+export interface SettingAreaServices extends SettingServices {
+  readonly ruleContext: RuleContext
+}
+
 /** The settings of the instance: read, changed, their history, and back to an earlier state. */
-export function applicationSettings(services: SettingAreaServices): { endpoints: Endpoint[] } {
+export function applicationSettings(given: SettingServices): { endpoints: Endpoint[] } {
+  const { settings, storages } = given
+  // A host that has no address yet may get one.
+  const outbound = new Outbound(() => ({ ...outboundRules(settings.values), pinned: false }))
+  const services: SettingAreaServices = {
+    ...given,
+    ruleContext: {
+      storages,
+      isBranchName: (name) => branchRef(name) !== undefined,
+      refusalOf: (url) => outbound.refusal(url),
+    },
+  }
   return {
     endpoints: [
       ...settingEndpoints(services),

@@ -30,7 +30,7 @@ function described({ schema, about }: Setting) {
 }
 
 export function settingEndpoints(services: SettingAreaServices): Endpoint[] {
-  const { db, settings, storages } = services
+  const { db, settings, ruleContext } = services
   const entityOf = ({ stored, ...times }: store.StoredRecord) =>
     applicationSettings(settings.of(stored), times, services)
   /** What was answered last, which stands until there is another revision. */
@@ -72,7 +72,7 @@ export function settingEndpoints(services: SettingAreaServices): Endpoint[] {
       async handle({ actor, params, sent }) {
         const changes = await settings.update(await withGroup(sent), {
           userId: userOf(actor).id,
-          context: { storages },
+          context: ruleContext,
           dryRun: params.dry_run === true,
         })
         if (params.dry_run === true) return foreseenChange(changes)
@@ -81,15 +81,17 @@ export function settingEndpoints(services: SettingAreaServices): Endpoint[] {
     }),
   ]
 
-  /** The group of the performance bar is sent by its path, and kept by its id. */
+  /** The group of the performance bar is sent by its path or its id, and kept by its id. */
   async function withGroup(
     sent: Readonly<Record<string, unknown>>,
   ): Promise<Readonly<Record<string, unknown>>> {
     const names = ['performance_bar_allowed_group_path', 'performance_bar_allowed_group_id']
     const name = names.find((one) => sent[one] !== undefined)
     const given = name === undefined ? undefined : sent[name]
-    if (name === undefined || typeof given !== 'string' || given === '' || /^\d+$/.test(given)) return sent
-    const id = await store.findGroupId(db.reader, given)
+    if (name === undefined || given === '' || (typeof given !== 'string' && typeof given !== 'number')) {
+      return sent
+    }
+    const id = await store.findGroupId(db.reader, String(given))
     if (id === undefined) throw invalid({ performance_bar_allowed_group_id: ['not found'] })
     return { ...sent, [name]: id }
   }

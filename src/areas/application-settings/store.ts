@@ -65,12 +65,13 @@ export function listRevisions(input: PageInput, setting: string | undefined): Re
   )
 }
 
-export async function findGroupId(db: Reader, path: string): Promise<number | undefined> {
-  const found = await db
-    .selectFrom('namespaces as n')
-    .select('n.id')
-    .where('n.kind', '=', 'group')
-    .where(sql`lower(n.full_path)`, '=', path.toLowerCase())
-    .executeTakeFirst()
+/** `given`: its id in digits, or its full path. */
+export async function findGroupId(db: Reader, given: string): Promise<number | undefined> {
+  const groups = db.selectFrom('namespaces as n').select('n.id').where('n.kind', '=', 'group')
+  const found = await (
+    /^\d{1,15}$/.test(given)
+      ? groups.where('n.id', '=', Number(given))
+      : groups.where(sql`lower(n.full_path)`, '=', given.toLowerCase())
+  ).executeTakeFirst()
   return found?.id
 }

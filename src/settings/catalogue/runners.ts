@@ -21,7 +21,10 @@ export const runnerSettings = {
     ['project', 'group'],
     ['project', 'group'],
     'Whose registration tokens are taken, besides that of the instance. A token of another kind is answered like an unknown one.',
-    { unlisted: (entries) => `${JSON.stringify(entries)} is not included in the list` },
+    {
+      unlisted: (entries) =>
+        `[${entries.map((entry) => JSON.stringify(entry)).join(', ')}] is not included in the list`,
+    },
   ),
   shared_runners_enabled: flag(true, 'shared_runners_enabled default of new projects.', { strict: true }),
   shared_runners_text: textOrNull(null, 'Markdown shown next to the instance runners.', {

@@ -25,7 +25,7 @@ export const signUpSettings = {
   ),
   terms: textOrNull(
     null,
-    'Markdown of the terms; each different text is stored as a new version that users accept or decline.',
+    'Markdown of the terms; each different text is stored as a new version that users accept or decline. A blank one leaves them as they are.',
     { longest: longestPage },
   ),
   email_restrictions_enabled: flag(
