@@ -117,7 +117,7 @@ export async function startService(
     places,
     rules: refRules({ db, settings, plan: config.plan, repositoryOf: (of) => places.of(of), externalUrl }),
   })
-  const outbound = new Outbound(() => outboundRules(settings.values))
+  const outbound = new Outbound(() => outboundRules(settings.values, externalUrl()))
   const captcha = new Captcha(config.captchaUrl, { outbound, settings, log })
   const services: Services = {
     log,

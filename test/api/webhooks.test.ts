@@ -152,6 +152,19 @@ describe('a webhook', () => {
     expect([asBefore, await make()]).toEqual([422, 201])
   })
 
+  test('may call the service itself, at its own address and port', async () => {
+    await settings({ allow_local_requests_from_web_hooks_and_services: false })
+    const project = await world.project()
+    const make = async (url: URL) =>
+      (await world.root.post(`/projects/${project.id}/hooks`, { url: url.href })).status
+    const own = new URL('/api/v4/projects/1/ref/main/trigger/pipeline', world.url)
+    const beside = new URL(own)
+    beside.port = `${Number(own.port) - 1}`
+    const made = [await make(own), await make(beside)]
+    await settings({ allow_local_requests_from_web_hooks_and_services: true })
+    expect(made).toEqual([201, 422])
+  })
+
   test('of the instance may call the own network by a setting of its own', async () => {
     const tried = { url: address().url }
     await settings({ allow_local_requests_from_system_hooks: false })

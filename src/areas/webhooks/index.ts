@@ -46,9 +46,9 @@ export function webhooks(given: WebhookServices): {
   schedules: Schedule[]
   payloads: HookPayloads
 } {
-  const { settings, events, db, cipher } = given
+  const { settings, events, db, cipher, externalUrl } = given
   const systemOutbound = new Outbound(() => ({
-    ...outboundRules(settings.values),
+    ...outboundRules(settings.values, externalUrl()),
     allowLocal: settings.values.allow_local_requests_from_system_hooks,
   }))
   const services = { ...given, systemOutbound }

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
 
 /** Where requests of the service itself may go; the instance's settings say so. */
 export interface OutboundRules {
@@ -23,8 +24,15 @@ export function refusalOf(target: Target, rules: OutboundRules): string | undefi
   if (rules.allowed.some((entry) => names(entry, target))) return undefined
   if (rules.onlyAllowed) return 'Requests to hosts and IP addresses not on the Allow List are denied'
   if (rules.allowLocal) return undefined
-  const family = isIP(target.address) === 6 ? 'ipv6' : 'ipv4'
-  return closed.find(({ list }) => list.check(target.address, family))?.reason
+  const family = familyOf(target.address)
+  return [closedTo('localhost', ...ownAddresses()), ...closed].find(({ list }) =>
+    list.check(target.address, family),
+  )?.reason
+}
+
+/** Of this machine, as they are now: behind one that is public, too, there may be what only the machine is to reach. */
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((found) => (found ?? []).map(({ address }) => address))
 }
 
 function names(entry: string, { host, port, address }: Target): boolean {
@@ -49,8 +57,12 @@ function inRange(range: string, bits: string, address: string): boolean {
   const length = Number(bits)
   if (version === 0 || !/^\d+$/.test(bits) || length > (version === 6 ? 128 : 32)) return false
   const list = new BlockList()
-  list.addSubnet(range, length, version === 6 ? 'ipv6' : 'ipv4')
-  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  list.addSubnet(range, length, familyOf(range))
+  return list.check(address, familyOf(address))
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
 }
 
 interface Closed {
@@ -58,21 +70,24 @@ interface Closed {
   readonly list: BlockList
 }
 
+/** Addresses, and ranges of them. */
 function closedTo(what: string, ...ranges: string[]): Closed {
   const list = new BlockList()
   for (const range of ranges) {
-    const [network, bits] = range.split('/') as [string, string]
-    list.addSubnet(network, Number(bits), isIP(network) === 6 ? 'ipv6' : 'ipv4')
+    const [network, bits] = range.split('/') as [string, string | undefined]
+    if (bits === undefined) list.addAddress(network, familyOf(network))
+    else list.addSubnet(network, Number(bits), familyOf(network))
   }
   return { reason: `Requests to ${what} are not allowed`, list }
 }
 
 // A check of an IPv4 address that is written as an IPv6 one (::ffff:a.b.c.d) looks into the IPv4 ranges by itself.
 const closed: readonly Closed[] = [
-  closedTo('localhost', '0.0.0.0/8', '127.0.0.0/8', '::/128', '::1/128'),
+  closedTo('localhost', '0.0.0.0/8', '127.0.0.1', '::', '::1'),
+  closedTo('loopback addresses', '127.0.0.0/8'),
   closedTo('the link local network', '169.254.0.0/16', 'fe80::/10'),
   closedTo('the shared address space', '100.64.0.0/10'),
-  closedTo('the limited broadcast address', '255.255.255.255/32'),
+  closedTo('the limited broadcast address', '255.255.255.255'),
   closedTo('multicast addresses', '224.0.0.0/4', 'ff00::/8'),
   closedTo(
     'the local network',

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusalOf, type OutboundRules } from './address-rules.ts'
 import { Outbound } from './outbound.ts'
@@ -10,7 +11,7 @@ const target = (address: string) => ({ host: 'files.example.test', port: 443, ad
 describe('addresses', () => {
   test.each([
     ['127.0.0.1', 'localhost'],
-    ['127.8.8.8', 'localhost'],
+    ['127.8.8.8', 'loopback addresses'],
     ['0.0.0.0', 'localhost'],
     ['::1', 'localhost'],
     ['::ffff:127.0.0.1', 'localhost'],
@@ -28,6 +29,12 @@ describe('addresses', () => {
   ])('%s is refused', (address, what) => {
     expect(refusalOf(target(address), strict)).toBe(`Requests to ${what} are not allowed`)
     expect(refusalOf(target(address), { ...strict, allowLocal: true })).toBeUndefined()
+  })
+
+  test('what the machine itself is called is refused as localhost, also where others may reach it', () => {
+    const own = Object.values(networkInterfaces()).flatMap((found) => found ?? [])
+    const refusals = own.map(({ address }) => refusalOf(target(address), strict))
+    expect(new Set(refusals)).toEqual(new Set(['Requests to localhost are not allowed']))
   })
 
   test.each(['93.184.216.34', '2606:2800:220:1::1', '172.32.0.1'])('%s is open', (address) => {
