@@ -38,6 +38,13 @@ const oldPeriods = [
 ]
 const oldSet = ['housekeeping_bitmaps_enabled', 'housekeeping_full_repack_period', 'housekeeping_gc_period']
 
+/** What has to be sent along when a switch is turned on, of several sets the shortest. */
+export function companionsOf(name: SettingName): readonly SettingName[] {
+  return name === 'housekeeping_enabled'
+    ? ['housekeeping_optimize_repository_period']
+    : (companions[name] ?? [])
+}
+
 /** `sent`: the names in the request, the vendor's spelling replaced by ours. */
 export function checkCompanions(
   change: Readonly<Record<string, unknown>>,

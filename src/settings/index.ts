@@ -10,6 +10,7 @@ export {
 export type { Appearance } from './appearance.ts'
 export { branchProtectionOf } from './branch-protection.ts'
 export { acceptedNames, isIncluded } from './change.ts'
+export { companionsOf } from './companions.ts'
 export { flags, stateOf, type FlagName, type Gates, type StoredGates } from './flags.ts'
 export { addresses } from './formats.ts'
 export { entriesOf } from './kinds.ts'

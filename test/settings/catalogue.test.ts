@@ -277,5 +277,17 @@ test('the catalogue tells of every setting once, and of its value by default', a
     default: 100,
     plan: null,
     included: true,
+    companions: [],
+  })
+  // The unit of a number stands in its name or in what is said of it.
+  const units = /byte|Mi?B|KB|second|minute|hour|day|month/i
+  const sizes = /(?<!list|requests_per)_(size|delay|timeout|time|lifetime|period|window)(?=_|$)/
+  const unitless = told.filter(({ name, about, schema }) => {
+    const { type } = schema as { type?: unknown }
+    return [type].flat().includes('integer') && sizes.test(name) && !units.test(`${name} ${about as string}`)
+  })
+  expect(unitless.map(({ name }) => name)).toEqual([])
+  expect(told.find(({ name }) => name === 'require_two_factor_authentication')).toMatchObject({
+    companions: ['two_factor_grace_period'],
   })
 })

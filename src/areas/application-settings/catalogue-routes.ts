@@ -10,7 +10,7 @@ import {
   Text,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
-import { isIncluded, sections, type SettingName } from '../../settings/index.ts'
+import { companionsOf, isIncluded, sections, type SettingName } from '../../settings/index.ts'
 import type { SettingAreaServices } from './index.ts'
 
 const DescribedSetting = Fields({
@@ -23,6 +23,9 @@ const DescribedSetting = Fields({
   included: Flag({ description: 'Whether it counts with the plan of this instance' }),
   secret: Flag({ description: 'Whether it is written only' }),
   recorded: Flag({ description: 'Whether it is for clients to read, with no effect here' }),
+  companions: ListOf(Text(), {
+    description: 'What has to be sent along when it is turned on, stored or not',
+  }),
   needs: Nullable(Text({ description: 'What it would need to have an effect' })),
 })
 
@@ -40,6 +43,7 @@ export function catalogueEndpoints({ plan: ours }: SettingAreaServices): Endpoin
         included: isIncluded(name as SettingName, ours),
         secret: secret === true && shown !== true,
         recorded: recorded === true,
+        companions: [...companionsOf(name as SettingName)],
         needs: needs ?? null,
       }),
     ),

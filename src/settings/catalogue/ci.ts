@@ -12,7 +12,7 @@ export const ciSettings = {
     'Shows a warning page before opening artifact HTML on another host.',
     { strict: true, recorded: true },
   ),
-  terminal_max_session_time: int(0, 'Closes a web terminal connection after this time; 0 never.', {
+  terminal_max_session_time: int(0, 'Closes a web terminal connection after so many seconds; 0 never.', {
     min: 0,
     strict: true,
   }),
@@ -85,7 +85,7 @@ export const ciSettings = {
     min: 1,
     strict: true,
   }),
-  max_pages_size: int(100, 'Largest pages site; 0 unlimited.', { min: 0, strict: true }),
+  max_pages_size: int(100, 'Largest pages site, in MiB; 0 unlimited.', { min: 0, strict: true }),
   max_yaml_size_bytes: bytes(
     2_097_152,
     'Largest single configuration file, in bytes. A pipeline with a larger one has a configuration error.',

@@ -9,7 +9,7 @@ export const importSettings = {
   ),
   bulk_import_max_download_file_size: int(
     5120,
-    'Largest single file fetched during direct transfer; a larger one fails its entity; 0 unlimited.',
+    'Largest single file fetched during direct transfer, in MiB; a larger one fails its entity; 0 unlimited.',
     { min: 0 },
   ),
   bulk_import_concurrent_pipeline_batch_limit: int(25, 'Most direct-transfer batches processed at once.', {
@@ -37,24 +37,24 @@ export const importSettings = {
   }),
   max_export_size: int(
     0,
-    'A project whose export would be larger is refused when the export is requested; 0 unlimited.',
+    'A project whose export would be larger, in MiB, is refused when the export is requested; 0 unlimited.',
     { min: 0, strict: true },
   ),
-  max_import_size: int(0, 'Largest uploaded import archive; larger uploads get 413; 0 unlimited.', {
+  max_import_size: int(0, 'Largest uploaded import archive, in MiB; larger uploads get 413; 0 unlimited.', {
     min: 0,
     strict: true,
   }),
   max_import_remote_file_size: int(
     10_240,
-    'Largest archive fetched for an import from a remote URL; 0 unlimited.',
+    'Largest archive fetched for an import from a remote URL, in MiB; 0 unlimited.',
     { min: 0, strict: true },
   ),
   max_decompressed_archive_size: int(
     25_600,
-    'An import archive that unpacks to more fails with a size-validation error; 0 unlimited.',
+    'An import archive that unpacks to more MiB fails with a size-validation error; 0 unlimited.',
     { min: 0, strict: true },
   ),
-  decompress_archive_file_timeout: int(210, 'Unpacking longer than this fails the import; 0 no limit.', {
+  decompress_archive_file_timeout: int(210, 'Unpacking for more seconds fails the import; 0 no limit.', {
     min: 0,
     strict: true,
   }),

@@ -100,9 +100,13 @@ export const projectSettings = {
     'Lets projects turn secret push protection on (it does not turn it on).',
     { plan: 'ultimate' },
   ),
-  snippet_size_limit: bytes(52_428_800, 'Largest snippet content; a larger one is a validation error.', {
-    min: 1,
-  }),
+  snippet_size_limit: bytes(
+    52_428_800,
+    'Largest snippet content, in bytes; a larger one is a validation error.',
+    {
+      min: 1,
+    },
+  ),
   delete_inactive_projects: flag(
     false,
     'A periodic job warns about and then schedules deletion of projects without activity.',

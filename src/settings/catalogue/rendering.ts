@@ -77,7 +77,7 @@ export const renderingSettings = {
     'Lines of one diff that are shown. The patches beyond are left out, and their files marked `too_large`.',
     { min: 50_000, max: 100_000 },
   ),
-  max_attachment_size: int(100, 'Largest uploaded attachment. A larger one is answered 413.', {
+  max_attachment_size: int(100, 'Largest uploaded attachment, in MiB. A larger one is answered 413.', {
     min: 1,
     strict: true,
   }),

@@ -52,18 +52,18 @@ export const repositorySettings = {
   static_objects_external_storage_auth_token: secret(
     'By which that cache shows who it is, in the header `X-Gitlab-External-Storage-Token`.',
   ),
-  gitaly_timeout_default: int(55, 'Time-out class of repository storage calls; fast <= medium <= default.', {
+  gitaly_timeout_default: int(55, 'Seconds of a class of storage calls; fast <= medium <= default.', {
     min: 0,
     max: 57,
     strict: true,
     recorded: true,
   }),
-  gitaly_timeout_medium: int(30, 'Time-out class of repository storage calls; fast <= medium <= default.', {
+  gitaly_timeout_medium: int(30, 'Seconds of a class of storage calls; fast <= medium <= default.', {
     min: 0,
     strict: true,
     recorded: true,
   }),
-  gitaly_timeout_fast: int(10, 'Time-out class of repository storage calls; fast <= medium <= default.', {
+  gitaly_timeout_fast: int(10, 'Seconds of a class of storage calls; fast <= medium <= default.', {
     min: 0,
     strict: true,
     recorded: true,
@@ -85,5 +85,9 @@ export const repositorySettings = {
     recorded: true,
   }),
   mirror_max_capacity: int(100, 'Scheduling of pull mirrors.', { min: 1, plan: 'premium', recorded: true }),
-  mirror_max_delay: int(300, 'Scheduling of pull mirrors.', { min: 1, plan: 'premium', recorded: true }),
+  mirror_max_delay: int(300, 'Most minutes between two looks of a pull mirror.', {
+    min: 1,
+    plan: 'premium',
+    recorded: true,
+  }),
 }

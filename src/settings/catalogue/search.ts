@@ -80,7 +80,7 @@ export const searchSettings = {
     min: 0,
     plan: 'premium',
   }),
-  elasticsearch_client_request_timeout: int(0, 'Search request time-out; 0 default.', {
+  elasticsearch_client_request_timeout: int(0, 'Search request time-out, in seconds; 0 default.', {
     min: 0,
     plan: 'premium',
   }),

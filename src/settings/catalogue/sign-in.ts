@@ -46,7 +46,10 @@ export const signInSettings = {
     'A locked account becomes usable again this many minutes after it was locked (10 when null).',
     { min: 1 },
   ),
-  session_expire_delay: int(10_080, 'Idle lifetime of a browser session.', { min: 1, strict: true }),
+  session_expire_delay: int(10_080, 'Idle lifetime of a browser session, in minutes.', {
+    min: 1,
+    strict: true,
+  }),
   require_two_factor_authentication: flag(
     false,
     'Every user without a second factor is sent to enrolment once the grace period is over; session-authenticated API calls then count as unauthenticated, token calls do not change.',
@@ -72,7 +75,7 @@ export const signInSettings = {
   ),
   unique_ips_limit_time_window: intOrNull(
     3600,
-    'How long an address keeps counting towards the distinct-IP limit.',
+    'Seconds for which an address counts towards the distinct-IP limit.',
     { min: 0 },
   ),
   minimum_password_length: int(

@@ -63,7 +63,7 @@ export const mailSettings = {
     'Distinct repositories a user may download in the period; 0 off.',
     { min: 0, max: 10_000, strict: true, plan: 'ultimate' },
   ),
-  max_number_of_repository_downloads_within_time_period: int(0, 'Length of that period; 0 off.', {
+  max_number_of_repository_downloads_within_time_period: int(0, 'Length of that period, in seconds; 0 off.', {
     min: 0,
     max: 864_000,
     strict: true,

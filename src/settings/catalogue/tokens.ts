@@ -34,7 +34,7 @@ export const tokenSettings = {
   ),
   max_personal_access_token_lifetime: intOrNull(
     null,
-    'Longest allowed token lifetime; older tokens beyond it are revoked after a grace time.',
+    'Longest allowed token lifetime, in days; older tokens beyond it are revoked after a grace time.',
     { min: 1, max: 365, plan: 'ultimate' },
   ),
   service_access_tokens_expiration_enforced: flag(

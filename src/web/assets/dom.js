@@ -13,3 +13,8 @@ export function element(name, properties = {}, ...children) {
   made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false))
   return made
 }
+
+/** A text whose `code` stands between backticks. */
+export function prose(text) {
+  return text.split('`').map((part, index) => (index % 2 === 0 ? part : element('code', {}, part)))
+}

@@ -1,4 +1,4 @@
-import { element } from './dom.js'
+import { element, prose } from './dom.js'
 import { settingView, valueText } from './setting.js'
 
 const base = new URL('../api/v4', location.href).href
@@ -17,7 +17,9 @@ token.addEventListener('change', () => {
 at('search').addEventListener('input', filter)
 at('altered').addEventListener('change', filter)
 at('review').addEventListener('click', review)
-at('discard').addEventListener('click', () => changed().forEach((row) => row.reset()))
+at('discard').addEventListener('click', () => rowsThat('isChanged').forEach((row) => row.reset()))
+at('to-history').addEventListener('click', () => (at('history').open = true))
+at('confirm').addEventListener('close', () => rowsThat('isRefused')[0]?.input.focus())
 at('history').addEventListener('toggle', () => at('history').open && void showHistory(1))
 document.addEventListener('keydown', (event) => {
   const typing = event.target.closest('input, textarea, select') !== null
@@ -26,7 +28,7 @@ document.addEventListener('keydown', (event) => {
   at('search').select()
 })
 addEventListener('beforeunload', (event) => {
-  if (changed().length > 0) event.preventDefault()
+  if (rowsThat('isChanged').length > 0) event.preventDefault()
 })
 
 /** Calls the API with the token of this page, or as who is signed in. Throws the service's words. */
@@ -42,7 +44,9 @@ async function call(method, path, body) {
     credentials: own === '' ? 'same-origin' : 'omit',
   })
   const answer = await response.json().catch(() => ({}))
-  if (!response.ok) throw Object.assign(new Error(wordsOf(answer)), { status: response.status })
+  if (!response.ok) {
+    throw Object.assign(new Error(wordsOf(answer)), { status: response.status, faults: faultsOf(answer) })
+  }
   return { answer, headers: response.headers }
 }
 
@@ -52,6 +56,15 @@ function wordsOf({ message, error }) {
   return Object.entries(message)
     .flatMap(([name, faults]) => [faults].flat().map((fault) => `${name} ${fault}`))
     .join('. ')
+}
+
+/** Settings with what is wrong with them; `{"error": "a is invalid, b is missing"}` names them in its text. */
+function faultsOf({ message, error }) {
+  if (typeof error === 'string') return error.split(', ').map((fault) => fault.split(/ (.*)/, 2))
+  return Object.entries(typeof message === 'object' ? (message ?? {}) : {}).map(([name, faults]) => [
+    name,
+    [faults].flat().join('; '),
+  ])
 }
 
 async function start() {
@@ -115,7 +128,7 @@ function filter() {
     const hits = rows.filter((row) => {
       const isFound =
         words.every((word) => row.text.includes(word)) && (!at('altered').checked || row.isAltered)
-      row.view.hidden = !isFound && !row.isChanged()
+      row.view.hidden = !isFound && !row.isChanged() && !row.isRefused()
       return !row.view.hidden
     })
     view.hidden = entry.hidden = hits.length === 0
@@ -125,20 +138,36 @@ function filter() {
   at('found').textContent = total === 1 ? '1 setting' : `${total} settings`
 }
 
-function changed() {
-  return sections.flatMap(({ rows }) => rows.filter((row) => row.isChanged()))
+/** Of all rows those of which this is so. */
+function rowsThat(is) {
+  return sections.flatMap(({ rows }) => rows.filter((row) => row[is]()))
 }
 
 function count() {
-  const { length } = changed()
+  const { length } = rowsThat('isChanged')
   at('changes').hidden = length === 0
+  at('review').hidden = at('discard').hidden = false
   at('count').textContent = length === 1 ? '1 change, not saved' : `${length} changes, not saved`
+}
+
+/** Until something else is touched. */
+function tellSaved() {
+  at('changes').hidden = false
+  at('review').hidden = at('discard').hidden = true
+  at('count').textContent = 'Saved'
+}
+
+/** What has changed, and what has to be sent with it, though it is as it was. */
+function rowsToSend() {
+  const changed = rowsThat('isChanged')
+  const along = new Set(changed.filter((row) => row.isOn()).flatMap(({ companions }) => companions))
+  return [...changed, ...rowsThat('isKnown').filter((row) => along.has(row.name) && !row.isChanged())]
 }
 
 function review() {
   let values
   try {
-    values = Object.fromEntries(changed().map((row) => [row.name, row.read()]))
+    values = Object.fromEntries(rowsToSend().map((row) => [row.name, row.read()]))
   } catch (error) {
     return propose('This cannot be sent', 'Save', [], undefined, error.message)
   }
@@ -152,8 +181,16 @@ async function foresee(question, label, send) {
     const { answer } = await send({ dry_run: true })
     propose(question, label, answer.changes, () => send({}))
   } catch (error) {
+    mark(error)
     propose('This is refused', label, [], undefined, error.message)
   }
+}
+
+/** Says beside each setting why it was refused. */
+function mark({ faults = [] }) {
+  const said = new Map(faults)
+  for (const row of sections.flatMap(({ rows }) => rows)) row.refuse(said.get(row.name) ?? '')
+  filter()
 }
 
 function propose(question, label, changes, act, refusal = '') {
@@ -164,12 +201,14 @@ function propose(question, label, changes, act, refusal = '') {
   )
   at('save').textContent = label
   at('save').hidden = act === undefined || changes.length === 0
+  at('back').textContent = act === undefined ? 'Back to the settings' : 'Cancel'
   at('save').onclick = async () => {
     try {
       await act()
       at('confirm').close()
       at('history').open = false
       await start()
+      tellSaved()
     } catch (error) {
       at('refusal').textContent = error.message
     }
@@ -190,7 +229,7 @@ function changeList(changes) {
           ? ': another secret'
           : [': ', element('del', {}, valueText(from)), ' → ', element('ins', {}, valueText(to))],
         warning && element('strong', { className: 'warning' }, ` ${warning}`),
-        effect && element('small', {}, effect),
+        effect && element('small', {}, prose(effect)),
       ),
     ),
   )
