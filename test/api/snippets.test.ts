@@ -194,7 +194,9 @@ test('the size of a file and the visibility are limited by settings', async () =
   const open = { ...fields, visibility: 'public', files: [{ file_path: 'a', content: '1234' }] }
   expect(await developer.post(path(), open)).toMatchObject({
     status: 403,
-    body: { message: { error: 'Visibility level has been restricted by your administrator' } },
+    body: {
+      message: { error: 'Visibility level public has been restricted by your Guildhall administrator' },
+    },
   })
   expect((await world.root.post(path(), open)).status).toBe(201)
   await settings.change({ snippet_size_limit: 52_428_800, restricted_visibility_levels: [] })

@@ -27,7 +27,7 @@ export function checkTitle(title: string | undefined): void {
 
 export function checkVisibility(actor: Actor, wanted: VisibilityName, restricted: readonly string[]): number {
   if (restricted.includes(wanted) && !isAdministrator(actor))
-    throw failed(403, 'Visibility level has been restricted by your administrator')
+    throw failed(403, `Visibility level ${wanted} has been restricted by your Guildhall administrator`)
   return Visibility[wanted]
 }
 
