@@ -32,7 +32,13 @@ const exclusive = [
 const anySwitch = flag(false, '')
 
 /** Every name that a change may use, for the refusal of one that uses none. */
-export const acceptedNames: readonly string[] = [...settingNames, ...Object.keys(oldNames), ...signInSwitches]
+export const acceptedNames: readonly string[] = [
+  ...settingNames,
+  ...Object.keys(oldNames),
+  ...signInSwitches,
+  'performance_bar_enabled',
+]
+const accepted = new Set([...acceptedNames, ...byVendorName.keys()])
 
 /** Whether a setting is there under a plan. */
 export function isIncluded(name: SettingName, plan: Plan): boolean {
@@ -45,7 +51,7 @@ export function isIncluded(name: SettingName, plan: Plan): boolean {
  */
 export function readChange(sent: Bag, plan: Plan, faults: Faults): Change {
   const given = Object.keys(sent).filter((name) => sent[name] !== undefined)
-  const known = given.filter(isAccepted)
+  const known = given.filter((name) => accepted.has(name))
   if (known.length === 0) {
     throw invalidParameters([
       `${acceptedNames.join(', ')} are missing, at least one parameter must be provided`,
@@ -73,16 +79,6 @@ export function readChange(sent: Bag, plan: Plan, faults: Faults): Change {
   for (const name of known) if (isSettingName(name)) take(name, name)
   checkCompanions(change, new Set(known.map((name) => byVendorName.get(name) ?? name)), faults)
   return change
-}
-
-function isAccepted(name: string): boolean {
-  return (
-    isSettingName(name) ||
-    byVendorName.has(name) ||
-    Object.hasOwn(oldNames, name) ||
-    name === 'performance_bar_enabled' ||
-    signInSwitches.some((one) => one === name)
-  )
 }
 
 /** Switches of sign-in that were sent by themselves, not within their object. */

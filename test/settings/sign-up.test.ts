@@ -4,7 +4,7 @@ import { Client } from '../world/client.ts'
 import { pushFiles } from '../world/push.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 import { Browser, type Page } from './browser.ts'
-import { during } from './effects.ts'
+import { during, set } from './effects.ts'
 
 let world: World
 beforeAll(async () => {
@@ -58,6 +58,26 @@ describe('sign-up', () => {
       }
     })
     expect((await new Browser(world).get('/users/sign_up')).status).toBe(200)
+  })
+
+  test('who waits for approval is let in when it is needed no more, if that is asked for', async () => {
+    await during(world, { require_admin_approval_after_user_signup: true }, async () => {
+      const fields = form()
+      await signUp(fields)
+      const state = async () =>
+        ((await world.root.get(`/users?username=${fields.username}`)).body as Json[])[0]!['state']
+      const turn = async (on: boolean, more: Json = {}) => {
+        await set(world, { require_admin_approval_after_user_signup: on, ...more })
+        return state()
+      }
+      const approve = { auto_approve_pending_users: true }
+      expect(await turn(false)).toBe('blocked_pending_approval')
+      // It was off already, or is only tried.
+      expect(await turn(false, approve)).toBe('blocked_pending_approval')
+      expect(await turn(true, approve)).toBe('blocked_pending_approval')
+      expect(await turn(false, { ...approve, dry_run: true })).toBe('blocked_pending_approval')
+      expect(await turn(false, approve)).toBe('active')
+    })
   })
 
   test('require_admin_approval_after_user_signup: not before an administrator says so', async () => {

@@ -10,6 +10,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
+import { approveWaiting } from '../users/index.ts'
 import { acceptedNames, catalogue, isSettingName, type Setting } from '../../settings/index.ts'
 import { ApplicationSettings, applicationSettings, ForeseenChange, foreseenChange } from './entities.ts'
 import type { SettingAreaServices } from './index.ts'
@@ -66,6 +67,9 @@ export function settingEndpoints(services: SettingAreaServices): Endpoint[] {
       beforeTerms: true,
       params: Fields({
         ...settingParams,
+        auto_approve_pending_users: Optional(
+          Flag({ description: 'Lets in who waits for approval, when the change ends that it is needed' }),
+        ),
         dry_run: Optional(Flag({ description: 'Checks everything and answers what would change' })),
       }),
       answers: Either(ForeseenChange, ApplicationSettings),
@@ -76,6 +80,10 @@ export function settingEndpoints(services: SettingAreaServices): Endpoint[] {
           dryRun: params.dry_run === true,
         })
         if (params.dry_run === true) return foreseenChange(changes)
+        const isOpen = changes.some(
+          ({ name, after }) => name === 'require_admin_approval_after_user_signup' && after === false,
+        )
+        if (isOpen && params.auto_approve_pending_users === true) await db.transaction(approveWaiting)
         return entityOf(await store.findRecord(db.reader))
       },
     }),

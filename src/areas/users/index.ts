@@ -23,7 +23,7 @@ export { sendConfirmation, type Addressee } from './email-confirmation.ts'
 export { confirmFurtherEmail } from './email-store.ts'
 export { removeUserById, type RemovalServices } from './remove.ts'
 export { faultsOf, passwordFaults, passwordRules, startsExternal } from './rules.ts'
-export { endSessions, lock as lockUser, requireAdministrator, taken } from './store.ts'
+export { approveWaiting, endSessions, lock as lockUser, requireAdministrator, taken } from './store.ts'
 export { reservedTopLevel } from './reserved.ts'
 
 /** People and their accounts. */

@@ -273,6 +273,15 @@ export async function setState(tx: Tx, id: number, state: string): Promise<void>
     .execute()
 }
 
+/** Lets everybody in who waits for approval. */
+export async function approveWaiting(tx: Tx): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set({ state: 'active', updated_at: sql`now()` })
+    .where('users.state', '=', 'blocked_pending_approval')
+    .execute()
+}
+
 /** For who keeps an administrator out: one has to be left who can let others in again. Throws the refusal. */
 export async function requireAdministrator(tx: Tx): Promise<void> {
   const { rows: left } = await sql`
