@@ -304,6 +304,30 @@ test('a deploy key is looked up with the projects that it reaches, a key of a us
   expect(found).not.toHaveProperty('deploy_keys_projects')
 })
 
+test('deploy keys of the instance tell their projects, with the names of all groups above', async () => {
+  const top = await world.group()
+  const inner = await world.group({ parent_id: top.id })
+  const project = await world.project({ namespace_id: inner.id })
+  const path = `/projects/${project.id}/deploy_keys`
+  const key = { title: 'd', key: newSshKey().publicKey, can_push: true }
+  const made = expectStatus(await world.root.post(path, key), 201)
+  const listed = rowsOf(await world.root.get('/deploy_keys?per_page=100')).find(({ id }) => id === made['id'])
+  expect(listed).toMatchObject({
+    projects_with_write_access: [
+      {
+        id: project.id,
+        description: null,
+        name: project['name'],
+        name_with_namespace: `${top['name']} / ${inner['name']} / ${project['name']}`,
+        path: project['path'],
+        path_with_namespace: project.path_with_namespace,
+        created_at: project['created_at'],
+      },
+    ],
+    projects_with_readonly_access: [],
+  })
+})
+
 test('GPG keys', async () => {
   const [user, other] = await Promise.all([world.user(), world.user()])
   const made = expectStatus(await user.post('/user/gpg_keys', { key: gpgKey }), 201)

@@ -258,6 +258,17 @@ test('its jobs, and the programs that work as it', async () => {
   })
 })
 
+test('its projects are named after all groups above them', async () => {
+  const top = await world.group()
+  const inner = await world.group({ parent_id: top.id })
+  const project = await world.project({ namespace_id: inner.id })
+  const { id } = await RawRunner.forProject(world, project)
+  const name = `${top['name']} / ${inner['name']} / ${project['name']}`
+  const named = [expect.objectContaining({ id: project.id, name_with_namespace: name })]
+  expect((await world.root.get(`/runners/${id}`)).body).toMatchObject({ projects: named })
+  expect((await world.root.get(`/runners/${id}/projects`)).body).toEqual(named)
+})
+
 test('its projects, as far as the caller looks after them; and no place that hands out jobs unasked', async () => {
   const [one, other] = [await world.project(), await world.project()]
   const made = await RawRunner.forProject(world, one)

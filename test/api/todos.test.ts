@@ -169,7 +169,11 @@ describe('only those who may read', () => {
 
 test('a request to be let in waits for who may decide upon it, until it is decided', async () => {
   const group = await world.group({ visibility: 'public' })
-  const place = await world.project({ visibility: 'public' })
+  const inner = await world.group({
+    visibility: 'public',
+    parent_id: (await world.group({ visibility: 'public' })).id,
+  })
+  const place = await world.project({ visibility: 'public', namespace_id: inner.id })
   const mia = await world.member({ project: place }, 'maintainer')
   const dora = await world.member({ project: place }, 'developer')
   const olga = await world.member({ group }, 'owner')
@@ -183,8 +187,11 @@ test('a request to be let in waits for who may decide upon it, until it is decid
     action_name: 'member_access_requested',
     target_type: 'Project',
     author: { id: seeker.id },
-    project: { id: place.id },
-    target: { path_with_namespace: place.path_with_namespace },
+    project: { id: place.id, name_with_namespace: place['name_with_namespace'] },
+    target: {
+      path_with_namespace: place.path_with_namespace,
+      name_with_namespace: place['name_with_namespace'],
+    },
     body: place.path_with_namespace,
   })
   expect(todo!['target_url']).toMatch(/\/-\/project_members\?tab=access_requests$/)

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Reader } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { userAvatar } from '../avatars/index.ts'
-import { seatHolders } from '../namespaces/index.ts'
+import { lineName, seatHolders } from '../namespaces/index.ts'
 
 export interface BillableRow {
   readonly id: number
@@ -88,13 +88,9 @@ export interface MembershipRow {
   readonly role_name: string | null
 }
 
-const lineName = sql`(
-  select string_agg(a.name, ' / ' order by above.at)
-  from unnest(n.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id)`
-
 const membershipColumns = sql`
   m.id, coalesce(p.id, n.id) as source_id, case when p.id is null then 'group' else 'project' end as source_kind,
-  ${lineName} || coalesce(' / ' || p.name, '') as source_full_name,
+  ${lineName('n')} || coalesce(' / ' || p.name, '') as source_full_name,
   coalesce(p.full_path, n.full_path) as source_full_path, m.created_at, m.expires_at, m.access_level,
   (select r.name from member_roles r where r.id = m.member_role_id) as role_name`
 

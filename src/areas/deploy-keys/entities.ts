@@ -1,4 +1,4 @@
-import { Fields, Flag, Id, Json, Nullable, Optional, Text, Timestamp } from '../../kernel/endpoint/index.ts'
+import { Fields, Flag, Id, ListOf, Nullable, Optional, Text, Timestamp } from '../../kernel/endpoint/index.ts'
 
 const fields = {
   id: Id(),
@@ -14,11 +14,24 @@ const fields = {
 
 export const DeployKey = Fields(fields)
 export const ProjectDeployKey = Fields({ ...fields, can_push: Flag() })
-const users = { description: 'The projects, to administrators' }
+const users = Optional(
+  ListOf(
+    Fields({
+      id: Id(),
+      description: Nullable(Text()),
+      name: Text(),
+      name_with_namespace: Text(),
+      path: Text(),
+      path_with_namespace: Text(),
+      created_at: Timestamp(),
+    }),
+    { description: 'The projects, to administrators' },
+  ),
+)
 export const InstanceDeployKey = Fields({
   ...fields,
-  projects_with_write_access: Optional(Json(users)),
-  projects_with_readonly_access: Optional(Json(users)),
+  projects_with_write_access: users,
+  projects_with_readonly_access: users,
 })
 
 export interface DeployKeyRow {

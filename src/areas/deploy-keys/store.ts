@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { projectsWithRole, userCalled } from '../../access/index.ts'
+import { lineName } from '../namespaces/index.ts'
 import { taken, type NewKey } from '../ssh-keys/index.ts'
 import type { DeployKeyRow, InstanceKeyRow } from './entities.ts'
 
@@ -27,7 +28,7 @@ export function listAll(onlyPublic: boolean, input: PageInput): Read<InstanceKey
     {
       columns: sql`${columns}, (
         select coalesce(json_agg(json_build_object('id', p.id, 'description', p.description, 'name', p.name,
-          'name_with_namespace', n.name || ' / ' || p.name, 'path', p.path, 'path_with_namespace', p.full_path,
+          'name_with_namespace', ${lineName('n')} || ' / ' || p.name, 'path', p.path, 'path_with_namespace', p.full_path,
           'created_at', p.created_at, 'can_push', d.can_push) order by p.id), '[]'::json)
         from deploy_key_projects d join projects p on p.id = d.project_id join namespaces n on n.id = p.namespace_id
         where d.deploy_key_id = k.id) as projects`,

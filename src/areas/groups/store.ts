@@ -4,6 +4,7 @@ import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { placeAvatar } from '../avatars/index.ts'
 import { attributesColumn } from '../custom-attributes/index.ts'
+import { lineName } from '../namespaces/index.ts'
 import { deletionMarkOf, embeddedProjects, markedOn, unlinkOpenForks } from '../projects/index.ts'
 import { sealedTokenOf } from '../registration-tokens/index.ts'
 import { sharedWith } from '../shares/index.ts'
@@ -16,8 +17,7 @@ export const groupMark = deletionMarkOf('namespaces', 'n')
 export const groupColumns = sql`
   n.id, n.parent_id, n.traversal_ids as line, n.name, n.path, n.full_path, n.description, n.visibility, n.settings,
   n.created_at,
-  (select string_agg(a.name, ' / ' order by above.at)
-    from unnest(n.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
+  ${lineName('n')} as line_name,
   ${placeAvatar('group', 'n')} as avatar, access.role, ${groupArchived} as archived,
   ${markedOn('n')} as marked_for_deletion_on,
   (select json_build_object('cn', l.cn, 'group_access', l.group_access)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { lineName } from '../namespaces/index.ts'
 import type { HostKind } from './hosts.ts'
 import type { ImportOptions, SourceFacts } from './step-store.ts'
 
@@ -55,9 +56,7 @@ export async function findImport(
 ): Promise<ImportRow | undefined> {
   const { rows } = await sql<ImportRow>`
     select p.id, p.name, p.full_path,
-      (select string_agg(a.name, ' / ' order by t.at)
-        from unnest(n.traversal_ids) with ordinality t (id, at) join namespaces a on a.id = t.id)
-        || ' / ' || p.name as full_name,
+      ${lineName('n')} || ' / ' || p.name as full_name,
       i.id as import_id, i.full_name as import_source, p.import_status, x.error as import_error
     from host_imports i join projects p on p.id = i.project_id join namespaces n on n.id = p.namespace_id
       left join project_imports x on x.project_id = p.id

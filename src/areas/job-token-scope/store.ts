@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Tx, Writer } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { lineName } from '../namespaces/index.ts'
 
 export interface ListedProject {
   readonly id: number
@@ -24,10 +25,7 @@ export function projects(input: PageInput): Read<ListedProject> {
   return page(
     {
       columns: sql`p.id, p.description, p.name, p.path, p.full_path as path_with_namespace, p.created_at,
-        p.default_branch, (
-          select string_agg(a.name, ' / ' order by above.at)
-          from unnest(n.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id)
-          || ' / ' || p.name as name_with_namespace`,
+        p.default_branch, ${lineName('n')} || ' / ' || p.name as name_with_namespace`,
       from: sql`
         from projects p join namespaces n on n.id = p.namespace_id
         where p.id = subject.id or p.id in (

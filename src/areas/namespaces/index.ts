@@ -2,6 +2,7 @@ import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import { namespaceEndpoints, type NamespaceServices } from './routes.ts'
 
 export { BriefNamespace, briefNamespace } from './entities.ts'
+export { lineName } from './line-name.ts'
 export {
   groupNameFaults,
   groupPathFaults,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
+import { lineName } from '../namespaces/index.ts'
 
 export type ExportStatus = 'none' | 'queued' | 'started' | 'finished' | 'failed'
 
@@ -148,9 +149,7 @@ export interface StatusRow {
 export async function readStatus(db: Reader, projectId: number): Promise<StatusRow> {
   const { rows } = await sql<StatusRow>`
     select p.id, p.description, p.name, p.path, n.full_path || '/' || p.path as full_path,
-      (select string_agg(a.name, ' / ' order by t.at)
-        from unnest(n.traversal_ids) with ordinality t (id, at) join namespaces a on a.id = t.id) as namespace_name,
-      p.created_at, p.import_status, p.import_type, i.error as import_error, i.correlation_id, i.failed, i.stats,
+      ${lineName('n')} as namespace_name, p.created_at, p.import_status, p.import_type, i.error as import_error, i.correlation_id, i.failed, i.stats,
       coalesce(e.status, 'none') as export_status
     from projects p join namespaces n on n.id = p.namespace_id
       left join project_imports i on i.project_id = p.id left join project_exports e on e.project_id = p.id

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { namespaceAvatar } from '../avatars/index.ts'
-import { briefNamespace } from '../namespaces/index.ts'
+import { briefNamespace, lineName } from '../namespaces/index.ts'
 
 export interface HomeRow {
   /** The names of the groups from the top one down, joined by ` / `. */
@@ -18,8 +18,7 @@ export interface HomeRow {
 export function homeColumns(namespace: string): RawBuilder<unknown> {
   const home = sql.ref(namespace)
   return sql`
-    (select string_agg(a.name, ' / ' order by above.at)
-      from unnest(${home}.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id) as line_name,
+    ${lineName(namespace)} as line_name,
     ${home}.id as namespace_id, ${home}.kind as namespace_kind, ${home}.name as namespace_name,
     ${home}.path as namespace_path, ${home}.full_path as namespace_full_path, ${home}.parent_id as namespace_parent_id,
     ${namespaceAvatar(namespace)} as namespace_avatar`

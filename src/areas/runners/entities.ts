@@ -63,7 +63,7 @@ export interface RunnerProjectRow {
   readonly name: string
   readonly path: string
   readonly full_path: string
-  readonly namespace: string
+  readonly line_name: string
 }
 
 export interface RunnerDetailRow extends RunnerListRow {
@@ -98,9 +98,9 @@ export function runnerProject({
   name,
   path,
   full_path,
-  namespace,
+  line_name,
 }: RunnerProjectRow): Record<string, unknown> {
-  return { id, name, name_with_namespace: `${namespace} / ${name}`, path, path_with_namespace: full_path }
+  return { id, name, name_with_namespace: `${line_name} / ${name}`, path, path_with_namespace: full_path }
 }
 
 export function runnerDetail(row: RunnerDetailRow, externalUrl: string, now: Date): Record<string, unknown> {

@@ -3,6 +3,7 @@ import { projectsWithRole, groupsWithRole } from '../../access/index.ts'
 import type { Reader } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { RunnerManagerRow } from '../jobs/index.ts'
+import { lineName } from '../namespaces/index.ts'
 import type { RunnerDetailRow, RunnerListRow, RunnerProjectRow } from './entities.ts'
 import { upgradeStatus } from './releases-store.ts'
 
@@ -21,7 +22,7 @@ const detailColumns = (compared: boolean) => sql`
     as manager,
   coalesce((
     select json_agg(json_build_object('id', p.id, 'name', p.name, 'path', p.path, 'full_path', p.full_path,
-      'namespace', n.name) order by x.project_id)
+      'line_name', ${lineName('n')}) order by x.project_id)
     from ci_runner_projects x join projects p on p.id = x.project_id join namespaces n on n.id = p.namespace_id
     where x.runner_id = r.id), '[]') as projects,
   (select json_build_object('id', n.id, 'name', n.name, 'full_path', n.full_path)
@@ -136,7 +137,7 @@ export function managersOf(id: number, input: PageInput): Read<RunnerManagerRow>
 export function projectsOf(id: number, input: PageInput): Read<RunnerProjectRow> {
   return page(
     {
-      columns: sql`p.id, p.name, p.path, p.full_path, n.name as namespace`,
+      columns: sql`p.id, p.name, p.path, p.full_path, ${lineName('n')} as line_name`,
       from: sql`
         from ci_runner_projects x join projects p on p.id = x.project_id join namespaces n on n.id = p.namespace_id
         where x.runner_id = ${id} and (actor.admin or p.id in (${projectsWithRole('maintainer')}))`,

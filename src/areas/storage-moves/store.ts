@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { onConstraint, type Database, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
+import { lineName } from '../namespaces/index.ts'
 
 export interface MoveRow {
   readonly id: number
@@ -15,11 +16,8 @@ export interface MoveRow {
 const columns = sql`
   m.id, m.created_at, m.state, m.source_storage as source_storage_name,
   m.destination_storage as destination_storage_name,
-  json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'name_with_namespace', (
-      select string_agg(a.name, ' / ' order by above.at)
-      from unnest(n.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id)
-      || ' / ' || p.name,
-    'path', p.path, 'path_with_namespace', p.full_path, 'created_at', p.created_at) as project`
+  json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'name_with_namespace',
+    ${lineName('n')} || ' / ' || p.name, 'path', p.path, 'path_with_namespace', p.full_path, 'created_at', p.created_at) as project`
 
 const tables = sql`
   from repository_storage_moves m join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id`

@@ -3,6 +3,7 @@ import { actorRow, todoReadable, type Actor } from '../../access/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
 import { countedRows, windowOf, type PageInput } from '../../kernel/endpoint/index.ts'
 import type { MembershipEvent } from '../members/index.ts'
+import { lineName } from '../namespaces/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 import { reads, type Subject } from './people.ts'
 
@@ -140,7 +141,7 @@ const columns = sql`
   t.id, t.action, t.state, t.target_kind, t.target_id, t.commit_sha, t.note_id, t.created_at, t.updated_at,
   w.body as note, ${basicUserJson('u')} as author,
   case when place.id is not null then json_build_object('id', place.id, 'name', place.name, 'path', place.path,
-    'full_path', place.full_path, 'full_name', home.name || ' / ' || place.name) end as project,
+    'full_path', place.full_path, 'full_name', ${lineName('home')} || ' / ' || place.name) end as project,
   case when g.id is not null then json_build_object('id', g.id, 'name', g.name, 'path', g.path,
     'full_path', g.full_path, 'parent_id', g.parent_id) end as "group"`
 

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { subjectRequestsReadable } from '../../../access/index.ts'
 import { rows, type Read } from '../../../kernel/endpoint/index.ts'
+import { lineName } from '../../namespaces/index.ts'
 import { basicUserJson, type BasicUserRow } from '../../users/index.ts'
 import { mergeRequestColumns, mergeRequestSource, type MergeRequestRow } from '../rows.ts'
 import { approvalsOfProject, approversOfRule, barredApprovers, rulesOfRequest } from './missing.ts'
@@ -60,9 +61,7 @@ const ruleColumns = (
     where x.rule_id = r.id), '[]') as users,
   coalesce((
     select json_agg(json_build_object('id', g.id, 'name', g.name, 'path', g.path, 'full_path', g.full_path,
-      'full_name', (select string_agg(a.name, ' / ' order by above.at)
-        from unnest(g.traversal_ids) with ordinality above (id, at) join namespaces a on a.id = above.id),
-      'visibility', g.visibility) order by g.id)
+      'full_name', ${lineName('g')}, 'visibility', g.visibility) order by g.id)
     from approval_rule_groups x join namespaces g on g.id = x.namespace_id where x.rule_id = r.id), '[]') as groups,
   coalesce((
     select json_agg(${basicUserJson('u')} order by u.id) from users u
