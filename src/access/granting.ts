@@ -23,9 +23,9 @@ interface Standing extends Holding {
   readonly role: number
 }
 
-/** Nobody gives a level above his own in the place. */
+/** Nobody gives a level above his own in the place. What is above all levels is for Owners to be told that it is none. */
 export function mayGrant(actor: Actor, place: Standing, level: number): boolean {
-  return isAdministrator(actor) || place.role >= level
+  return isAdministrator(actor) || place.role >= Math.min(level, Role.owner)
 }
 
 /** Whether the caller looks after members only because a custom role lets him. */

@@ -111,9 +111,11 @@ describe.each(['groups', 'projects'] as const)('members of %s', (kind) => {
   ])('a membership with %j is refused', async (wrong, body) => {
     const { members, member } = await place(kind)
     const person = await world.user()
-    const created = await world.root.post(members, { user_id: person.id, access_level: 30, ...wrong })
-    expect([created.status, created.body]).toEqual([400, body])
     const there = await member('guest')
+    for (const by of [world.root, await member('owner')]) {
+      const created = await by.post(members, { user_id: person.id, access_level: 30, ...wrong })
+      expect([created.status, created.body]).toEqual([400, body])
+    }
     const changed = await world.root.put(`${members}/${there.id}`, { access_level: 30, ...wrong })
     expect([changed.status, changed.body]).toEqual([400, body])
   })

@@ -104,6 +104,17 @@ test('a group let into a group reaches all below, with its direct members only',
 })
 
 describe('what is refused', () => {
+  test('groups, to who does not look after their members, as if there were none', async () => {
+    const group = await world.group()
+    const { group: invited } = await guests()
+    const maintainer = await world.member({ group }, 'maintainer')
+    const reply = await maintainer.post(`/groups/${group.id}/share`, {
+      group_id: invited.id,
+      group_access: 10,
+    })
+    expect([reply.status, reply.body]).toEqual([404, { message: 'Not Found' }])
+  })
+
   test('levels, days, groups that nobody knows, and the same again', async () => {
     const project = await world.project()
     const group = await world.group()

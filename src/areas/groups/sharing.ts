@@ -13,8 +13,8 @@ import {
   type PageInput,
   type Read,
 } from '../../kernel/endpoint/index.ts'
-import { forbidden, notFound } from '../../kernel/errors/index.ts'
-import { share, shareParams, unshare } from '../shares/index.ts'
+import { forbidden } from '../../kernel/errors/index.ts'
+import { noSuchGroup, share, shareParams, unshare } from '../shares/index.ts'
 import { Group, GroupDetail, ProjectGroup, projectGroup, type GroupRow } from './entities.ts'
 import { groupsWhere, listParams, type GroupFilter } from './listing.ts'
 import type { GroupServices } from './routes.ts'
@@ -62,7 +62,7 @@ export function sharingEndpoints(services: GroupServices, { detail, listed }: An
       answers: GroupDetail,
       refuses: { 404: 'No right to share, or no such group', 409: 'It is shared with that group' },
       async handle({ actor, group, params }) {
-        if (!may(actor, 'admin_group_member', group)) throw notFound()
+        if (!may(actor, 'admin_group_member', group)) throw noSuchGroup()
         if (!mayGrant(actor, group, params.group_access)) throw forbidden()
         await share(services, actor, group, params)
         return detail(actor, group.id)

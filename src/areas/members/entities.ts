@@ -34,6 +34,7 @@ export const Member = Fields({
   access_level: Int(),
   created_at: Timestamp(),
   created_by: Nullable(Fields(creator)),
+  expires_at: Nullable(DateOnly({ description: 'The membership ends at 00:00 UTC of this day' })),
   email: Optional(Text({ description: 'Of enterprise users, for owners of the top-level group' })),
   group_saml_identity: Optional(
     Nullable(
@@ -43,7 +44,6 @@ export const Member = Fields({
       ),
     ),
   ),
-  expires_at: Nullable(DateOnly({ description: 'The membership ends at 00:00 UTC of this day' })),
   is_using_seat: Optional(Flag({ description: 'Paid plans, with `show_seat_info`' })),
   membership_state: Optional(OneOf(['active', 'awaiting'], { description: 'Paid plans' })),
   member_role: Optional(MemberRole),

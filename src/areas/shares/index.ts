@@ -3,7 +3,7 @@ import type { Schedule, Task } from '../../tasks/index.ts'
 import { removeExpired } from './store.ts'
 
 export { ProjectShare, SharedWith, type SharedWithRow, type ShareRow } from './entities.ts'
-export { share, shareParams, unshare } from './share.ts'
+export { noSuchGroup, share, shareParams, unshare } from './share.ts'
 export { find as findShare, sharedWith, type Shared } from './store.ts'
 
 const expiry = 'remove-expired-shares'

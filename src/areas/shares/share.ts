@@ -26,7 +26,7 @@ export interface ShareWish {
 }
 
 /** Unknown, unreadable, or kept out by a rule of the hierarchy: all look the same. */
-const noSuchGroup = () => refused(404, 'Not Found')
+export const noSuchGroup = () => refused(404, 'Not Found')
 
 /** Lets a group into a group or project. The caller's right to do so is decided already. */
 export async function share(
