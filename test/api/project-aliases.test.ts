@@ -55,7 +55,7 @@ describe('aliases', () => {
       [{ name: 'x', project_id: 'no/such' }, 404, { message: '404 Project Not Found' }],
       [{ name: 'taken', project_id: project.id }, 400, { message: { name: ['has already been taken'] } }],
       [{ name: '', project_id: project.id }, 400, { message: { name: ["can't be blank"] } }],
-      ...['-a', 'a/b', 'a.git', 'a.atom', 'a b'].map((name): [unknown, number, unknown] => [
+      ...['-a', 'a/b', 'a.git', 'a.atom', 'a b', 'ü'].map((name): [unknown, number, unknown] => [
         { name, project_id: project.id },
         400,
         { message: { name: [wrong] } },

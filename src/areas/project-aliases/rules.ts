@@ -1,6 +1,6 @@
 import { invalid } from '../../kernel/errors/index.ts'
 
-const shape = /^[\p{L}\p{N}_.][\p{L}\p{N}_.-]*$/u
+const shape = /^[a-zA-Z0-9_.][a-zA-Z0-9_.-]*$/
 const badEnd = /\.(?:git|atom)$/i
 
 /** Refuses what cannot be the last part of an address, in the words of project paths (completions of part 2, 4). */
