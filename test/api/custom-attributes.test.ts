@@ -70,7 +70,11 @@ test('administrators list users with their custom attributes, and those that hav
   ])
   const plain = rowsOf(await root.get(`/users?username=${blue.username}`))
   expect(plain[0]).not.toHaveProperty('custom_attributes')
+  const one = `/users/${red.id}?with_custom_attributes=true`
+  expect(bodyOf(await root.get(one))['custom_attributes']).toContainEqual({ key, value: 'north' })
+  expect(bodyOf(await root.get(`/users/${red.id}`))).not.toHaveProperty('custom_attributes')
   // Others are told nothing by it.
+  expect(bodyOf(await blue.get(one))).not.toHaveProperty('custom_attributes')
   const others = `username=${red.username}&custom_attributes[${key}]=south&with_custom_attributes=true`
   const [shown] = rowsOf(await blue.get(`/users?${others}`))
   expect(shown).toMatchObject({ id: red.id })

@@ -275,7 +275,9 @@ test('one user: the profile, and everything to administrators', async () => {
 
 test('one sees oneself in the long form', async () => {
   const person = await world.user()
-  expect(Object.keys(bodyOf(await person.get('/user')))).toEqual(ownKeys)
+  const own = bodyOf(await person.get('/user'))
+  expect(Object.keys(own)).toEqual(ownKeys)
+  expect(own).toMatchObject({ theme_id: 1, color_scheme_id: 1 })
   expect(Object.keys(bodyOf(await world.root.get('/user')))).toEqual(adminKeys)
   expect((await world.anonymous.get('/user')).status).toBe(401)
   const reading = new Client(world.url, { 'private-token': await world.token(person.id, ['read_user']) })
@@ -402,6 +404,9 @@ test('states: deactivate, ban', async () => {
   })
   expect((await act('activate')).body).toBe(true)
   expect((await act('ban')).body).toBe(true)
+  expect(await state()).toBe('banned')
+  // A ban is taken back by itself only.
+  expect((await act('block')).body).toBeNull()
   expect(await state()).toBe('banned')
   expect((await act('unban')).body).toBe(true)
   expect((await act('unban')).body).toEqual({ message: 'You cannot unban active users.' })

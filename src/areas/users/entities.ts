@@ -69,8 +69,8 @@ const toSelf = {
   confirmed_at: Nullable(Timestamp()),
   last_activity_on: Nullable(DateOnly()),
   email: Text(),
-  theme_id: Nullable(Int()),
-  color_scheme_id: Nullable(Int()),
+  theme_id: Int(),
+  color_scheme_id: Int(),
   projects_limit: Int(),
   current_sign_in_at: Nullable(Timestamp()),
   identities: ListOf(Json()),
@@ -108,6 +108,7 @@ export const AdminUserDetail = Fields({
   trial: Optional(Flag()),
   using_license_seat: Optional(Flag({ description: 'On the top plan guests are free' })),
   is_auditor: Optional(Flag()),
+  custom_attributes: Optional(ListOf(CustomAttribute)),
 })
 
 /** A row with all that the long forms need. */
@@ -166,6 +167,9 @@ export function profileUser(row: UserRow, externalUrl: string, { hidden }: { hid
   }
 }
 
+/** Of pages and of code: the first of each kind. */
+const usualTheme = 1
+
 /** `noReply`: the host of private addresses. */
 export function ownUser(row: UserRow, externalUrl: string, noReply: string) {
   return {
@@ -174,8 +178,8 @@ export function ownUser(row: UserRow, externalUrl: string, noReply: string) {
     confirmed_at: row.confirmed_at,
     last_activity_on: row.last_activity_on,
     email: row.email,
-    theme_id: row.profile['theme_id'] ?? null,
-    color_scheme_id: row.profile['color_scheme_id'] ?? null,
+    theme_id: row.profile['theme_id'] ?? usualTheme,
+    color_scheme_id: row.profile['color_scheme_id'] ?? usualTheme,
     projects_limit: row.projects_limit,
     current_sign_in_at: row.current_sign_in_at,
     identities: row.identities,

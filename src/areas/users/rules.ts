@@ -194,7 +194,8 @@ export function nextState(act: StateAct, account: Account, dormancy: { days: num
       if (state === 'ldap_blocked') throw forbidden('LDAP blocked users cannot be modified by the API')
       if (account.self) throw forbidden('The API initiating user cannot be blocked by the API')
       if (account.kind === 'internal') throw refused(403, 'An internal user cannot be blocked')
-      return 'blocked'
+      // A ban keeps out already, and hides what the user wrote besides.
+      return state === 'banned' ? state : 'blocked'
     case 'unblock':
       if (state === 'ldap_blocked') throw forbidden('LDAP blocked users cannot be unblocked by the API')
       if (state === 'deactivated') throw forbidden('Deactivated users cannot be unblocked by the API')

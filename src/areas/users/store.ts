@@ -170,8 +170,9 @@ function order({ order_by: by, sort }: Filters): RawBuilder<unknown> {
   return by === 'id' ? sql`u.id ${direction}` : sql`${sql.ref(`u.${by}`)} ${direction}, u.id ${direction}`
 }
 
-export function one(id: number): Read<UserDetailRow> {
-  return rows(sql`select ${detail(columns)} from users u where u.id = ${id}`)
+export function one(id: number, withAttributes: boolean | undefined): Read<UserDetailRow> {
+  const shown = sql`${detail(columns)}${attributesColumn('user', sql`u.id`, withAttributes)}`
+  return rows(sql`select ${shown} from users u where u.id = ${id}`)
 }
 
 /** The caller's own row. */

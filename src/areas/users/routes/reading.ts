@@ -14,7 +14,7 @@ import {
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { forbidden, notFound } from '../../../kernel/errors/index.ts'
-import { attributeParams } from '../../custom-attributes/index.ts'
+import { attributeParams, withAttributesParam } from '../../custom-attributes/index.ts'
 import { basicUser, BasicUser } from '../basic.ts'
 import * as entities from '../entities.ts'
 import { AdminUser, AdminUserDetail, OwnUser, ProfileUser } from '../entities.ts'
@@ -98,10 +98,10 @@ export function readingEndpoints(services: UserServices): Endpoint[] {
       may: 'use_instance',
       anonymous: true,
       scopes: ['read_user'],
-      params: Fields({ id: Id() }),
+      params: Fields({ id: Id(), ...withAttributesParam }),
       answers: Either(AdminUserDetail, ProfileUser),
       refuses: { 403: 'No credentials', 404: 'No such user' },
-      read: ({ params }) => store.one(params.id),
+      read: ({ params }) => store.one(params.id, params.with_custom_attributes),
       async handle({ actor, rows: [row] }) {
         if (actor.user === null) throw forbidden('Not authorized!')
         if (row === undefined) throw notFound('User')
