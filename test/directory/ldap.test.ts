@@ -557,6 +557,43 @@ describe.skipIf(!hasSlapd)(`LDAP${leftOut}`, () => {
     })
     expect((await owner.delete(member)).status).toBe(204)
   })
+
+  test('and then nobody comes into groups and their projects in other ways', async () => {
+    const group = await world.group({ visibility: 'public' })
+    const owner = await world.member({ group }, 'owner')
+    const project = await world.project({ namespace_id: group.id, visibility: 'public' })
+    const [its, invited, seeker, other] = await Promise.all([
+      owner.post('/projects', { name: world.unique('own') }).then((made) => expectStatus(made, 201)),
+      world.group(),
+      world.user(),
+      world.user(),
+    ])
+    await world.root.post(`/groups/${invited.id}/members`, { user_id: owner.id, access_level: 10 })
+    for (const place of [`/groups/${group.id}`, `/projects/${project.id}`]) {
+      expectStatus(await seeker.post(`${place}/access_requests`), 201)
+    }
+    const share = { group_id: invited.id, group_access: 10 }
+    const one = { user_id: other.id, access_level: 10 }
+    const several = { ...one, user_id: `${other.id},${seeker.id}` }
+    const ways = async (place: string, by: Person) => [
+      (await by.post(`${place}/members`, one)).status,
+      (await by.post(`${place}/members`, several)).status,
+      (await by.post(`${place}/invitations`, { email: 'guest@example.org', access_level: 10 })).status,
+      (await by.put(`${place}/access_requests/${seeker.id}/approve`)).status,
+      (await by.post(`${place}/share`, share)).status,
+    ]
+    await during(world, { lock_memberships_to_ldap: true }, async () => {
+      expect(await ways(`/groups/${group.id}`, owner)).toEqual([403, 403, 403, 403, 403])
+      expect(await ways(`/projects/${project.id}`, owner)).toEqual([405, 405, 405, 405, 403])
+      expect(
+        (await owner.post(`/projects/${project.id}/import_project_members/${its['id'] as number}`)).status,
+      ).toBe(405)
+      // What belongs to somebody himself is in no group.
+      expectStatus(await owner.post(`/projects/${its['id'] as number}/members`, one), 201)
+      expectStatus(await owner.post(`/projects/${its['id'] as number}/share`, share), 201)
+    })
+    expect(await ways(`/projects/${project.id}`, owner)).toEqual([201, 201, 201, 404, 201])
+  })
 })
 
 test('without directories there is nothing to link', async () => {

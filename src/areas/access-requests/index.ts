@@ -1,12 +1,14 @@
 import { offers, type Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { accessRequestEndpoints } from './routes.ts'
 
 interface Services {
   readonly db: Database
   readonly events: Events
+  readonly settings: Settings
   readonly externalUrl: () => string
   readonly plan: Plan
 }

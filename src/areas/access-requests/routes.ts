@@ -2,6 +2,7 @@ import { endpoint, group, project, Role, userOf } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { Fields, Id, Int, ListOf, Timestamp, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { forbidden, recordNotFound } from '../../kernel/errors/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import {
   addOne,
@@ -12,6 +13,7 @@ import {
   newsPlace,
   placeOf,
   refuseGrant,
+  refuseNewcomers,
   requireAdministration,
   type Place,
 } from '../members/index.ts'
@@ -22,6 +24,7 @@ import type { RequestRow } from './store.ts'
 interface Services {
   readonly db: Database
   readonly events: Events
+  readonly settings: Settings
   readonly externalUrl: () => string
   readonly paid: boolean
 }
@@ -29,7 +32,7 @@ interface Services {
 const Requester = Fields({ ...BasicUser.properties, requested_at: Timestamp() })
 
 export function accessRequestEndpoints(kind: Place['kind'], services: Services): Endpoint[] {
-  const { db, externalUrl, paid } = services
+  const { db, settings, externalUrl, paid } = services
   const on = kind === 'group' ? group : project
   const administer = kind === 'group' ? 'admin_group_member' : 'admin_project_member'
   const signedIn = kind === 'group' ? 'read_group_member' : 'read_project_member'
@@ -89,11 +92,13 @@ export function accessRequestEndpoints(kind: Place['kind'], services: Services):
         access_level: Int({ default: Role.developer, description: 'The level of the new member' }),
       }),
       answers: Member,
-      refuses: { 404: 'No such request' },
+      refuses: { 404: 'No such request', 405: 'The group keeps its projects from having members' },
       async handle(call) {
         const { actor, params } = call
-        const place = placeOf(kind === 'group' ? call.group : call.project)
+        const subject = kind === 'group' ? call.group : call.project
+        const place = placeOf(subject)
         if (!(await store.exists(db.reader, place, params.user_id))) throw recordNotFound()
+        refuseNewcomers(settings, actor, subject)
         const wish = { accessLevel: params.access_level, expiresAt: null }
         refuseGrant(actor, place, wish)
         const addition = { actor, place, wish, circumstances: circumstancesOf(place, paid) }

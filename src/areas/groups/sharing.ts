@@ -14,6 +14,7 @@ import {
   type Read,
 } from '../../kernel/endpoint/index.ts'
 import { forbidden } from '../../kernel/errors/index.ts'
+import { refuseLocked } from '../members/index.ts'
 import { noSuchGroup, share, shareParams, unshare } from '../shares/index.ts'
 import { Group, GroupDetail, ProjectGroup, projectGroup, type GroupRow } from './entities.ts'
 import { groupsWhere, listParams, type GroupFilter } from './listing.ts'
@@ -44,7 +45,7 @@ function those(
 
 /** Groups let into groups and projects: as endpoints of what is shared. */
 export function sharingEndpoints(services: GroupServices, { detail, listed }: Answers): Endpoint[] {
-  const { db } = services
+  const { db, settings } = services
   const listing = {
     anonymous: true,
     paged: true,
@@ -63,6 +64,7 @@ export function sharingEndpoints(services: GroupServices, { detail, listed }: An
       refuses: { 404: 'No right to share, or no such group', 409: 'It is shared with that group' },
       async handle({ actor, group, params }) {
         if (!may(actor, 'admin_group_member', group)) throw noSuchGroup()
+        refuseLocked(settings, actor)
         if (!mayGrant(actor, group, params.group_access)) throw forbidden()
         await share(services, actor, group, params)
         return detail(actor, group.id)

@@ -31,6 +31,7 @@ import {
   wishOf,
   type Place,
   refuseLocked,
+  refuseNewcomers,
 } from '../members/index.ts'
 import { invite, nobodyOf, type InvitingServices } from './invite.ts'
 import * as store from './store.ts'
@@ -90,7 +91,7 @@ export function invitationEndpoints(kind: Place['kind'], services: Services): En
         const { actor, params } = call
         const subject = kind === 'group' ? call.group : call.project
         const place = placeOf(subject)
-        if (kind === 'group') refuseLocked(settings, actor)
+        refuseNewcomers(settings, actor, subject)
         if (await isLocked(db.reader, place)) throw refused(405, '405 Method Not Allowed')
         const invitation = {
           actor,

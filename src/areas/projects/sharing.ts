@@ -1,6 +1,7 @@
-import { endpoint, isAdministrator, mayGrant, project } from '../../access/index.ts'
+import { endpoint, mayGrant, project } from '../../access/index.ts'
 import { Fields, Id, whenChanged, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { forbidden, notFound } from '../../kernel/errors/index.ts'
+import { refuseLocked } from '../members/index.ts'
 import { findShare, ProjectShare, share, shareParams, unshare } from '../shares/index.ts'
 import type { ProjectServices } from './routes.ts'
 
@@ -22,7 +23,7 @@ export function sharingEndpoints(services: Pick<ProjectServices, 'db' | 'plan' |
         409: 'It is shared with that group',
       },
       async handle({ actor, project, params }) {
-        if (settings.values.lock_memberships_to_ldap && !isAdministrator(actor)) throw forbidden()
+        if (project.namespaceKind === 'group') refuseLocked(settings, actor)
         if (!mayGrant(actor, project, params.group_access)) throw forbidden()
         const made = await share(services, actor, project, params)
         return { ...made, project_id: project.id }

@@ -11,11 +11,15 @@ import {
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { notFound } from '../../../kernel/errors/index.ts'
+import type { Settings } from '../../../settings/index.ts'
 import { importMembers, type ImportServices } from '../import.ts'
+import { refuseNewcomers } from '../lock.ts'
 import { placeOf } from '../place.ts'
 
 /** The members of one project in another one. */
-export function importingEndpoint(services: ImportServices & { readonly db: Database }): Endpoint {
+export function importingEndpoint(
+  services: ImportServices & { readonly db: Database; readonly settings: Settings },
+): Endpoint {
   return endpoint({
     method: 'POST',
     path: '/projects/:id/import_project_members/:project_id',
@@ -38,6 +42,7 @@ export function importingEndpoint(services: ImportServices & { readonly db: Data
       const source = await find(services.db.reader, project, actor, String(params.project_id))
       if (source === undefined) throw notFound('Project')
       require(actor, 'admin_project', source)
+      refuseNewcomers(services.settings, actor, subject)
       return importMembers(services, actor, placeOf(subject), source.id)
     },
   })

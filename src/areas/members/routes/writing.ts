@@ -16,7 +16,7 @@ import type { Settings } from '../../../settings/index.ts'
 import { enqueue, type Events } from '../../../tasks/index.ts'
 import { addOne, addSeveral, type Addition } from '../add.ts'
 import { Member, memberEntity, Outcome } from '../entities.ts'
-import { refuseLocked } from '../lock.ts'
+import { refuseLocked, refuseNewcomers } from '../lock.ts'
 import { announceMemberships, newsPlace } from '../news.ts'
 import { accessLevel, membershipOptions, wishOf } from '../params.ts'
 import { placeOf, requireAdministration, type Place } from '../place.ts'
@@ -60,8 +60,9 @@ export function writingEndpoints(kind: Place['kind'], services: Services): Endpo
       refuses: { 405: 'The group keeps its projects from having members', 409: 'Already a member' },
       async handle(call) {
         const { params } = call
-        if (kind === 'group') refuseLocked(settings, call.actor)
-        const place = placeOf(kind === 'group' ? call.group : call.project)
+        const subject = kind === 'group' ? call.group : call.project
+        refuseNewcomers(settings, call.actor, subject)
+        const place = placeOf(subject)
         const named = params.user_id ?? params.username ?? ''
         const addition: Addition = {
           actor: call.actor,
