@@ -185,10 +185,14 @@ describe('a webhook of the instance is told', () => {
       user_name: `Name of ${person.username}`,
       user_username: person.username,
       user_email: `${person.username}@example.com`,
+      expires_at: null,
     })
     const member = `/projects/${project.id}/members/${person.id}`
-    expectStatus(await world.root.put(member, { access_level: 40 }), 200)
-    expect((await told('user_update_for_team', about)).body['access_level']).toBe('Maintainer')
+    expectStatus(await world.root.put(member, { access_level: 40, expires_at: inDays(7) }), 200)
+    expect((await told('user_update_for_team', about)).body).toMatchObject({
+      access_level: 'Maintainer',
+      expires_at: `${inDays(7)}T00:00:00Z`,
+    })
     expectStatus(await world.root.delete(member), 204)
     await told('user_remove_from_team', about)
 

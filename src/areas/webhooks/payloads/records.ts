@@ -165,7 +165,13 @@ function ofInstance(record: MemberFacts & Dated, event_name: string): Built[] {
           project_visibility: visibilityName(project.visibility),
           access_level: roleName(record.access_level),
         }
-  const payload = { event_name, ...times(record), ...place, ...shownMember(user, user.email) }
+  const payload = {
+    event_name,
+    ...times(record),
+    ...place,
+    ...shownMember(user, user.email),
+    expires_at: plainTime(record.expires_at),
+  }
   return [{ trigger: 'system', payload }]
 }
 
@@ -179,7 +185,7 @@ function ofGroup(record: MemberFacts & Dated, event_name: string): Built[] {
     ...shownMember(user, shownEmail(user)),
     group_access: roleName(record.access_level),
     group_plan: null,
-    expires_at: record.expires_at === null ? null : plainTime(record.expires_at),
+    expires_at: plainTime(record.expires_at),
   }
   return [{ trigger: 'member', payload }]
 }
