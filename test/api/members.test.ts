@@ -216,6 +216,7 @@ describe.each(['groups', 'projects'] as const)('members of %s', (kind) => {
         part.id,
       ])
       expect(ids(await world.root.get(`${list}?user_ids[]=${part.id}`))).toEqual([part.id])
+      expect(ids(await world.root.get(`${list}?user_ids=`))).toEqual(ids(await world.root.get(list)))
       const wrong = await world.root.get(`${list}?user_ids=a`)
       expect([wrong.status, wrong.body]).toEqual([400, { error: 'user_ids is invalid' }])
     }

@@ -74,8 +74,13 @@ function isWhole({
   return (
     searched(query ?? '') === '' &&
     saml !== true &&
-    [only, without, state].every((filter) => filter === undefined)
+    [named(only), without, state].every((filter) => filter === undefined)
   )
+}
+
+/** An empty filter of a form keeps everybody. */
+function named(users: Filters['user_ids']): Filters['user_ids'] {
+  return users?.length === 0 ? undefined : users
 }
 
 function userConditions({
@@ -89,7 +94,7 @@ function userConditions({
     [
       sql`true`,
       ...(text === '' ? [] : [matches(text)]),
-      ...(only === undefined ? [] : [sql`u.id = any (${only}::bigint[])`]),
+      ...(named(only) === undefined ? [] : [sql`u.id = any (${only}::bigint[])`]),
       ...(saml === true ? [knownBySaml] : []),
       ...(without === undefined ? [] : [sql`u.id <> all (${without}::bigint[])`]),
     ],
