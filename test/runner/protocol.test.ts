@@ -399,6 +399,29 @@ test('variables of a dotenv report reach later jobs', async () => {
   expect((await runner.take()).variable('VERSION')).toBe('1.2.3')
 })
 
+test('a dotenv report is taken as it is written, but for references to what the later job has', async () => {
+  const { runner, job } = await running({
+    stages: ['build', 'test'],
+    build: { stage: 'build', script: ['x'], artifacts: { reports: { dotenv: 'build.env' } } },
+    test: { stage: 'test', script: ['x'] },
+  })
+  const lines = [
+    ...['QUOTED="two words"', "SINGLE='x'", 'SPACED = a b '],
+    ...['OF_JOB=by $CI_JOB_NAME', 'UNKNOWN=$NOWHERE', 'OF_REPORT=$SPACED!'],
+    ...Array.from({ length: 20 }, (_, index) => `LAST=${index}`),
+  ]
+  const report = new Uint8Array(gzipSync(lines.join('\n')))
+  const uploaded = await job.upload(report, { artifact_type: 'dotenv', artifact_format: 'gzip' })
+  expect(uploaded.status, uploaded.text).toBe(201)
+  await job.end('success')
+  const next = await runner.take()
+  const keys = ['QUOTED', 'SINGLE', 'SPACED', 'OF_JOB', 'UNKNOWN', 'OF_REPORT', 'LAST']
+  expect(keys.map((key) => next.variable(key))).toEqual([
+    ...['"two words"', "'x'", 'a b'],
+    ...['by test', '$NOWHERE', 'a b!', '19'],
+  ])
+})
+
 test('the token of a running job reads its own project and pipeline', async () => {
   const { ci, job, pipeline } = await running()
   const caller = new Client(world.url, { 'job-token': job.token })

@@ -52,22 +52,14 @@ export function readDotenv(
       ? refused(400, `Dotenv Artifact Too Big. Maximum Allowable Size: ${size}`)
       : refused(400, 'Invalid Format')
   }
-  const variables = text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .map((line): Variable => {
-      const match = /^(?:export\s+)?(\w+)\s*=\s*(.*)$/.exec(line)
-      if (match === null) throw refused(400, 'Invalid Format')
-      return { key: match[1]!, value: unquoted(match[2]!), raw: true }
-    })
-  if (variables.length > most) {
-    throw refused(400, `Dotenv files cannot have more than ${most} variables`)
+  const values = new Map<string, string>()
+  for (const line of text.split('\n').map((untrimmed) => untrimmed.trim())) {
+    if (line === '') continue
+    // Quotes are part of the value: they are no syntax of these files, whatever shells and libraries make of them.
+    const match = /^(?:export\s+)?(\w+)\s*=\s*(.*)$/.exec(line)
+    if (match === null) throw refused(400, 'Invalid Format')
+    values.set(match[1]!, match[2]!)
   }
-  return variables
-}
-
-function unquoted(value: string): string {
-  const match = /^(["'])(.*)\1$/.exec(value)
-  return match === null ? value : match[2]!
+  if (values.size > most) throw refused(400, `Dotenv files cannot have more than ${most} variables`)
+  return [...values].map(([key, value]) => ({ key, value }))
 }
