@@ -66,6 +66,7 @@ test('the payload has what the stock runner reads', async () => {
     allow_git_fetch: true,
     job_info: {
       ...{ name: 'unit test', stage: 'test', project_name: ci.project['path'] },
+      project_jobs_running_on_instance_runners_count: '+Inf',
       instance_id: expect.stringMatching(/^[\w+/]{43}=$/) as unknown,
       instance_uuid: expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/) as unknown,
     },
@@ -379,6 +380,8 @@ test('artifacts are uploaded once, and fetched by the jobs that need them', asyn
     },
   ])
   expect((await next.download(job.id)).text).toBe(new TextDecoder().decode(content))
+  const byParameter = await new Client(world.url).get(`/jobs/${job.id}/artifacts?token=${next.token}`)
+  expect(byParameter.status).toBe(200)
   expect((await next.download(next.id)).status).toBe(404)
   const elsewhere = await running()
   expect((await elsewhere.job.download(job.id)).status).toBe(403)

@@ -49,6 +49,19 @@ test('an instance runner serves the project with the fewest running jobs, a grou
   expect((await ofGroup.ask()).status).toBe(204)
 })
 
+test('an instance runner is told how many jobs of the project run already, up to five', async () => {
+  const ci = await projects.make(jobs('a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'), {
+    shared_runners_enabled: true,
+  })
+  const instance = await RawRunner.create(world)
+  await ci.run(world.root)
+  const told: unknown[] = []
+  for (let taken = 0; taken < 7; taken += 1) {
+    told.push((await instance.take()).payload['job_info'].project_jobs_running_on_instance_runners_count)
+  }
+  expect(told).toEqual(['0', '1', '2', '3', '4', '5+', '5+'])
+})
+
 test('two runners that ask at once never get the same job', async () => {
   const names = Array.from({ length: 12 }, (_, n) => `job ${n}`)
   const ci = await projects.make(jobs(...names))

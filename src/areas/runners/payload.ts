@@ -31,6 +31,8 @@ export interface PayloadParts {
   readonly now: Date
 }
 
+const mostCounted = 5
+
 /** The job as its runner gets it (completions, 8.3). */
 export function payload(parts: PayloadParts): Record<string, unknown> {
   const { job, token, project, settings, variables } = parts
@@ -55,7 +57,7 @@ export function payload(parts: PayloadParts): Record<string, unknown> {
       user_id: job.user_id,
       scoped_user_id: null,
       time_in_queue_seconds: Math.max(0, Math.floor((parts.now.getTime() - queuedAt) / 1000)),
-      project_jobs_running_on_instance_runners_count: String(job.running),
+      project_jobs_running_on_instance_runners_count: runningOnInstanceRunners(job),
       queue_size: 1,
       queue_depth: 1,
     },
@@ -113,6 +115,12 @@ export function payload(parts: PayloadParts): Record<string, unknown> {
       ...(filename !== null && { artifacts_file: { filename, size } }),
     })),
   }
+}
+
+/** As runners of the field label their measures: few enough are counted, and only instance runners are asked. */
+function runningOnInstanceRunners({ runner, running }: HandedJob): string {
+  if (runner.runner_type !== 'instance_type') return '+Inf'
+  return running < mostCounted ? String(running) : `${mostCounted}+`
 }
 
 /** First the pipeline's ref, by which the commit is there whatever became of the branch; without it, by its id. */
