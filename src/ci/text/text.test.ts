@@ -16,12 +16,18 @@ test.each([
   ['2 mos', 5184000],
   ['1 month', 2592000],
   ['1:30:00', 5400],
+  ['one week', 604800],
+  ['two hours and thirty-five minutes', 9300],
+  ['Twenty one days', 1814400],
+  ['forty', 40],
   ['10 mins.', null],
   ['', null],
   ['soon', null],
   ['1 fortnight', null],
   ['-5', null],
   ['hour', null],
+  ['oneweek', null],
+  ['someone week', null],
   ['1h and', 3600],
 ])('%j lasts %s seconds', (text, seconds) => expect(parseDuration(text)).toBe(seconds))
 

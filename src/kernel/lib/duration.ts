@@ -14,14 +14,37 @@ const units: [seconds: number, names: string[]][] = [
 ]
 const secondsOf = new Map(units.flatMap(([seconds, names]) => names.map((name) => [name, seconds] as const)))
 
+const ones = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine']
+const teens = [
+  ...['ten', 'eleven', 'twelve', 'thirteen', 'fourteen'],
+  ...['fifteen', 'sixteen', 'seventeen', 'eighteen', 'nineteen'],
+]
+const tens = ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety']
+const valueOf = new Map([
+  ...[...ones, ...teens].map((word, index) => [word, index + 1] as const),
+  ...tens.map((word, index) => [word, 20 + 10 * index] as const),
+])
+const spelledOut = new RegExp(
+  `\\b(?:(${tens.join('|')})(?:[ -](${ones.join('|')}))?|${[...ones, ...teens].join('|')})\\b`,
+  'g',
+)
+
+/** `one week` is `1 week`, `thirty-five` is `35`. */
+function inDigits(words: string): string {
+  return words.replace(spelledOut, (word, ten?: string, one?: string) =>
+    String(ten === undefined ? valueOf.get(word)! : valueOf.get(ten)! + (valueOf.get(one ?? '') ?? 0)),
+  )
+}
+
 /**
- * Seconds of a natural duration: `1 hour 30 minutes`, `2h, 5m and 10s`, `1:30:00`, `90`. A number alone counts
- * seconds. Null when it is none.
+ * Seconds of a natural duration: `1 hour 30 minutes`, `2h, 5m and 10s`, `one week`, `1:30:00`, `90`. A number alone
+ * counts seconds. Null when it is none.
  */
 export function parseDuration(text: string | number): number | null {
   if (typeof text === 'number') return Number.isFinite(text) && text >= 0 ? text : null
-  const words = text.trim().toLowerCase()
-  if (words.length === 0 || words.length > 255) return null
+  if (text.length > 255) return null
+  const words = inDigits(text.trim().toLowerCase())
+  if (words === '') return null
   if (/^\d+(:\d+){1,2}$/.test(words))
     return words.split(':').reduce((sum, part) => sum * 60 + Number(part), 0)
 
