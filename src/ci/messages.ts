@@ -227,6 +227,8 @@ export const entryText = {
   exposeAsVariable: "can't contain variables when used with 'expose_as'",
   exposeAsPaths: 'requires paths',
   cacheKeyShape: 'should be a hash, a string or a symbol',
+  cacheKeySlash: 'cannot contain the "/" character',
+  cacheKeyDots: 'cannot be "." or ".."',
   cachePolicy: 'should be a variable or one of: pull-push, push, pull',
   tooManyCaches: (limit: number) => `no more than ${limit} caches can be created`,
   stringOrHashShape: 'has to be either a string or a hash',

@@ -169,6 +169,13 @@ describe('one job', () => {
       'jobs:a:environment action should be start, stop, prepare, verify, or access',
     ],
     [job('cache: {key: [x]}'), 'jobs:a:cache:key should be a hash, a string or a symbol'],
+    [job('cache: {key: a/b}'), 'jobs:a:cache:key config cannot contain the "/" character'],
+    [job('cache: {key: a%2Fb}'), 'jobs:a:cache:key config cannot contain the "/" character'],
+    [job('cache: {key: ..}'), 'jobs:a:cache:key config cannot be "." or ".."'],
+    [
+      job('cache: {key: {files: [x], prefix: a/b}}'),
+      'jobs:a:cache:key:prefix config cannot contain the "/" character',
+    ],
     [job('cache: {key: {files: []}}'), 'jobs:a:cache:key:files config requires at least 1 item'],
     [
       job('cache: {key: {files: [x], files_commits: [x]}}'),

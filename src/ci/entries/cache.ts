@@ -63,13 +63,21 @@ const keyFiles: Read<string[]> = (value, spot) => {
   if (files?.length === 0) return spot.fail(entryText.tooShortList(1))
   return files && files.length > mostKeyFiles ? spot.fail(entryText.tooLongList(mostKeyFiles)) : files
 }
-const keyFields = { files: entry(keyFiles), files_commits: entry(keyFiles), prefix: attribute(string) }
+const keyFields = { files: entry(keyFiles), files_commits: entry(keyFiles), prefix: entry(keyText) }
 
 function key(value: unknown, spot: Spot): CacheKey | undefined {
-  if (typeof value === 'string' || typeof value === 'number') return String(value)
+  if (typeof value === 'string' || typeof value === 'number') return keyText(String(value), spot)
   if (!isMap(value)) return spot.failHere(entryText.cacheKeyShape)
   return readFields(keyFields, value, spot, (given, at) => {
     if ('files' in given === 'files_commits' in given)
       at.fail(entryText.exactlyOne(['files', 'files_commits']))
   })
+}
+
+/** Runners make the name of a file of it. */
+function keyText(value: unknown, spot: Spot): string | undefined {
+  const text = string(value, spot)
+  if (text === undefined) return undefined
+  if (/\/|%2f/i.test(text)) return spot.fail(entryText.cacheKeySlash)
+  return /^(?:\.|%2e)+$/i.test(text) ? spot.fail(entryText.cacheKeyDots) : text
 }
