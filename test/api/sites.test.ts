@@ -239,11 +239,11 @@ describe('what is not published', () => {
 test('publish, path_prefix and expire_in, with the variables of the job', async () => {
   const project = await siteProject({
     config: [
-      'variables: {WHERE: dist}',
+      'variables: {WHERE: dist, KEPT: never}',
       'site:',
       '  script: x',
       '  tags: [site]',
-      '  pages: {publish: $WHERE/html, path_prefix: $CI_COMMIT_BRANCH, expire_in: never}',
+      '  pages: {publish: $WHERE/html, path_prefix: $CI_COMMIT_BRANCH, expire_in: $KEPT}',
       '  rules: [{if: $CI_COMMIT_BRANCH != "main"}]',
       'pages: {script: x, tags: [site], rules: [{if: $CI_COMMIT_BRANCH == "main"}], artifacts: {paths: [public]}}',
       '',
@@ -303,6 +303,26 @@ test('pages_unique_domain_default_enabled: where new sites are, and stay', async
     expect((await siteOf(home))['url']).toBe(`http://${root}.sites.test`)
     expect((await visit(world, `http://${root}.sites.test/`)).text).toBe('home of the group')
   })
+})
+
+test('a job that publishes below a prefix is told where; a time that is none is told to people', async () => {
+  const project = await siteProject({
+    config: [
+      'site:',
+      '  script: x',
+      '  tags: [site]',
+      '  variables: {KEPT: soon}',
+      '  pages: {path_prefix: "Docs/v1.2", expire_in: $KEPT}',
+      '',
+    ].join('\n'),
+  })
+  const [status] = await publish(project, await small('of a version'))
+  expect(status).toMatchObject({ status: 'failed', description: 'soon is no time after which a site goes' })
+  const { url } = await siteOf(project)
+  expectStatus(await world.root.post(`/projects/${project.id}/pipeline`, { ref: 'main' }), 201)
+  const job = await runner.take()
+  expect(job.variable('CI_PAGES_URL')).toBe(`${url as string}/docs-v1.2`)
+  await job.end('failed')
 })
 
 test('jobs are told where the site is', async () => {

@@ -4,7 +4,9 @@ import {
   environmentVariables,
   expandVariables,
   jobPredefinedVariables,
+  sitePrefix,
   variablesFor,
+  type CompiledJob,
   type Variable,
 } from '../../ci/index.ts'
 import type { StoredVariable } from '../pipelines/index.ts'
@@ -120,17 +122,26 @@ function pipelineVariables({ job, project, externalUrl }: VariableParts): Variab
   ]
 }
 
-function jobFacts({ job }: VariableParts): Variable[] {
+function jobFacts({ job, predefined }: VariableParts): Variable[] {
   const startedAt = instant(job.started_at)
-  const { image, when } = job.definition
+  const { image, when, pages } = job.definition
   return [
     { key: 'CI_SERVER', value: 'yes' },
     { key: 'CI_JOB_STARTED_AT', value: startedAt },
     { key: 'CI_JOB_STARTED_AT_SLUG', value: startedAt.toLowerCase().replaceAll(/[^a-z0-9]/g, '-') },
     { key: 'CI_JOB_TIMEOUT', value: String(job.timeout) },
     ...(image === null ? [] : [{ key: 'CI_JOB_IMAGE', value: image.name }]),
+    ...siteVariables(pages, predefined),
     ...(when === 'manual' ? [{ key: 'CI_JOB_MANUAL', value: 'true' }] : []),
   ]
+}
+
+/** What a job publishes below a prefix is not where the site of its project is. */
+function siteVariables(pages: CompiledJob['pages'], predefined: readonly Variable[]): Variable[] {
+  const prefix = pages === null || pages === true ? undefined : pages['pathPrefix']
+  const site = predefined.find(({ key }) => key === 'CI_PAGES_URL')
+  if (typeof prefix !== 'string' || sitePrefix(prefix) === '' || site === undefined) return []
+  return [{ key: site.key, value: `${site.value}/${sitePrefix(prefix)}` }]
 }
 
 function runnerVariables({ job: { runner } }: VariableParts): Variable[] {

@@ -7,6 +7,7 @@ import {
   type ProjectSubject,
 } from '../../access/index.ts'
 import { holdContent, removeUnused, type Blobs } from '../../blobs/index.ts'
+import { sitePrefix } from '../../ci/index.ts'
 import { parseOid } from '../../git/index.ts'
 import { ApiError } from '../../kernel/errors/index.ts'
 import { parseDuration } from '../../kernel/lib/duration.ts'
@@ -97,11 +98,7 @@ function folderOf(written: string): string {
 
 /** A part of an address: `Feature/X` stands below `feature-x`. */
 function prefixOf(written: string): string {
-  const slug = written
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, 63)
-    .replaceAll(/^-+|-+$/g, '')
+  const slug = sitePrefix(written)
   if (slug === '' && written !== '') throw new DeployProblem(`${written} is no part of an address`)
   return slug
 }
@@ -110,7 +107,8 @@ function prefixOf(written: string): string {
 function expiryOf(written: string | undefined, pathPrefix: string): Date | null {
   if (written === 'never' || (written === undefined && pathPrefix === '')) return null
   const seconds = written === undefined ? day : parseDuration(written)
-  return seconds === null ? null : new Date(Date.now() + seconds * 1000)
+  if (seconds === null) throw new DeployProblem(`${written} is no time after which a site goes`)
+  return new Date(Date.now() + seconds * 1000)
 }
 
 /** As the status of a commit, which people see beside the pipeline; where that is not taken, nothing depends on it. */

@@ -1,7 +1,7 @@
 import { isMap } from '../config/data.ts'
 import { entryText } from '../messages.ts'
 import type { Environment } from '../types.ts'
-import { attribute, durationText, map, oneOf, readFields, string } from './read.ts'
+import { attribute, durationOrVariable, map, oneOf, readFields, string } from './read.ts'
 import type { Read, Spot } from './spot.ts'
 
 /** As written; the name is expanded when a pipeline is made. */
@@ -15,7 +15,7 @@ const fields = {
   action: attribute(
     oneOf(['start', 'prepare', 'stop', 'verify', 'access'] as const, entryText.environmentAction),
   ),
-  auto_stop_in: attribute(autoStop),
+  auto_stop_in: attribute(durationOrVariable('never')),
   deployment_tier: attribute(oneOf(tiers, entryText.mustBeOneOf(tiers))),
   kubernetes: attribute(map),
 }
@@ -43,9 +43,4 @@ function name(value: unknown, spot: Spot): string | undefined {
   if (value.length > 255) return spot.fail(entryText.tooLong(255))
   const fine = /^[\w/\-${}. ]+$/.test(value) && !/^\/|\/$/.test(value)
   return fine ? value : spot.fail(entryText.environmentName)
-}
-
-/** A duration, or a variable that will hold one. */
-function autoStop(value: unknown, spot: Spot): string | undefined {
-  return typeof value === 'string' && value.includes('$') ? value : durationText('never')(value, spot)
 }

@@ -72,6 +72,12 @@ export function durationText(...also: string[]): Read<string> {
   }
 }
 
+/** The same, or a variable that will hold one. */
+export function durationOrVariable(...also: string[]): Read<string> {
+  const plain = durationText(...also)
+  return (value, spot) => (typeof value === 'string' && value.includes('$') ? value : plain(value, spot))
+}
+
 export function integers(value: unknown): number[] | undefined {
   const all: unknown[] = Array.isArray(value) ? value : [value]
   return all.every((item): item is number => Number.isInteger(item)) ? all : undefined

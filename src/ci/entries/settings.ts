@@ -5,7 +5,7 @@ import {
   attribute,
   collect,
   duration,
-  durationText,
+  durationOrVariable,
   entry,
   isStrings,
   mapOf,
@@ -67,7 +67,7 @@ export const pages: Read<boolean | Record<string, unknown>> = (value, spot) => {
 const pagesFields = {
   publish: attribute(string),
   path_prefix: attribute(string),
-  expire_in: attribute(durationText('never')),
+  expire_in: attribute(durationOrVariable('never')),
 }
 
 const audience = mapOf({ aud: attribute(stringOrStrings) }, (value, spot) =>

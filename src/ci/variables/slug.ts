@@ -7,6 +7,15 @@ export function refSlug(ref: string): string {
     .replaceAll(/^-+|-+$/g, '')
 }
 
+/** The part of an address that a site with this `path_prefix` has: like the slug of a ref, but dots stay, not at the ends. */
+export function sitePrefix(written: string): string {
+  return written
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.]/g, '-')
+    .slice(0, 63)
+    .replaceAll(/^[-.]+|[-.]+$/g, '')
+}
+
 const longestEnvironmentSlug = 24
 
 /**

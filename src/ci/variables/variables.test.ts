@@ -5,7 +5,7 @@ import { expandText, expandTexts, expandVariables } from './expand.ts'
 import { isMaskable } from './mask.ts'
 import { mergeVariables } from './merge.ts'
 import { orderBySpecificity, scopeMatches, scopeSpecificity, variablesFor } from './scope.ts'
-import { environmentSlug, guessTier, refSlug } from './slug.ts'
+import { environmentSlug, guessTier, refSlug, sitePrefix } from './slug.ts'
 
 describe('environment scopes', () => {
   test.each([
@@ -238,6 +238,14 @@ test.each([
   ['a'.repeat(80), 'a'.repeat(63)],
   [`${'a'.repeat(62)}/b`, 'a'.repeat(62)],
 ])('slug of ref %s', (ref, slug) => expect(refSlug(ref)).toBe(slug))
+
+test.each([
+  ['Feature/X', 'feature-x'],
+  ['v1.2.x', 'v1.2.x'],
+  ['.a//b.', 'a--b'],
+  [`${'a'.repeat(62)}.b`, 'a'.repeat(62)],
+  ['/', ''],
+])('prefix of a site %s', (written, prefix) => expect(sitePrefix(written)).toBe(prefix))
 
 describe('environment slugs', () => {
   test('short plain names stay', () => {
