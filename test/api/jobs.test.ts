@@ -280,6 +280,8 @@ describe('artifacts', () => {
       async () => (await world.root.get(`${other.path}/artifacts`)).status,
       (status) => status === 404,
     )
+    const { artifacts_expire_at: expired } = (await world.root.get(other.path)).body as Json
+    expect(Date.parse(expired as string)).toBeLessThanOrEqual(Date.now())
   })
 
   test('a job may keep its artifacts to some', async () => {

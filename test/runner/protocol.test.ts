@@ -387,6 +387,25 @@ test('artifacts are uploaded once, and fetched by the jobs that need them', asyn
   expect((await elsewhere.job.download(job.id)).status).toBe(403)
 })
 
+test('a job fails where artifacts that it would get were deleted, not where there never were any', async () => {
+  const build = { stage: 'build', script: ['x'], artifacts: { paths: ['a'] } }
+  const { ci, runner, job } = await running({
+    stages: ['build', 'test'],
+    build,
+    empty: build,
+    test: { stage: 'test', script: ['x'] },
+    untouched: { stage: 'test', script: ['x'], dependencies: ['empty'] },
+  })
+  const archive = { artifact_type: 'archive', artifact_format: 'zip' }
+  expect((await job.upload(new TextEncoder().encode('a'), archive)).status).toBe(201)
+  await job.end('success')
+  expectStatus(await world.root.delete(`/projects/${ci.id}/jobs/${job.id}/artifacts`), 204)
+  await (await runner.take()).end('success')
+  expect((await runner.take()).payload['job_info'].name).toBe('untouched')
+  const { body } = await world.root.get(`/projects/${ci.id}/jobs?scope[]=failed`)
+  expect(body).toMatchObject([{ name: 'test', failure_reason: 'missing_dependency_failure' }])
+})
+
 test('variables of a dotenv report reach later jobs', async () => {
   const { runner, job } = await running({
     stages: ['build', 'test'],

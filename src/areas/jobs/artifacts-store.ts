@@ -122,23 +122,32 @@ export async function keep(tx: Tx, jobId: number): Promise<void> {
   )
 }
 
-/** Removes the rows of a job's artifacts; answers the digests of what they referred to. */
+/**
+ * Removes the rows of a job's artifacts; answers the digests of what they referred to. That there were any stays known:
+ * jobs that need them do not run without.
+ */
 export async function removeOf(tx: Tx, jobId: number): Promise<string[]> {
   const { rows: gone } = await sql<{ digest: string }>`
     with gone as (delete from ci_job_artifacts a where a.job_id = ${jobId} returning a.digest),
-    job as (update ci_jobs j set artifacts_expire_at = null where j.id = ${jobId})
+    job as (update ci_jobs j set artifacts_expire_at = now() where j.id = ${jobId} and exists (select from gone))
     select gone.digest from gone`.execute(tx)
   return gone.map(({ digest }) => digest)
 }
 
 /** Lets all artifacts of a project expire now but those of running jobs, a thousand at a time; answers how many. */
 export async function expireOfProject(db: Database, projectId: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    update ci_job_artifacts a set expire_at = now() where a.id in (
-      select x.id from ci_job_artifacts x join ci_jobs j on j.id = x.job_id
-      where x.project_id = ${projectId} and (x.expire_at is null or x.expire_at > now())
-        and j.status not in ('running', 'canceling') limit 1000)`.execute(db.writer)
-  return Number(numAffectedRows ?? 0)
+  const { rows: counted } = await sql<{ expired: number }>`
+    with expired as (
+      update ci_job_artifacts a set expire_at = now() where a.id in (
+        select x.id from ci_job_artifacts x join ci_jobs j on j.id = x.job_id
+        where x.project_id = ${projectId} and (x.expire_at is null or x.expire_at > now())
+          and j.status not in ('running', 'canceling') limit 1000)
+      returning a.job_id
+    ), jobs as (
+      update ci_jobs j set artifacts_expire_at = now() from expired where j.id = expired.job_id
+    )
+    select count(*) as expired from expired`.execute(db.writer)
+  return counted[0]!.expired
 }
 
 /**
