@@ -383,8 +383,12 @@ describe('artifacts of elsewhere', () => {
   const dependencies = (payload: Json): string[] =>
     (payload['dependencies'] as Json[]).map(({ name }) => name as string)
 
-  test('a job gets those of the newest successful pipeline of another project that it may read', async () => {
-    const config = { make: { script, artifacts: { paths: ['x.txt'] } } }
+  test('a job gets those of the newest success of a job of another project that it may read', async () => {
+    const config = {
+      make: { stage: 'build', script, artifacts: { paths: ['x.txt'] } },
+      // What becomes of its pipeline afterwards does not matter.
+      confirm: { script, when: 'manual', allow_failure: false },
+    }
     const [open, shut] = [
       await projects.make(config, { visibility: 'internal' }),
       await projects.make(config),

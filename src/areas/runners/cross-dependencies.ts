@@ -11,8 +11,8 @@ const artifacts = (keeps: boolean) => sql`
   left join ci_job_artifacts d on d.job_id = j.id and d.file_type = 'dotenv'`
 
 /**
- * The jobs of other pipelines whose artifacts a job gets: of the newest successful pipeline of a ref, or of a pipeline
- * that has the same parent somewhere. `missing` where one of them is not there, or not for this job. `expand` puts
+ * The jobs of other pipelines whose artifacts a job gets: the newest success of that name on a ref, or one of a
+ * pipeline that has the same parent somewhere. `missing` where one of them is not there, or not for this job. `expand` puts
  * variables into a text; `actor` is the job's user with no more rights than the job's token. `keeps`: the instance keeps
  * the artifacts of latest successes.
  */
@@ -47,11 +47,10 @@ async function ofProject(
   if (project === undefined || !may(actor, 'read_job', project)) return undefined
   const { rows } = await sql<EarlierJob>`
     select ${columns} from (
-      select p.id from ci_pipelines p
-      where p.project_id = ${project.id} and p.ref = ${ref} and p.status = 'success'
-        and p.source <> 'parent_pipeline'
-      order by p.iid desc limit 1) p
-    join ci_jobs j on j.pipeline_id = p.id and j.name = ${name} and not j.retried and j.status = 'success'
+      select s.id, s.name, s.stage_index, s.status, s.project_id, s.pipeline_id from ci_jobs s
+      where s.project_id = ${project.id} and s.status = 'success' and s.ref = ${ref} and s.name = ${name}
+        and s.kind = 'build' and not s.retried
+      order by s.id desc limit 1) j
     ${artifacts(keeps)}`.execute(db)
   return rows[0]
 }
