@@ -252,6 +252,18 @@ test('wrong tokens: 403, never 404', async () => {
   })
 })
 
+test('a runner whose project is gone gets no jobs, and is told why', async () => {
+  const ci = await projects.make(oneJob)
+  const runner = await RawRunner.forProject(world, ci.project)
+  const verify = () => new Client(world.url).post('/runners/verify', { token: runner.token })
+  expect((await verify()).status).toBe(200)
+  await world.end(ci)
+  await world.settled()
+  const orphaned = { status: 422, body: { message: '422 Unprocessable Entity - Runner is orphaned' } }
+  expect(await runner.ask()).toMatchObject(orphaned)
+  expect(await verify()).toMatchObject(orphaned)
+})
+
 test('a runner proves itself, gets a new token, and goes', async () => {
   const runner = await RawRunner.create(world)
   const nobody = new Client(world.url)

@@ -148,8 +148,19 @@ export function projectsOf(id: number, input: PageInput): Read<RunnerProjectRow>
 }
 
 /** Of the runner that asks. */
-export function ownFacts(): Read<{ readonly token_expires_at: string | null; readonly updated_at: string }> {
-  return rows(sql`select r.token_expires_at, r.updated_at from ci_runners r where r.id = subject.id`)
+export interface OwnFacts {
+  readonly token_expires_at: string | null
+  readonly updated_at: string
+  readonly projects: readonly number[]
+}
+
+const projectsOfRunner = sql`(
+  select coalesce(json_agg(x.project_id order by x.project_id), '[]') from ci_runner_projects x
+  where x.runner_id = r.id) as projects`
+
+export function ownFacts(): Read<OwnFacts> {
+  return rows(sql`
+    select r.token_expires_at, r.updated_at, ${projectsOfRunner} from ci_runners r where r.id = subject.id`)
 }
 
 /** What a request for a job needs of its runner, read with the runner itself. */
@@ -161,9 +172,7 @@ export interface AskingRow {
 
 export function asking(systemId: string): Read<AskingRow> {
   return rows(sql`
-    select r.updated_at as version, (
-        select coalesce(json_agg(x.project_id order by x.project_id), '[]') from ci_runner_projects x
-        where x.runner_id = r.id) as projects,
+    select r.updated_at as version, ${projectsOfRunner},
       (select to_json(m) from ci_runner_managers m where m.runner_id = r.id and m.system_id = ${systemId}) as manager
     from ci_runners r where r.id = subject.id`)
 }

@@ -26,7 +26,7 @@ import {
 import { runnerTypes } from '../jobs/index.ts'
 import { RunnerIdentity, RunnerToken } from './entities.ts'
 import type { RunnerServices } from './index.ts'
-import { expiryOf, runnerParams, runnerValues } from './rules.ts'
+import { expiryOf, requireProject, runnerParams, runnerValues } from './rules.ts'
 import * as reading from './reading.ts'
 import * as store from './store.ts'
 
@@ -137,13 +137,16 @@ export function identityEndpoints({ db, settings }: RunnerServices): Endpoint[] 
       params: Fields({ token, system_id: Optional(Text()) }),
       answers: RunnerIdentity,
       status: 200,
+      refuses: { 422: 'A project runner without a project' },
       read: () => reading.ownFacts(),
       async handle({ runner, params, rows, request }) {
+        const { projects, token_expires_at } = rows[0]!
+        requireProject(runner, projects)
         const { system_id: systemId } = params
         if (systemId !== undefined) {
           await store.noteContact(db, runner.id, { ...store.unknownManager, systemId, ip: request.ip })
         }
-        return { id: runner.id, token: params.token, ...rows[0]! }
+        return { id: runner.id, token: params.token, token_expires_at }
       },
     }),
 

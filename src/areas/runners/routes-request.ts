@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { endpoint, runner as runnerKind, type RunnerSubject } from '../../access/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
-import { tooLarge, unprocessable } from '../../kernel/errors/index.ts'
+import { tooLarge } from '../../kernel/errors/index.ts'
 import { Answer, Fields, Json, Nullable, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { unclaim } from './claim.ts'
 import type { HandOut } from './hand-out.ts'
 import { AnnouncedSession, sessionOf } from '../terminals/index.ts'
 import type { RunnerServices } from './index.ts'
 import type { Asking, JobQueue } from './job-queue.ts'
-import { RunnerInfo } from './rules.ts'
+import { requireProject, RunnerInfo } from './rules.ts'
 import * as reading from './reading.ts'
 import * as store from './store.ts'
 
@@ -48,9 +48,7 @@ export function requestEndpoint(
       limit.use(runner.id)
       const session = sessionOf(params.session)
       const row = rows[0]!
-      if (runner.runnerType === 'project_type' && row.projects.length === 0) {
-        throw unprocessable('422 Unprocessable Entity - Runner is orphaned')
-      }
+      requireProject(runner, row.projects)
       const managerId = await contact(runner, row, {
         systemId: params.system_id ?? '',
         version: params.info?.version ?? null,

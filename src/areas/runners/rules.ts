@@ -1,4 +1,4 @@
-import { invalid } from '../../kernel/errors/index.ts'
+import { invalid, unprocessable } from '../../kernel/errors/index.ts'
 import {
   Fields,
   Flag,
@@ -11,6 +11,7 @@ import {
   Optional,
   Text,
 } from '../../kernel/endpoint/index.ts'
+import type { RunnerSubject } from '../../access/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import type { RunnerValues } from './store.ts'
 
@@ -30,6 +31,13 @@ export const RunnerInfo = Fields({
   config: Optional(Json()),
   labels: Optional(Json()),
 })
+
+/** A runner of projects that has none left has nobody to work for. */
+export function requireProject({ runnerType }: RunnerSubject, projects: readonly number[]): void {
+  if (runnerType === 'project_type' && projects.length === 0) {
+    throw unprocessable('422 Unprocessable Entity - Runner is orphaned')
+  }
+}
 
 /** What can be set of a runner. */
 export const runnerParams = {
