@@ -168,6 +168,7 @@ describe('one job', () => {
       job('environment: {name: x, action: y}'),
       'jobs:a:environment action should be start, stop, prepare, verify, or access',
     ],
+    [job('inherit: {default: [image, x, y]}'), 'jobs:a:inherit:default config contains unknown values: x, y'],
     [job('cache: {key: [x]}'), 'jobs:a:cache:key should be a hash, a string or a symbol'],
     [job('cache: {key: a/b}'), 'jobs:a:cache:key config cannot contain the "/" character'],
     [job('cache: {key: a%2Fb}'), 'jobs:a:cache:key config cannot contain the "/" character'],

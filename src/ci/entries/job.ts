@@ -52,7 +52,7 @@ export const defaultFields = {
 const sharedFields = {
   stage: entry(atMostCharacters(255)),
   extends: attribute(stringOrStrings),
-  inherit: entry(settings.inherit),
+  inherit: entry(settings.inherit(Object.keys(defaultFields))),
   variables: entry(jobVariables),
   only: entry(filter),
   except: entry(filter),

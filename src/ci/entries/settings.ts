@@ -56,7 +56,17 @@ export type Inherit = boolean | string[]
 const inherited: Read<Inherit> = (value, spot) =>
   typeof value === 'boolean' || isStrings(value) ? value : spot.fail(entryText.inheritShape)
 
-export const inherit = mapOf({ default: entry(inherited), variables: entry(inherited) })
+const inheritedOf =
+  (known: readonly string[]): Read<Inherit> =>
+  (value, spot) => {
+    const found = inherited(value, spot)
+    const unknown = Array.isArray(found) ? found.filter((key) => !known.includes(key)) : []
+    return unknown.length > 0 ? spot.fail(entryText.unknownItems(unknown)) : found
+  }
+
+/** `defaults`: the keys that `default:` may have. */
+export const inherit = (defaults: readonly string[]) =>
+  mapOf({ default: entry(inheritedOf(defaults)), variables: entry(inherited) })
 
 export const hooks = mapOf({ pre_get_sources_script: entry(script) })
 
