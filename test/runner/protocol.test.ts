@@ -55,7 +55,7 @@ test('the payload has what the stock runner reads', async () => {
       before_script: ['echo before'],
       script: ['echo $NESTED'],
       after_script: ['echo after'],
-      artifacts: { paths: ['out/'], expire_in: '1 week' },
+      artifacts: { paths: ['out/'], expire_in: '1 week', reports: { junit: 'junit.xml' } },
       cache: { key: 'k', paths: ['vendor/'] },
       tags: [],
     },
@@ -86,7 +86,16 @@ test('the payload has what the stock runner reads', async () => {
     ],
     image: { name: 'alpine:3', entrypoint: null, ports: [] },
     services: [],
-    artifacts: [{ paths: ['out/'], artifact_type: 'archive', artifact_format: 'zip', expire_in: '1 week' }],
+    artifacts: [
+      { paths: ['out/'], artifact_type: 'archive', artifact_format: 'zip', expire_in: '1 week' },
+      {
+        name: 'junit.xml',
+        paths: ['junit.xml'],
+        when: 'always',
+        artifact_type: 'junit',
+        artifact_format: 'gzip',
+      },
+    ],
     cache: [{ key: 'k-protected', paths: ['vendor/'], policy: 'pull-push', when: 'on_success' }],
     credentials: [
       { type: 'registry', url: new URL(world.url).host, username: 'gitlab-ci-token', password: job.token },
@@ -94,6 +103,10 @@ test('the payload has what the stock runner reads', async () => {
     dependencies: [],
     hooks: [],
   })
+  expect((payload['artifacts'] as Json[]).map((artifact) => artifact['untracked'])).toEqual([
+    false,
+    undefined,
+  ])
   expect(payload['git_info'].refspecs).toContain('+refs/heads/main:refs/remotes/origin/main')
   expect(payload['git_info'].repo_url).toBe(
     `http://gitlab-ci-token:${job.token}@${new URL(world.url).host}/${ci.project['path_with_namespace']}.git`,

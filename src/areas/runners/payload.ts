@@ -172,7 +172,8 @@ function service(of: Service): Record<string, unknown> {
 function artifact(upload: ArtifactUpload): Record<string, unknown> {
   return {
     name: upload.name,
-    untracked: upload.untracked,
+    // Reports are named files.
+    ...(upload.artifactType === 'archive' && { untracked: upload.untracked }),
     paths: upload.paths,
     ...(upload.exclude.length > 0 && { exclude: upload.exclude }),
     when: upload.when,
