@@ -1,5 +1,6 @@
 // @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { RawRunner } from '../runner/raw-runner.ts'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
 import { pushFiles } from '../world/push.ts'
 import { Receiver } from '../world/receiver.ts'
@@ -366,6 +367,31 @@ describe('what else calls', () => {
       },
       wiki: { path_with_namespace: `${project.path_with_namespace}.wiki` },
     })
+  })
+
+  test('jobs that runners take, and what these deploy', async () => {
+    const project = await world.project({ shared_runners_enabled: false })
+    const { path } = await hooked({ push_events: false, job_events: true, deployment_events: true }, project)
+    const told = async (kind: string, fits: Json): Promise<Json> => {
+      const { body } = await receiver.next(path, (found) =>
+        Object.entries({ object_kind: kind, ...fits }).every(([key, value]) => found[key] === value),
+      )
+      return body
+    }
+    const config = 'build: { script: [echo] }\ndeploy: { script: [echo], environment: production }'
+    await pushFiles(world, project, { '.gitlab-ci.yml': config })
+    await told('build', { build_name: 'deploy', build_status: 'pending' })
+    const runner = await RawRunner.forProject(world, project)
+    await runner.take()
+    await runner.take()
+    for (const build_name of ['build', 'deploy']) {
+      expect(await told('build', { build_name, build_status: 'running' })).toMatchObject({
+        build_started_at: expect.stringMatching(/ UTC$/) as string,
+        build_finished_at: null,
+        runner: { id: runner.id },
+      })
+    }
+    expect(await told('deployment', { status: 'running' })).toMatchObject({ environment: 'production' })
   })
 })
 

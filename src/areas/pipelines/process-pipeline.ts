@@ -51,10 +51,10 @@ export class PipelineProcess {
     })
   }
 
-  /** Runners have taken jobs of these pipelines. */
-  async started(pipelineIds: readonly number[]): Promise<void> {
-    const more = await store.startPipelines(this.#db.writer, pipelineIds, (source) =>
-      this.#events.announced(source, ['pipeline']),
+  /** Runners have taken these jobs. */
+  async started(jobs: readonly store.TakenJob[]): Promise<void> {
+    const more = await store.startPipelines(this.#db.writer, jobs, (source) =>
+      this.#events.announced(source, ['pipeline', 'job']),
     )
     for (const id of more) await this.advance(id)
   }

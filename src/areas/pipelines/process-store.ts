@@ -229,27 +229,40 @@ export async function cancelJobs(
   return rows
 }
 
+export interface TakenJob {
+  readonly jobId: number
+  readonly pipelineId: number
+}
+
 /**
  * Pipelines of which runners have just taken jobs run from now on; answers those of which this is not all that follows.
  * One statement, since it is made for each job that is given out. `announced` makes parts of a statement out of news.
  */
 export async function startPipelines(
   db: Writer,
-  ids: readonly number[],
+  jobs: readonly TakenJob[],
   announced: (source: RawBuilder<unknown>) => RawBuilder<unknown>,
 ): Promise<number[]> {
+  const ids = jobs.map(({ pipelineId }) => pipelineId)
   const followed = sql`(p.deploys or p.source_job_id is not null
     or exists (select from ci_jobs m where m.mirrors_pipeline_id = p.id))`
   const { rows } = await sql<{ id: number }>`
     with begun as (
       update ci_pipelines p set status = 'running', started_at = coalesce(p.started_at, now()), updated_at = now()
-      where p.id = any (${[...ids]}::bigint[]) and p.status = 'pending' and not ${followed}
+      where p.id = any (${ids}::bigint[]) and p.status = 'pending' and not ${followed}
       returning p.id, p.project_id, p.user_id
+    ), taken as (
+      select t.pipeline_id, jsonb_agg(jsonb_build_object('id', t.id, 'status', 'running')) as jobs
+      from unnest(${jobs.map(({ jobId }) => jobId)}::bigint[], ${ids}::bigint[]) t (id, pipeline_id)
+      group by t.pipeline_id
     ), ${announced(sql`
       select 'pipeline' as kind, b.project_id, b.user_id,
-        jsonb_build_object('pipelineId', b.id, 'status', 'running') as payload from begun b`)}
+        jsonb_build_object('pipelineId', b.id, 'status', 'running') as payload from begun b
+      union all
+      select 'job', p.project_id, p.user_id, jsonb_build_object('pipelineId', p.id, 'jobs', t.jobs)
+      from taken t join ci_pipelines p on p.id = t.pipeline_id`)}
     select p.id from ci_pipelines p, (select count(task) from told) told
-    where p.id = any (${[...ids]}::bigint[]) and (${followed} or p.status not in ('pending', 'running'))`.execute(
+    where p.id = any (${ids}::bigint[]) and (${followed} or p.status not in ('pending', 'running'))`.execute(
     db,
   )
   return rows.map(({ id }) => id)

@@ -45,7 +45,7 @@ export function runners(services: RunnerServices): {
   schedules: Schedule[]
   start: () => Promise<AsyncDisposable>
 } {
-  const queue = new JobQueue({ ...services, started: (ids) => services.process.started(ids) })
+  const queue = new JobQueue({ ...services, started: (jobs) => services.process.started(jobs) })
   const handOut = new HandOut(services)
   return {
     ...runnerReleases(services),

@@ -38,8 +38,8 @@ export interface QueueServices {
   readonly db: Database
   readonly notifications: Notifications
   readonly log: Logger
-  /** Tells pipelines that jobs of theirs were taken. */
-  readonly started: (pipelineIds: readonly number[]) => Promise<void>
+  /** Tells pipelines which jobs of theirs were taken. */
+  readonly started: (jobs: readonly Claim[]) => Promise<void>
 }
 
 /** Runners that may have the same jobs, the longest waiting first. */
@@ -190,7 +190,7 @@ export class JobQueue implements AsyncDisposable {
   async #tell(claims: readonly Claim[]): Promise<void> {
     if (claims.length === 0) return
     try {
-      await this.#started([...new Set(claims.map(({ pipelineId }) => pipelineId))])
+      await this.#started(claims)
     } catch (error) {
       this.#log.warn({ err: error }, 'pipelines could not be told that their jobs run')
     }
