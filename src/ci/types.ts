@@ -209,7 +209,7 @@ export interface Bridge {
 
 export interface CompiledJob {
   name: string
-  /** `rspec` for `rspec 1/2` and `rspec: [a, b]`. */
+  /** `rspec` for `rspec 1/2` and `rspec: [a, b]`, made by `parallel` or written so. */
   groupName: string
   stage: string
   stageIndex: number

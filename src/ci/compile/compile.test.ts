@@ -326,6 +326,6 @@ describe('names of groups', () => {
     ['1/2', '1/2'],
   ])('%s: %s', (name, group) => {
     const rules = `[{if: '$CI_JOB_GROUP_NAME == "${group}"'}]`
-    expect(names(`"${name}": {script: x, rules: ${rules}}`)).toEqual([name])
+    expect(jobsOf(`"${name}": {script: x, rules: ${rules}}`)).toMatchObject([{ name, groupName: group }])
   })
 })

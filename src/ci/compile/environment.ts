@@ -22,7 +22,7 @@ export function jobPredefinedVariables(job: Named): Variable[] {
 const numbering = /[\s:]+(?:\[.*\]|\d+[\s:/\\]+\d+)\s*$/
 
 /** Jobs that differ in such an end only are shown as one: `name 1/2`, `name 1:2`, `name 1 2`, `name: [a, b]`, thrice at most. */
-function groupOf(name: string): string {
+export function groupOf(name: string): string {
   return [1, 2, 3].reduce((rest) => rest.replace(numbering, ''), name).trim()
 }
 

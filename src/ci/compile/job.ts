@@ -16,6 +16,7 @@ import type {
   Variable,
   When,
 } from '../types.ts'
+import { groupOf } from './environment.ts'
 import { releaseStep } from './release.ts'
 
 /** What was decided for this pipeline. */
@@ -36,7 +37,7 @@ export function compileJob(config: JobConfig, decision: Decision): CompiledJob {
   const when = (rule?.when ?? entry.when ?? 'on_success') as When
   return {
     name: config.name,
-    groupName: config.groupName,
+    groupName: groupOf(config.groupName),
     stage: config.stage,
     stageIndex: config.stageIndex,
     when,
