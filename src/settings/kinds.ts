@@ -1,5 +1,6 @@
 import { flag as readFlag } from '../kernel/endpoint/scalars.ts'
 import { Flag, Float, Int, ListOf, Nullable, OneOf, Text } from '../kernel/endpoint/types.ts'
+import { isLonger } from '../kernel/lib/characters.ts'
 import type { Faults } from './faults.ts'
 import { setting, type Setting, type Traits } from './setting.ts'
 
@@ -260,11 +261,6 @@ function textTaker({ longest = longestText, format }: TextTraits) {
     faults.rule(name, fault)
     return undefined
   }
-}
-
-/** In characters, of which some are two units of a JavaScript text. */
-function isLonger(value: string, longest: number): boolean {
-  return value.length > longest && (value.length > 2 * longest || Array.from(value).length > longest)
 }
 
 interface ListTraits extends Traits {

@@ -455,6 +455,7 @@ describe('acting', () => {
     expect((await put({ name: 'x'.repeat(256) })).body).toEqual({
       message: 'Failed to update pipeline - Name is too long (maximum is 255 characters)',
     })
+    expect((await put({ name: '😀'.repeat(255) })).body).toMatchObject({ name: '😀'.repeat(255) })
     expect((await put({ name: ' Nightly ' })).body).toMatchObject({ id: pipeline['id'], name: 'Nightly' })
   })
 

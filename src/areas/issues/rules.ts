@@ -1,11 +1,9 @@
 import { invalid, notFound, refused } from '../../kernel/errors/index.ts'
+import { isLonger } from '../../kernel/lib/characters.ts'
 
 const longestTitle = 255
 export const longestDescription = 1_048_576
 export const mostAssignees = 200
-
-const isLonger = (text: string, limit: number): boolean =>
-  text.length > limit && (text.length > 2 * limit || Array.from(text).length > limit)
 
 /** Refuses the texts of an issue or epic that break a rule, all faults at once. */
 export function checkTexts(texts: {

@@ -1,4 +1,5 @@
 import { conflict, invalid, notFound } from '../../kernel/errors/index.ts'
+import { isLonger } from '../../kernel/lib/characters.ts'
 import { parseColor } from './colors.ts'
 
 const longestTitle = 255
@@ -8,7 +9,7 @@ export function checkLabel({ title, color }: { readonly title: string; readonly 
   const faults: Record<string, string[]> = {}
   if (title === '') faults['title'] = ["can't be blank"]
   else if (!isTitle(title)) faults['title'] = ['is invalid']
-  else if (Array.from(title).length > longestTitle) {
+  else if (isLonger(title, longestTitle)) {
     faults['title'] = [`is too long (maximum is ${longestTitle} characters)`]
   }
   const parsed = parseColor(color)
@@ -24,7 +25,7 @@ export function isTitle(title: string): boolean {
 
 /** Whether a title that something names in passing can become a label. */
 export function mayBecomeLabel(title: string): boolean {
-  return isTitle(title) && Array.from(title).length <= longestTitle
+  return isTitle(title) && !isLonger(title, longestTitle)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { refused } from '../../kernel/errors/index.ts'
+import { isLonger } from '../../kernel/lib/characters.ts'
 
 const longestTitle = 255
 const longestDescription = 1_000_000
@@ -23,13 +24,11 @@ export function refuse(
 
 export function checkMilestone(verb: 'create' | 'update', values: MilestoneValues): void {
   const faults: Record<string, string[]> = {}
-  const tooLong = (text: string, limit: number): boolean =>
-    text.length > limit && Array.from(text).length > limit
   if (values.title === '') faults['title'] = ["can't be blank"]
-  else if (tooLong(values.title, longestTitle)) {
+  else if (isLonger(values.title, longestTitle)) {
     faults['title'] = [`is too long (maximum is ${longestTitle} characters)`]
   }
-  if (tooLong(values.description ?? '', longestDescription)) {
+  if (isLonger(values.description ?? '', longestDescription)) {
     faults['description'] = [`is too long (maximum is ${longestDescription} characters)`]
   }
   const { start_date: start, due_date: due } = values

@@ -1,5 +1,6 @@
 import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { badRequest, forbidden, invalidParameters, type ApiError } from '../../kernel/errors/index.ts'
+import { isLonger } from '../../kernel/lib/characters.ts'
 import type { Found, Noteable, Place } from './noteables/noteable.ts'
 
 export const mostNotes = 5000
@@ -15,8 +16,7 @@ export function noteFault(faults: Readonly<Record<string, readonly string[]>>): 
 
 export function checkBody(body: string): void {
   if (body.trim() === '') throw noteFault({ note: ["can't be blank"] })
-  // Only what has surrogates can be shorter in characters than in units.
-  if (body.length > longestBody && Array.from(body).length > longestBody)
+  if (isLonger(body, longestBody))
     throw noteFault({ note: [`is too long (maximum is ${longestBody} characters)`] })
 }
 

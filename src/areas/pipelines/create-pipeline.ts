@@ -1,6 +1,7 @@
 import { may, type ProjectSubject } from '../../access/index.ts'
 import type { CompiledPipeline, Status } from '../../ci/index.ts'
 import { findCommit, parseOid, zeroOid, type Commit, type Repository } from '../../git/index.ts'
+import { cutTo } from '../../kernel/lib/characters.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { addressesFor, type AddressServices } from './addresses.ts'
 import { ciSettings } from './ci-settings.ts'
@@ -338,7 +339,7 @@ function pipelineRow(
     beforeSha: request.beforeSha ?? zeroOid,
     protected: protectedRef,
     name: compiled?.workflowName ?? null,
-    yamlErrors: refused?.failureReason === 'config_error' ? refused.refused.slice(0, longestErrors) : null,
+    yamlErrors: refused?.failureReason === 'config_error' ? cutTo(refused.refused, longestErrors) : null,
     failureReason: refused?.failureReason ?? null,
     eventKey: request.eventKey ?? null,
     triggerId: request.triggerId ?? null,

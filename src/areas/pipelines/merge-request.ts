@@ -1,3 +1,5 @@
+import { cutTo, isLonger } from '../../kernel/lib/characters.ts'
+
 /**
  * A merge request as a pipeline was made for it: kept with the pipeline, since a job that runs later is still about what
  * was asked for then.
@@ -59,8 +61,8 @@ export function mergeRequestVariables(of: MergeRequestFacts): Record<string, str
     IID: String(of.iid),
     EVENT_TYPE: of.eventType,
     TITLE: of.title,
-    DESCRIPTION: description.slice(0, longestDescription),
-    DESCRIPTION_IS_TRUNCATED: String(description.length > longestDescription),
+    DESCRIPTION: cutTo(description, longestDescription),
+    DESCRIPTION_IS_TRUNCATED: String(isLonger(description, longestDescription)),
     DRAFT: String(of.draft),
     ...(of.approved && { APPROVED: 'true' }),
     ...(of.assignees.length > 0 && { ASSIGNEES: listed(of.assignees) }),

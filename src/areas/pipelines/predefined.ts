@@ -1,6 +1,7 @@
 import { visibilityName, type ProjectSubject, type User } from '../../access/index.ts'
 import { refSlug, type PipelineSource, type Variable } from '../../ci/index.ts'
 import type { Commit } from '../../git/index.ts'
+import { cutTo } from '../../kernel/lib/characters.ts'
 import { mergeRequestVariables, type MergeRequestFacts } from './merge-request.ts'
 import { pagesVariables, serverVariables, type Addresses } from './addresses.ts'
 
@@ -108,7 +109,7 @@ function refVariables(
     CI_COMMIT_TAG: ref,
     CI_COMMIT_TAG_MESSAGE: tagMessage ?? '',
     ...(releaseDescription !== null && {
-      CI_RELEASE_DESCRIPTION: releaseDescription.slice(0, longestReleaseDescription),
+      CI_RELEASE_DESCRIPTION: cutTo(releaseDescription, longestReleaseDescription),
     }),
   }
 }
@@ -154,7 +155,7 @@ function labelOf({ settings }: ProjectSubject): string {
 
 function commitVariables(commit: Commit): Record<string, string> {
   const { author, title } = commit
-  const message = commit.message.slice(0, longestMessage)
+  const message = cutTo(commit.message, longestMessage)
   const paragraph = message.indexOf('\n')
   return {
     CI_COMMIT_TITLE: title,

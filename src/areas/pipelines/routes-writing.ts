@@ -15,6 +15,7 @@ import {
   type Check,
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
+import { isLonger } from '../../kernel/lib/characters.ts'
 import { isArchived } from './archived.ts'
 import type { PipelineCreator } from './create-pipeline.ts'
 import { PipelineActed, PipelineDetail, pipelineDetail, type PipelineRow } from './entities.ts'
@@ -170,7 +171,7 @@ export function writingEndpoints(
         const wrong =
           name === ''
             ? 'short (minimum is 1 character)'
-            : name.length > longestName
+            : isLonger(name, longestName)
               ? `long (maximum is ${longestName} characters)`
               : undefined
         if (wrong !== undefined) throw refused(400, `Failed to update pipeline - Name is too ${wrong}`)

@@ -206,6 +206,8 @@ describe('workflow', () => {
   test('names the pipeline', () => {
     expect(workflow('{name: "Run $A of $CI_COMMIT_BRANCH"}')).toMatchObject({ workflowName: 'Run a of main' })
     expect(workflow('{name: " "}')).toMatchObject({ workflowName: null })
+    const long = given({ key: 'LONG', value: `${'x'.repeat(254)}😀😀` })
+    expect(workflow('{name: $LONG}', long)).toMatchObject({ workflowName: `${'x'.repeat(254)}😀` })
     expect(workflow('{}')).toMatchObject({
       workflowName: null,
       autoCancel: { onNewCommit: 'conservative', onJobFailure: 'none' },

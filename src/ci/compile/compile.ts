@@ -1,3 +1,4 @@
+import { cutTo } from '../../kernel/lib/characters.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { Budget } from '../config/data.ts'
 import type { JobConfig, ParsedConfig } from '../config/config.ts'
@@ -121,8 +122,7 @@ class Compilation {
     this.#ofWorkflowRule = match?.rule.variables ?? []
     const variables = mergeVariables<Variable>(globals, this.#ofWorkflowRule)
     checkCircles(this.#scope(null, [], variables), variables)
-    const workflowName =
-      name === null ? '' : this.#scope(null, [], variables).expand(name).trim().slice(0, 255)
+    const workflowName = name === null ? '' : cutTo(this.#scope(null, [], variables).expand(name).trim(), 255)
     if (workflowName !== '') {
       const named = { key: 'CI_PIPELINE_NAME', value: workflowName, raw: true }
       this.#predefined = new Map([...this.#predefined, [named.key, named]])

@@ -1,3 +1,4 @@
+import { isLonger } from '../../kernel/lib/characters.ts'
 import { components } from '../graph/components.ts'
 import { graphText } from '../messages.ts'
 import type { Need } from '../types.ts'
@@ -32,7 +33,7 @@ function checkDependencies(job: JobConfig, named: Named): void {
 
 function checkNeeds(job: JobConfig, needs: readonly Need[], named: Named): void {
   for (const { name, optional } of needs) {
-    if (name.length > longestName) throw new ConfigError(graphText.longNeed(job.name, name))
+    if (isLonger(name, longestName)) throw new ConfigError(graphText.longNeed(job.name, name))
     const other = named.get(name)
     if (other === undefined && !optional) throw new ConfigError(graphText.undefinedNeed(job.name, name))
     if (other !== undefined && other.stageIndex > job.stageIndex) {

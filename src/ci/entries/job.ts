@@ -1,3 +1,4 @@
+import { isLonger } from '../../kernel/lib/characters.ts'
 import { isMap, type DataMap } from '../config/data.ts'
 import { entryText } from '../messages.ts'
 import { artifacts } from './artifacts.ts'
@@ -108,7 +109,7 @@ export function readJob(
   const spot = jobs.child(name)
   if (!isMap(value)) return jobs.failHere(entryText.notAJob(name, [], globals))
   if (kindOf(value) === null) return jobs.failHere(entryText.notAJob(name, unknownKeys(value), globals))
-  if (name.length > 255) return spot.failHere(`name ${entryText.tooLong(255)}`)
+  if (isLonger(name, 255)) return spot.failHere(`name ${entryText.tooLong(255)}`)
   const runs = ['script', 'run'].filter((key) => has(value, key))
   if (runs.length > 0 && has(value, 'trigger')) return spot.fail(entryText.together([...runs, 'trigger']))
   if (kindOf(value) === 'job') {

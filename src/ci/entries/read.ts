@@ -1,3 +1,4 @@
+import { isLonger } from '../../kernel/lib/characters.ts'
 import { parseDuration } from '../../kernel/lib/duration.ts'
 import { isMap, type DataMap } from '../config/data.ts'
 import { entryText } from '../messages.ts'
@@ -43,7 +44,7 @@ export function between(lowest: number, highest: number): Read<number> {
 export function atMostCharacters(limit: number, read: Read<string> = string): Read<string> {
   return (value, spot) => {
     const found = read(value, spot)
-    return found !== undefined && found.length > limit ? spot.fail(entryText.tooLong(limit)) : found
+    return found !== undefined && isLonger(found, limit) ? spot.fail(entryText.tooLong(limit)) : found
   }
 }
 
