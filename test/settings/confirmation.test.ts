@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Mailbox } from '../world/mailbox.ts'
+import { pushFiles } from '../world/push.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 import { Browser } from './browser.ts'
 import { during } from './effects.ts'
@@ -82,6 +83,43 @@ test('email_confirmation_setting soft: three days are given; off: nobody is aske
     await world.root.put('/application/settings', { email_confirmation_setting: 'off' })
     expect(await ask()).toBe(200)
     expect((await idOf((await signUp()).username)) > 0).toBe(true)
+  })
+})
+
+test('who has not confirmed the address runs no pipelines', async () => {
+  const values = { require_admin_approval_after_user_signup: false, email_confirmation_setting: 'soft' }
+  await during(world, values, async () => {
+    const { browser, username, email } = await signUp()
+    const link = await linkTo(email)
+    const id = await idOf(username)
+    const headers = { 'private-token': await world.token(id, ['api']) }
+    const project = await world.project()
+    const config = 'one: { script: [x] }\nlater: { script: [x], when: manual }'
+    await pushFiles(world, project, { '.gitlab-ci.yml': config }, ['main', 'topic'])
+    const path = `/projects/${project.id}`
+    expectStatus(await world.root.post(`${path}/members`, { user_id: id, access_level: 30 }), 201)
+    const made = expectStatus(await world.root.post(`${path}/pipeline`, { ref: 'topic' }), 201)
+    const one = `${path}/pipelines/${made['id'] as number}`
+    const jobs = expectStatus(await world.root.get(`${one}/jobs`), 200) as Json[]
+    const later = jobs.find(({ name }) => name === 'later')!
+    const acts: [string, string, Json][] = [
+      ['POST', `${path}/jobs/${later['id'] as number}/play`, {}],
+      ['POST', `${one}/cancel`, {}],
+      ['POST', `${one}/retry`, {}],
+      ['PUT', `${one}/metadata`, { name: 'Mine' }],
+      ['POST', `${path}/pipeline`, { ref: 'topic' }],
+      ['POST', `${path}/pipeline_schedules`, { description: 'Nightly', ref: 'topic', cron: '0 1 * * *' }],
+    ]
+    const act = async (): Promise<number[]> => {
+      const statuses: number[] = []
+      for (const [method, to, body] of acts)
+        statuses.push((await world.anonymous.request(method, to, body, headers)).status)
+      return statuses
+    }
+    expect(await act()).toEqual(acts.map(() => 403))
+    expectStatus(await world.anonymous.get(one, headers), 200)
+    await browser.get(link)
+    expect(await act()).toEqual([200, 200, 201, 200, 201, 201])
   })
 })
 

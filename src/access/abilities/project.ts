@@ -67,6 +67,12 @@ const archived: ProjectCondition = {
   holds: (_, subject) => subject.archived || subject.deleting,
 }
 
+/** Pipelines cost: whoever has them run is somebody whom mail reaches (completions, 3.1). */
+const unconfirmed: ProjectCondition = {
+  label: 'address not confirmed',
+  holds: (actor) => actor.user !== null && actor.user.unconfirmedSince !== null,
+}
+
 const publicJobs: ProjectCondition = {
   label: 'public jobs, builds open to the caller',
   holds: (actor, subject) =>
@@ -324,17 +330,20 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   read_developer_artifacts: { allow: developer, never: [off('builds')] },
   read_maintainer_artifacts: { allow: maintainer, never: [off('builds')] },
   read_job_debug_trace: { allow: developer, never: [off('builds')] },
-  create_pipeline: { allow: developer, never: [archived, off('builds')] },
+  create_pipeline: { allow: developer, never: [archived, off('builds'), unconfirmed] },
   /** Whether jobs that are there may go to a runner. */
   run_job: { allow: [everybody], never: [off('builds')] },
   /** Of jobs that the caller started, on refs where he may run them: the area looks at that. */
   create_build_terminal: { allow: developer, never: [archived, off('builds'), anyJob] },
-  update_pipeline: { allow: [...developer, ownJob], never: [archived, off('builds'), otherJob] },
+  update_pipeline: { allow: [...developer, ownJob], never: [archived, off('builds'), otherJob, unconfirmed] },
   /** One that deploys to a protected environment, whose rule may name Reporters; others need more: the area looks at that. */
-  start_job: { allow: [member(Role.reporter), ownJob], never: [archived, off('builds'), otherJob] },
+  start_job: {
+    allow: [member(Role.reporter), ownJob],
+    never: [archived, off('builds'), otherJob, unconfirmed],
+  },
   cancel_pipeline: {
     allow: [levelOf('ci_restrict_pipeline_cancellation_role'), ownJob],
-    never: [archived, off('builds')],
+    never: [archived, off('builds'), unconfirmed],
   },
   /** Depends on the project: `no_one_allowed` leaves it to nobody. */
   set_pipeline_variables: {
@@ -349,7 +358,7 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   admin_cicd_variables: { allow: maintainer, never: [archived, off('builds')] },
   read_pipeline_schedule: { allow: [publicJobs, member(Role.reporter)], never: [off('builds')] },
   /** What is there is changed by its owner alone: the area looks at that. */
-  create_pipeline_schedule: { allow: developer, never: [archived, off('builds')] },
+  create_pipeline_schedule: { allow: developer, never: [archived, off('builds'), unconfirmed] },
   admin_pipeline_schedule: { allow: maintainer, never: [archived, off('builds')] },
   read_trigger: { allow: maintainer, never: [off('builds')] },
   admin_trigger: { allow: maintainer, never: [archived, off('builds')] },
