@@ -170,7 +170,9 @@ describe('variables', () => {
     const made = await make(ci)
     const path = `${oneOf(ci, made)}/variables`
     const variable = { key: 'A', variable_type: 'env_var', value: '1', raw: false }
-    expect(expectStatus(await world.root.post(path, { key: 'A', value: '1' }), 201)).toEqual(variable)
+    const added = expectStatus(await world.root.post(path, { key: 'A', value: '1' }), 201)
+    expect(added).toEqual(variable)
+    expect(Object.keys(added)).toEqual(['variable_type', 'key', 'value', 'raw'])
     expect((await world.root.post(path, { key: 'A', value: '2' })).body).toEqual({
       message: { key: ['A has already been taken'] },
     })

@@ -28,8 +28,8 @@ const summary = {
 }
 
 export const ScheduleVariable = Fields({
-  key: Text(),
   variable_type: OneOf('env_var', 'file'),
+  key: Text(),
   value: Text(),
   raw: Flag(),
 })
