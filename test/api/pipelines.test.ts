@@ -385,6 +385,15 @@ describe('listing', () => {
     const none = await world.root.get(`/projects/${ci.id}/pipelines/latest?ref=nowhere`)
     expect([none.status, none.body]).toEqual([403, { message: '403 Forbidden' }])
   })
+
+  test('the latest of no name is that of the default branch; of a branch and a tag of one name, of the branch', async () => {
+    expect((await world.root.get(`/projects/${ci.id}/pipelines/latest?ref=`)).body.id).toBe(made[3]!['id'])
+    const tag = { tag_name: 'feature', ref: 'main' }
+    expectStatus(await world.root.post(`/projects/${ci.id}/repository/tags`, tag), 201)
+    expect((await world.root.get(`/projects/${ci.id}/pipelines/latest?ref=feature`)).body.id).toBe(
+      made[2]!['id'],
+    )
+  })
 })
 
 describe('acting', () => {

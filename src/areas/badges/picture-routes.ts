@@ -10,7 +10,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
-import { findRef, type FoundRef } from '../pipelines/index.ts'
+import { findRefToRead, type FoundRef } from '../pipelines/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { numberIn, picture, type PictureText, type Wishes } from './picture.ts'
 import { coverageOf, latestRelease, pipelineStatus } from './shown-state.ts'
@@ -139,13 +139,7 @@ async function namedRef(
   project: ProjectSubject,
   name: string,
 ): Promise<FoundRef | undefined> {
-  if (project.repositoryEmpty) return undefined
-  const { refsVersion } = project
-  const repository = places.of(project)
-  const found = await findRef(repository, refsVersion, name)
-  // Of a branch and a tag of one name the branch is meant.
-  const ref = found === 'ambiguous' ? await findRef(repository, refsVersion, `refs/heads/${name}`) : found
-  return typeof ref === 'string' ? undefined : ref
+  return project.repositoryEmpty ? undefined : findRefToRead(places.of(project), project.refsVersion, name)
 }
 
 /** The limits go down from good to medium, whatever is asked for. */

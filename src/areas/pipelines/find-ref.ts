@@ -34,6 +34,17 @@ export async function findRef(
   return branch ?? tag ?? 'missing'
 }
 
+/** The same for reading: of a branch and a tag of one name the branch is meant. */
+export async function findRefToRead(
+  repository: Repository,
+  refsVersion: number,
+  name: string,
+): Promise<FoundRef | undefined> {
+  const ref = await findRef(repository, refsVersion, name)
+  if (ref === 'missing') return undefined
+  return ref === 'ambiguous' ? findRefToRead(repository, refsVersion, `refs/heads/${name}`) : ref
+}
+
 /** What an annotated tag says; null for others and for branches. */
 export async function tagMessage(
   repository: Repository,

@@ -22,7 +22,7 @@ import {
   pipelineSummary,
   PipelineVariable,
 } from './entities.ts'
-import { findRef } from './find-ref.ts'
+import { findRefToRead } from './find-ref.ts'
 import type { PipelineServices } from './index.ts'
 import { conditionsOf, orderOf } from './list-filter.ts'
 import { list } from './list.ts'
@@ -119,9 +119,10 @@ export function readingEndpoints(services: PipelineServices): Endpoint[] {
       answers: PipelineDetail,
       refuses: { 403: 'There is none for the commit' },
       async handle({ project, params }) {
-        const name = params.ref ?? project.defaultBranch ?? ''
-        const ref = await findRef(places.of(project), project.refsVersion, name)
-        if (typeof ref === 'string') throw forbidden()
+        const { ref: asked = '' } = params
+        const name = asked === '' ? (project.defaultBranch ?? '') : asked
+        const ref = await findRefToRead(places.of(project), project.refsVersion, name)
+        if (ref === undefined) throw forbidden()
         const row = await store.latestOf(db.reader, project.id, ref, [...danglingSources])
         if (row === undefined) throw forbidden()
         return pipelineDetail(row, project, services)
