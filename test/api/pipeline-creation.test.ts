@@ -209,6 +209,23 @@ describe('creations', () => {
     expect(heard.length).toBeGreaterThan(2)
   })
 
+  test('are for refs of 300 characters at most', async () => {
+    const ci = await projects.make({ job: { script: ['x'] } })
+    const run = async (branch: string): Promise<Reply> => {
+      const path = `/projects/${ci.id}`
+      const made = await world.root.post(`${path}/repository/branches`, { branch, ref: 'main' })
+      expectStatus(made, 201)
+      return world.root.post(`${path}/pipeline`, { ref: branch })
+    }
+    const ref = `long/${'ä'.repeat(99)}/${'b'.repeat(195)}`
+    expect((await run(ref)).status).toBe(201)
+    const refused = await run(`${ref}b`)
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      { message: { base: ['Ref is too long (maximum is 300 characters)'] } },
+    ])
+  })
+
   test('can be limited for one user and commit', async () => {
     const ci = await projects.make({ job: { script: ['x'] } })
     const [one, other] = [await world.member(ci, 'maintainer'), await world.member(ci, 'maintainer')]

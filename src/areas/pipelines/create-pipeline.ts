@@ -1,7 +1,7 @@
 import { may, type ProjectSubject } from '../../access/index.ts'
 import type { CompiledPipeline, Status } from '../../ci/index.ts'
 import { findCommit, parseOid, zeroOid, type Commit, type Repository } from '../../git/index.ts'
-import { cutTo } from '../../kernel/lib/characters.ts'
+import { cutTo, isLonger } from '../../kernel/lib/characters.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { addressesFor, type AddressServices } from './addresses.ts'
 import { ciSettings } from './ci-settings.ts'
@@ -36,6 +36,7 @@ export interface CreatorServices extends SourceServices, AddressServices, Valida
   readonly refs: PersistentRefs
 }
 
+const longestRef = 300
 const longestErrors = 100 * 1024
 const mostInputs = 20
 /** How often a pipeline is compiled while others take its number. */
@@ -104,6 +105,9 @@ export class PipelineCreator {
       variables: payload === undefined ? variables : [...variables, payloadVariable(payload)],
     }
 
+    if (isLonger(request.ref, longestRef)) {
+      return { refused: `Ref is too long (maximum is ${longestRef} characters)` }
+    }
     const repository = places.of(project)
     const commit = await findCommit(repository, request.sha)
     if (commit === undefined) return { refused: 'Commit not found' }
