@@ -139,11 +139,15 @@ describe('creating', () => {
     const developer = await world.member(ci, 'developer')
     await ci.push({ a: 'a' }, { to: 'feature', options: ['ci.skip'] })
     await world.root.put(`/projects/${ci.id}`, { ci_pipeline_variables_minimum_override_role: 'maintainer' })
-    const reply = await developer.post(`/projects/${ci.id}/pipeline`, {
-      ref: 'feature',
-      variables: [{ key: 'A', value: '1' }],
+    const set = (person: Person): Promise<Reply> =>
+      person.post(`/projects/${ci.id}/pipeline`, { ref: 'feature', variables: [{ key: 'A', value: '1' }] })
+    const refusal = { message: { base: ['Insufficient permissions to set pipeline variables'] } }
+    expect((await set(developer)).body).toEqual(refusal)
+    expect((await set(world.root)).status).toBe(201)
+    await world.root.put(`/projects/${ci.id}`, {
+      ci_pipeline_variables_minimum_override_role: 'no_one_allowed',
     })
-    expect(reply.body).toEqual({ message: { base: ['Insufficient permissions to set pipeline variables'] } })
+    expect((await set(world.root)).body).toEqual(refusal)
     expect((await developer.post(`/projects/${ci.id}/pipeline`, { ref: 'feature' })).status).toBe(201)
   })
 
@@ -171,6 +175,7 @@ describe('creating', () => {
     expect(await cancels(maintainer)).toEqual([201, 200])
     await limit('no_one')
     expect(await cancels(maintainer)).toEqual([403, 403])
+    expect(await cancels(world.root)).toEqual([403, 403])
     expect((await limit('guest')).body).toEqual({
       error: 'ci_restrict_pipeline_cancellation_role does not have a valid value',
     })

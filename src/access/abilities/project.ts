@@ -111,7 +111,7 @@ const settableLevels: Readonly<Record<string, number>> = {
   owner: Role.owner,
 }
 
-/** A role that a setting of the project names, Developer unless changed; any other word leaves it to nobody. */
+/** A role that a setting of the project names, Developer unless changed. */
 function levelOf(setting: string): ProjectCondition {
   return {
     label: `${setting} (Developer unless changed)`,
@@ -121,6 +121,11 @@ function levelOf(setting: string): ProjectCondition {
       return level !== undefined && subject.role >= level
     },
   }
+}
+
+/** The same setting may have a word that keeps administrators out, too. */
+function leftToNobody(setting: string, word: string): ProjectCondition {
+  return { label: `${setting} is ${word}`, holds: (_, subject) => subject.settings[setting] === word }
 }
 
 const anyJob: ProjectCondition = { label: 'a job', holds: (actor) => actor.job !== null }
@@ -343,12 +348,16 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   },
   cancel_pipeline: {
     allow: [levelOf('ci_restrict_pipeline_cancellation_role'), ownJob],
-    never: [archived, off('builds'), unconfirmed],
+    never: [
+      archived,
+      off('builds'),
+      unconfirmed,
+      leftToNobody('ci_restrict_pipeline_cancellation_role', 'no_one'),
+    ],
   },
-  /** Depends on the project: `no_one_allowed` leaves it to nobody. */
   set_pipeline_variables: {
     allow: [levelOf('ci_pipeline_variables_minimum_override_role')],
-    never: [archived],
+    never: [archived, leftToNobody('ci_pipeline_variables_minimum_override_role', 'no_one_allowed')],
   },
   read_pipeline_variables: { allow: maintainer, never: [off('builds')] },
   destroy_pipeline: { allow: owner, never: [archived, off('builds')] },
