@@ -156,7 +156,11 @@ describe('notes', () => {
     expect(early).toMatchObject({ created_at, updated_at: created_at })
     const refused = expectStatus(await developer.post(`${at}/notes`, { body: 'x', created_at }), 201)
     expect(refused['created_at']).not.toBe(created_at)
-    for (const bad of ['never', '1969-01-01T00:00:00Z', '2999-01-01T00:00:00Z']) {
+    const ahead = '2999-01-01T00:00:00.000Z'
+    expect(
+      expectStatus(await world.root.post(`${at}/notes`, { body: 'x', created_at: ahead }), 201),
+    ).toMatchObject({ created_at: ahead, updated_at: ahead })
+    for (const bad of ['never', '1969-01-01T00:00:00Z']) {
       expect(await world.root.post(`${at}/notes`, { body: 'x', created_at: bad })).toMatchObject({
         status: 400,
         body: { error: 'created_at is invalid' },
@@ -240,6 +244,10 @@ describe('what does not fit', () => {
     expect(await guest.get(`${at}/discussions/${foreign['id'] as string}`)).toMatchObject(missing)
     expect(await guest.get(`${at}/discussions/${randomBytes(20).toString('hex')}`)).toMatchObject(missing)
     expect(await guest.get(`${at}/discussions/1`)).toMatchObject(missing)
+    expect(await guest.get(`${at}/discussions/${foreign['id'] as string}/notes`)).toMatchObject({
+      status: 404,
+      body: { message: '404 Notes Not Found' },
+    })
     const noNote = { status: 404, body: { message: '404 Not found' } }
     expect(await guest.get(place(thread, notesOf(second)[0]!))).toMatchObject(noNote)
     expect(await guest.put(place(thread, notesOf(second)[0]!), { body: 'x' })).toMatchObject(noNote)
@@ -248,6 +256,17 @@ describe('what does not fit', () => {
       status: 404,
       body: { message: '404 Snippet Not Found' },
     })
+  })
+
+  test('a note is not changed to nothing', async () => {
+    const at = await snippet()
+    const thread = await start(at)
+    const note = `${at}/discussions/${thread['id'] as string}/notes/${notesOf(thread)[0]!['id'] as number}`
+    for (const nothing of [{ body: null }, { body: '' }, { resolved: null }])
+      expect(await guest.put(note, nothing)).toMatchObject({
+        status: 400,
+        body: { message: `400 Bad request - Note {:note=>["can't be blank"]}` },
+      })
   })
 
   test('nothing but a thread of a merge request is resolved', async () => {

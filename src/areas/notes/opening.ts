@@ -71,8 +71,11 @@ export async function open<Item>(
   }
 }
 
-export function onlyDiscussion({ items: [discussion] }: Open<DiscussionRow>): DiscussionRow {
-  if (discussion == null) throw notFound('Discussion')
+export function onlyDiscussion(
+  { items: [discussion] }: Open<DiscussionRow>,
+  sought: 'Discussion' | 'Notes',
+): DiscussionRow {
+  if (discussion == null) throw notFound(sought)
   return discussion
 }
 

@@ -66,12 +66,9 @@ export function internalOf(
   return true
 }
 
-const skew = 60_000
-
 /** When the note was written, for those who may say so; others' word is left out of account. */
 export function timeOf(actor: Actor, place: Place, given: Date | undefined): Date | undefined {
   if (given === undefined || !mayIn(actor, 'set_note_time', place)) return undefined
-  if (given.getTime() <= 0 || given.getTime() > Date.now() + skew)
-    throw invalidParameters(['created_at is invalid'])
+  if (given.getTime() <= 0) throw invalidParameters(['created_at is invalid'])
   return given
 }

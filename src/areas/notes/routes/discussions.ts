@@ -45,9 +45,10 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
   /** The discussion that is named, of a noteable that the caller reads. */
   const find = async (
     call: NoteCall<Opened<DiscussionRow>>,
+    sought: 'Discussion' | 'Notes' = 'Discussion',
   ): Promise<{ opened: Open<DiscussionRow>; discussion: DiscussionRow }> => {
     const opened = await open(room, noteable, call, one(call.params))
-    return { opened, discussion: onlyDiscussion(opened) }
+    return { opened, discussion: onlyDiscussion(opened, sought) }
   }
   const again = async (call: { actor: NoteCall<unknown>['actor'] }, discussionId: number) => {
     const found = await read.discussionById(db.reader, call.actor, discussionId)
@@ -165,10 +166,9 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
       answers: ListOf(Note),
       async handle(call) {
         const { page } = call as { page: PageInput }
-        const { opened, discussion } = await find(call)
+        const { opened, discussion } = await find(call, 'Notes')
         const { notes, ...fields } = discussion
         const shown = notes.slice(page.offset, page.offset + page.limit)
-        if (notes.length === 0) throw notFound('Notes')
         return new Page(
           shown.map((note) => noteEntity({ ...fields, note }, opened.shown)),
           { total: notes.length, hasMore: notes.length > page.offset + page.limit },
@@ -256,12 +256,13 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
         rules.checkWriter(actor, place, found)
         const show = async (changes: object = {}) =>
           noteEntity(noteIn(await again(call, discussion.id), row.note.id), opened.shown, changes)
-        if (params.body !== undefined) {
+        const { body = '', resolved } = params
+        if (resolved === undefined) {
           rules.checkEditor(actor, place, row.note)
-          rules.checkBody(params.body)
+          rules.checkBody(body)
           return speak(
             room,
-            { actor, request, opened, body: params.body, internal: row.internal, before: row.note },
+            { actor, request, opened, body, internal: row.internal, before: row.note },
             {
               async say(text) {
                 await writer.edit(actor, opened, row, text)
@@ -276,7 +277,7 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
         )
         if (noteable.resolvable && !mine && !rules.mayIn(actor, 'resolve_note', place)) throw forbidden()
         if (!row.note.resolvable) throw rules.notResolvable()
-        await writer.resolve(actor, opened, { noteId: row.note.id }, params.resolved!)
+        await writer.resolve(actor, opened, { noteId: row.note.id }, resolved)
         return show()
       },
     }),
