@@ -70,7 +70,6 @@ export async function editPage(
   slug: string,
   edit: PageEdit,
 ): Promise<Written> {
-  if (edit.content !== undefined) rules.checkSize(edit.content, largestPage())
   const plan = async ({ repository, head }: Base): Promise<Planned<Written>> => {
     const present = head === undefined ? undefined : await indexes.find(repository, head, slug)
     if (head === undefined || present === undefined) throw notFound('Wiki Page')
@@ -78,11 +77,11 @@ export async function editPage(
     const before = await readContent(repository, present)
     const body = edit.content ?? before.content
     const content = edit.shownTitle === undefined ? body : withTitle(body, edit.shownTitle)
-    if (edit.shownTitle !== undefined) rules.checkSize(content, largestPage())
-    const path = await newPath({ repository, head }, present, edit)
     // The bytes that are there stay where no content is given: they need not be UTF-8.
     const changed =
       (edit.content !== undefined || edit.shownTitle !== undefined) && content !== before.content
+    if (changed) rules.checkSize(content, largestPage())
+    const path = await newPath({ repository, head }, present, edit)
     const actions: FileAction[] = []
     if (path !== present.path) {
       const from = parseFilePath(present.path)!

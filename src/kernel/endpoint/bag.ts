@@ -5,8 +5,11 @@ import { isUnfit, jsonTooLarge, parseJson } from './json-body.ts'
 import { readMultipart } from './multipart.ts'
 import { mergeParams, parseQuery } from './nested-params.ts'
 
-/** Bytes of a JSON body or form; files of a multipart form have limits of their own. */
-export const bodyLimit = 50 * 1024 * 1024
+/**
+ * Bytes of a JSON body or form; files of a multipart form have limits of their own. Pages of wikis and files of snippets
+ * of 50 MiB have room in it, as their settings allow, and longer ones get to where they are refused by these.
+ */
+export const bodyLimit = 64 * 1024 * 1024
 
 type Bag = Record<string, unknown>
 
