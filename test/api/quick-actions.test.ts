@@ -26,6 +26,11 @@ const issueOf = async (fields: Json = {}): Promise<{ issue: Json; at: string }> 
 }
 const say = (at: string, body: string, by = ida, fields: Json = {}) =>
   by.post(`${at}/notes`, { body, ...fields })
+/** What the service wrote down there. */
+const toldOn = async (at: string): Promise<string[]> =>
+  rowsOf(await ida.get(`${at}/notes?activity_filter=only_activity&sort=asc&per_page=100`)).map(
+    ({ body }) => body as string,
+  )
 const shown = async (at: string): Promise<Json> => expectStatus(await ida.get(at), 200)
 
 describe('answers', () => {
@@ -68,6 +73,25 @@ describe('answers', () => {
       commands_changes: {},
     })
     expect(await shown(at)).toMatchObject({ state: 'opened' })
+  })
+
+  test.each([
+    ['/confidential', '/confidential'],
+    ['/lock', '/lock'],
+    ['/todo', '/todo'],
+    ['', '/unlock'],
+    ['', '/unlabel'],
+    ['', '/remove_milestone'],
+    ['', '/remove_due_date'],
+    ['', '/clear_weight'],
+    ['', '/clear_health_status'],
+    ['', '/remove_epic'],
+  ])('%s and then %s has no effect', async (before, command) => {
+    const { at } = await issueOf()
+    if (before !== '') expectStatus(await say(at, before), 202)
+    expect(bodyOf(await say(at, command))).toEqual({
+      message: '400 Bad request - Failed to apply commands.',
+    })
   })
 
   test('an edit does what is new in it; of commands alone it removes the note', async () => {
@@ -135,6 +159,31 @@ describe('issues', () => {
     expect(await shown(at)).toMatchObject(expected)
   })
 
+  test('time is spent on the day that is said, which is none to come', async () => {
+    const { at } = await issueOf()
+    const spent = expectStatus(await say(at, '/spend 1h 30m 2025-05-01\n/spend -30m 2025-05-02'), 202)
+    expect(spent).toEqual({
+      commands_changes: { spend_time: { duration: -1800, spent_at: '2025-05-02', user_id: ida.id } },
+      summary: ['Added 1h 30m of spent time.', 'Subtracted 30m of spent time.'],
+    })
+    for (const day of ['2999-01-01', '2025-02-30'])
+      expect((await say(at, `/spend 1h ${day}`)).status).toBe(400)
+    expect(await shown(at)).toMatchObject({ time_stats: { total_time_spent: 3600 } })
+    expect(await toldOn(at)).toEqual([
+      'added 1h 30m of time spent at 2025-05-01',
+      'subtracted 30m of time spent at 2025-05-02',
+    ])
+    const request = place.one((await place.request({ 'spent.txt': 's' }))['iid'] as number)
+    expectStatus(await say(request, '/spend 2h 2025-05-01'), 202)
+    expect(await toldOn(request)).toEqual(['added 2h of time spent at 2025-05-01'])
+    expect(
+      await ida.post(`${request}/add_spent_time`, { duration: '1h', spent_at: '2999-01-01' }),
+    ).toMatchObject({
+      status: 400,
+      body: { message: { spent_at: ["can't be a future date and time."] } },
+    })
+  })
+
   test('links, copies and what an issue turns into', async () => {
     const { issue: other, at: otherAt } = await issueOf({ title: 'Other', labels: 'bug' })
     const reference = `#${other['iid'] as number}`
@@ -152,7 +201,22 @@ describe('issues', () => {
     })
     const duplicate = expectStatus(await say(otherAt, `/duplicate #${issue['iid'] as number}`), 202)
     expect(duplicate['commands_changes']).toMatchObject({ canonical_issue_id: issue['id'] })
-    expect(await shown(otherAt)).toMatchObject({ state: 'closed' })
+    expect(await shown(otherAt)).toMatchObject({
+      state: 'closed',
+      _links: { closed_as_duplicate_of: expect.stringMatching(new RegExp(`${at}$`)) as string },
+    })
+    expect(await toldOn(otherAt)).toContain(`marked this issue as a duplicate of #${issue['iid'] as number}`)
+    const [request] = rowsOf(await ida.get(`${at}/related_merge_requests`))
+    const name = `${issue['iid'] as number}-one`
+    expect(await toldOn(at)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(
+          new RegExp(`^created branch \\[\`${name}\`\\]\\(.*/-/tree/${name}\\) to address this issue$`),
+        ) as string,
+        `created merge request !${request!['iid'] as number} to address this issue`,
+        `marked ${reference} as a duplicate of this issue`,
+      ]),
+    )
     // What the caller may not see he cannot refer to.
     const secret = await world.project()
     const hidden = expectStatus(await world.root.post(`/projects/${secret.id}/issues`, { title: 'H' }), 201)
@@ -199,4 +263,17 @@ test('epics and commits', async () => {
   const path = `${place.base}/repository/commits/${head!}/discussions`
   expectStatus(await place.maintainer.post(path, { body: '/tag v1 First' }), 202)
   expect(bodyOf(await ida.get(`${place.base}/repository/tags/v1`))).toMatchObject({ message: 'First' })
+  const [told] = rowsOf(await ida.get(path))
+  expect(told).toMatchObject({
+    individual_note: true,
+    notes: [
+      {
+        system: true,
+        author: { username: place.maintainer.username },
+        body: expect.stringMatching(
+          new RegExp(`^tagged commit ${head!} to \\[\`v1\`\\]\\(http.*/-/tags/v1\\)$`),
+        ) as string,
+      },
+    ],
+  })
 })

@@ -12,6 +12,7 @@ import { issueEndpoints } from './routes.ts'
 
 export { issuesByIds } from './by-ids.ts'
 export { tellOfEpic } from './epic-notes.ts'
+export { markAsDuplicate } from './duplicates.ts'
 export { issue, Issue, issueView, relativePath, type IssueRow } from './entities.ts'
 export { list as listIssues } from './listing.ts'
 export { closeAs, closedBy, findReferenced, mentionedIn, type IssueReference } from './references.ts'

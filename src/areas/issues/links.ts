@@ -38,7 +38,7 @@ import type { IssueAreaServices } from './index.ts'
 import * as listing from './listing.ts'
 import { issueColumns, issueSource } from './rows.ts'
 import * as store from './store.ts'
-import { issueTarget, tell } from './system-notes.ts'
+import { tellEachOther } from './system-notes.ts'
 
 const LinkedIssue = Fields({
   ...Issue.properties,
@@ -74,9 +74,6 @@ function linked(iid: number, input: PageInput): Read<LinkedRow> {
 
 /** Each end tells of the other one. */
 async function toldOfLink(tx: Tx, userId: number, link: LinkRow, change: 'add' | 'remove'): Promise<void> {
-  const { rows } = await sql<{ id: number; iid: number; project_id: number; full_path: string }>`
-    select i.id, i.iid, i.project_id, p.full_path from issues i join projects p on p.id = i.project_id
-    where i.id in (${link.source_id}, ${link.target_id}) order by i.id`.execute(tx)
   const verbs: Readonly<Record<string, string>> =
     link.link_type === 'blocks'
       ? {
@@ -84,22 +81,11 @@ async function toldOfLink(tx: Tx, userId: number, link: LinkRow, change: 'add' |
           [link.target_id]: 'marked this issue as blocked by',
         }
       : {}
-  for (const own of rows) {
-    const other = rows.find(({ id }) => id !== own.id)
-    if (other === undefined) continue
-    const name = other.project_id === own.project_id ? `#${other.iid}` : `${other.full_path}#${other.iid}`
-    const body =
-      change === 'remove'
-        ? `removed the relation with ${name}`
-        : `${verbs[own.id] ?? 'marked this issue as related to'} ${name}`
-    await tell(tx, issueTarget(own.id, own.project_id), userId, [
-      {
-        action: change === 'add' ? 'relate' : 'unrelate',
-        body,
-        of: issueTarget(other.id, other.project_id),
-      },
-    ])
-  }
+  await tellEachOther(tx, userId, [link.source_id, link.target_id], (own, other) =>
+    change === 'remove'
+      ? { action: 'unrelate', body: `removed the relation with ${other}` }
+      : { action: 'relate', body: `${verbs[own] ?? 'marked this issue as related to'} ${other}` },
+  )
 }
 
 /** Links between issues: related ones, and those that wait for others. */

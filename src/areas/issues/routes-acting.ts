@@ -10,6 +10,7 @@ import {
 import type { Tx } from '../../kernel/db/index.ts'
 import {
   Answer,
+  DateTime,
   Fields,
   Flag,
   Id,
@@ -64,7 +65,6 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
       await setTimeEstimate(tx, noteable(row), estimate)
       await told(tx, actor, row, toldOfEstimate(estimate))
     })
-  const today = (): string => new Date().toISOString().slice(0, 10)
   const stats = async (id: number) => {
     const { rows } = await sql<{ time_estimate: number; total_time_spent: number }>`
       select i.time_estimate, i.total_time_spent from issues i where i.id = ${id}`.execute(db.reader)
@@ -214,6 +214,7 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
         issue_iid,
         duration: Text({ blank: false, description: 'As in `3h30m`' }),
         summary: Optional(Text({ maxLength: 255 })),
+        spent_at: Optional(DateTime({ description: 'Now unless told' })),
       }),
       answers: TimeStats,
       async handle({ actor, rows, params }) {
@@ -223,8 +224,9 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
           await spendTime(tx, noteable(rows[0]!), userOf(actor).id, {
             seconds: spent,
             summary: params.summary?.slice(0, 255) ?? null,
+            at: params.spent_at,
           })
-          await told(tx, actor, rows[0]!, toldOfSpent(spent, today()))
+          await told(tx, actor, rows[0]!, toldOfSpent(spent, params.spent_at))
         })
         return stats(rows[0]!.id)
       },
@@ -242,7 +244,7 @@ export function actingEndpoints(services: IssueAreaServices): Endpoint[] {
       async handle({ actor, rows }) {
         await db.transaction(async (tx) => {
           await resetSpentTime(tx, noteable(rows[0]!))
-          await told(tx, actor, rows[0]!, toldOfSpent(null, today()))
+          await told(tx, actor, rows[0]!, toldOfSpent(null))
         })
         return stats(rows[0]!.id)
       },

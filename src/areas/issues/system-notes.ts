@@ -37,6 +37,25 @@ export async function tell(
   )
 }
 
+/** Tells each of two issues, in the order of their ids, of the other one, which `words` gets the name of: `#5`. */
+export async function tellEachOther(
+  tx: Tx,
+  authorId: number | null,
+  pair: readonly [number, number],
+  words: (own: number, other: string) => Omit<Told, 'of'>,
+): Promise<void> {
+  const { rows } = await sql<{ id: number; iid: number; project_id: number; full_path: string }>`
+    select i.id, i.iid, i.project_id, p.full_path from issues i join projects p on p.id = i.project_id
+    where i.id = any (${[...pair]}::bigint[]) order by i.id`.execute(tx)
+  for (const own of rows) {
+    const other = rows.find(({ id }) => id !== own.id)
+    if (other === undefined) continue
+    const name = other.project_id === own.project_id ? `#${other.iid}` : `${other.full_path}#${other.iid}`
+    const of = issueTarget(other.id, other.project_id)
+    await tell(tx, issueTarget(own.id, own.project_id), authorId, [{ ...words(own.id, name), of }])
+  }
+}
+
 /** `June 1, 2025` */
 export function writeDay(day: string): string {
   return new Date(`${day}T00:00:00Z`).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' })
@@ -157,10 +176,10 @@ export function toldOfEstimate(seconds: number): Told {
 }
 
 /** Null: all of it was removed. */
-export function toldOfSpent(seconds: number | null, day: string): Told {
+export function toldOfSpent(seconds: number | null, at = new Date()): Told {
   const body =
     seconds === null
       ? 'removed time spent'
-      : `${seconds < 0 ? 'subtracted' : 'added'} ${writeDuration(Math.abs(seconds))} of time spent at ${day}`
+      : `${seconds < 0 ? 'subtracted' : 'added'} ${writeDuration(Math.abs(seconds))} of time spent at ${at.toISOString().slice(0, 10)}`
   return { action: 'time_tracking', body }
 }

@@ -125,7 +125,6 @@ export interface IssueChange extends IssueFields {
   /** What made the change, when it was no request of the caller's. */
   readonly closedBy?: { readonly commit?: string; readonly mergeRequestId?: number }
   readonly moved_to_id?: number | undefined
-  readonly duplicated_to_id?: number | undefined
 }
 
 /**
@@ -183,7 +182,6 @@ export async function changeIssue(
       ...columns,
       ...(columns.state !== undefined && { closed_by_id: state === 'closed' ? user : null }),
       ...(columns.state === 'opened' && { duplicated_to_id: null }),
-      ...(change.duplicated_to_id !== undefined && { duplicated_to_id: change.duplicated_to_id }),
       ...((columns.title ?? columns.description) !== undefined && { last_edited_by_id: user }),
     },
     may(actor, 'import_issue', project) ? (change.updated_at ?? null) : null,

@@ -18,13 +18,15 @@ export interface Spent {
   readonly at?: Date | undefined
 }
 
-/** Logs time and adds it to the sum, which never falls below zero. */
+/** Logs time and adds it to the sum, which never falls below zero. Nobody has spent time that is to come. */
 export async function spendTime(
   tx: Tx,
   { type, id }: Timed,
   userId: number,
   { seconds, summary = null, at }: Spent,
 ): Promise<void> {
+  if (at !== undefined && at.getTime() > Date.now())
+    throw invalid({ spent_at: ["can't be a future date and time."] })
   const { table, spent } = sums[type]
   const { rows } = await sql`
     update ${table} t set ${spent} = t.${spent} + ${seconds}::bigint, updated_at = now()

@@ -1,14 +1,16 @@
 import { sql } from 'kysely'
-import type { Database } from '../../kernel/db/index.ts'
+import { userOf } from '../../access/index.ts'
+import type { Database, Tx } from '../../kernel/db/index.ts'
 import type { InnerApi, InnerReply, Method } from '../../kernel/endpoint/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { labelsNamed } from '../labels/index.ts'
-import type { CommandTarget } from '../notes/index.ts'
+import { addSystemNotes, type CommandTarget, type NoteableKind, type SystemAction } from '../notes/index.ts'
 
 export interface QuickActionServices {
   readonly db: Database
   readonly api: InnerApi
   readonly events: Events
+  readonly externalUrl: () => string
 }
 
 export interface Done {
@@ -92,9 +94,41 @@ export class CommandContext {
     return (await this.call('PUT', this.path, fields)) && done
   }
 
+  /** Takes away what it has; undefined where it has none. `shown`: the field that shows it. */
+  async clear(shown: string, fields: object, done: Done): Promise<Done | undefined> {
+    const present: unknown = (await this.shown())[shown]
+    const isThere = Array.isArray(present) ? present.length > 0 : present != null
+    return isThere ? this.change(fields, done) : undefined
+  }
+
   /** Does something to it. */
   async act(name: string, body: object, done: Done): Promise<Done | undefined> {
     return (await this.call('POST', `${this.path}/${name}`, body)) && done
+  }
+
+  /** Writes what no call of the API does; the caller was let do what it belongs to. */
+  write(work: (tx: Tx, userId: number) => Promise<void>): Promise<void> {
+    return this.services.db.transaction((tx) => work(tx, userOf(this.target.actor).id))
+  }
+
+  /** A note of the service on the noteable; `of`: what it names, of the same project. */
+  tell(action: SystemAction, body: string, of?: { kind: NoteableKind; id: number }): Promise<void> {
+    const { kind, id, sha, place } = this.target
+    const at =
+      place.kind === 'project'
+        ? { projectId: place.id, namespaceId: null }
+        : { projectId: null, namespaceId: place.id }
+    return this.write((tx, authorId) =>
+      addSystemNotes(tx, [
+        {
+          on: { kind, id, sha: sha ?? null, ...at },
+          action,
+          body,
+          authorId,
+          ...(of !== undefined && { reference: { ...of, ...at } }),
+        },
+      ]),
+    )
   }
 
   /** `@ida @otto`, `me`: people by their names, in their order. */

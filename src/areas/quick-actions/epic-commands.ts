@@ -37,6 +37,7 @@ export const epicCommands: CommandTable = {
   },
   remove_parent_epic: {
     on,
-    run: (context) => context.change({ parent_id: null }, { summary: 'Removed the parent epic.' }),
+    run: (context) =>
+      context.clear('parent_id', { parent_id: null }, { summary: 'Removed the parent epic.' }),
   },
 }

@@ -7,8 +7,15 @@ import { parseCommands } from './parse.ts'
 import { requestCommands } from './request-commands.ts'
 import { sharedCommands } from './shared-commands.ts'
 import type { CommandRow, CommandTable } from './table.ts'
+import { timeCommands } from './time-commands.ts'
 
-const table: CommandTable = { ...sharedCommands, ...issueCommands, ...requestCommands, ...epicCommands }
+const table: CommandTable = {
+  ...sharedCommands,
+  ...timeCommands,
+  ...issueCommands,
+  ...requestCommands,
+  ...epicCommands,
+}
 
 const byName: ReadonlyMap<string, { readonly name: string; readonly row: CommandRow }> = new Map(
   Object.entries(table).flatMap(([name, row]) =>

@@ -1,3 +1,4 @@
+import { markAsDuplicate } from '../issues/index.ts'
 import type { CommandContext, Done } from './context.ts'
 import { dayOf } from './dates.ts'
 import type { CommandTable } from './table.ts'
@@ -57,23 +58,27 @@ export const issueCommands: CommandTable = {
   remove_due_date: {
     on,
     run: (context) =>
-      context.change({ due_date: null }, { summary: 'Removed the due date.', changes: { due_date: null } }),
+      context.clear(
+        'due_date',
+        { due_date: null },
+        { summary: 'Removed the due date.', changes: { due_date: null } },
+      ),
   },
   duplicate: {
     on,
     async run(context, argument) {
       const other = await context.referred(argument, '#')
       if (other === undefined || other.shown['id'] === context.target.id) return undefined
-      if ((await context.shown())['state'] !== 'opened') return undefined
+      const closed = await context.call('PUT', context.path, { state_event: 'close' })
+      if (closed === undefined) return undefined
       const fields = { target_project_id: String(other.shown['project_id']), target_issue_iid: other.iid }
       await context.call('POST', `${context.path}/links`, fields)
-      return context.change(
-        { state_event: 'close' },
-        {
-          summary: `Closed this issue. Marked as related to, and a duplicate of, ${argument}.`,
-          changes: { state_event: 'close', canonical_issue_id: other.shown['id'] as number },
-        },
-      )
+      const [id, of] = [context.target.id!, other.shown['id'] as number]
+      await context.write((tx, userId) => markAsDuplicate(tx, userId, { id, of }))
+      return {
+        summary: `Closed this issue. Marked as related to, and a duplicate of, ${argument}.`,
+        changes: { state_event: 'close', canonical_issue_id: of },
+      }
     },
   },
   move: { on, run: copying('move') },
@@ -109,18 +114,23 @@ export const issueCommands: CommandTable = {
       if (ref === undefined) return undefined
       const made = await context.call('POST', `${context.placePath}/repository/branches`, { branch, ref })
       if (made === undefined) return undefined
+      await context.tell('branch', `created branch [\`${branch}\`](${made['web_url']}) to address this issue`)
       const request = await context.call('POST', `${context.placePath}/merge_requests`, {
         source_branch: branch,
         target_branch: ref,
         title: `Draft: Resolve "${title}"`,
         description: `Closes #${context.iid}`,
       })
-      return (
-        request && {
-          summary: `Created branch '${branch}' and merge request !${request['iid'] as number} to resolve this issue.`,
-          changes: { create_merge_request: { branch_name: branch, issue_iid: context.iid } },
-        }
-      )
+      if (request === undefined) return undefined
+      const name = `!${request['iid'] as number}`
+      await context.tell('merge', `created merge request ${name} to address this issue`, {
+        kind: 'MergeRequest',
+        id: request['id'] as number,
+      })
+      return {
+        summary: `Created branch '${branch}' and merge request ${name} to resolve this issue.`,
+        changes: { create_merge_request: { branch_name: branch, issue_iid: context.iid } },
+      }
     },
   },
   weight: {
@@ -134,7 +144,11 @@ export const issueCommands: CommandTable = {
   clear_weight: {
     on,
     run: (context) =>
-      context.change({ weight: null }, { summary: 'Cleared the weight.', changes: { weight: null } }),
+      context.clear(
+        'weight',
+        { weight: null },
+        { summary: 'Cleared the weight.', changes: { weight: null } },
+      ),
   },
   health_status: {
     on,
@@ -150,7 +164,8 @@ export const issueCommands: CommandTable = {
   clear_health_status: {
     on,
     run: (context) =>
-      context.change(
+      context.clear(
+        'health_status',
         { health_status: null },
         { summary: 'Cleared the health status.', changes: { health_status: null } },
       ),
@@ -170,7 +185,7 @@ export const issueCommands: CommandTable = {
   },
   remove_epic: {
     on,
-    run: (context) => context.change({ epic_id: 0 }, { summary: 'Removed this issue from its epic.' }),
+    run: (context) => context.clear('epic', { epic_id: 0 }, { summary: 'Removed this issue from its epic.' }),
   },
   promote: {
     on,

@@ -1,4 +1,4 @@
-import { parseDuration, setSubscription } from '../noteables/index.ts'
+import { setSubscription } from '../noteables/index.ts'
 import { emojiNamed, toggleAward } from '../notes/index.ts'
 import { finishTodos } from '../todos/index.ts'
 import type { CommandContext, Done } from './context.ts'
@@ -63,10 +63,12 @@ const people =
     )
   }
 
-const field =
-  (fields: Readonly<Record<string, unknown>>, summary: string) =>
-  (on: CommandContext): Promise<Done | undefined> =>
-    on.change(fields, { summary, changes: fields })
+const flag =
+  (name: 'confidential' | 'discussion_locked', value: boolean, summary: string) =>
+  async (on: CommandContext): Promise<Done | undefined> =>
+    ((await on.shown())[name] ?? false) === value
+      ? undefined
+      : on.change({ [name]: value }, { summary, changes: { [name]: value } })
 
 const planned = ['Issue', 'MergeRequest'] as const
 const all = ['Issue', 'MergeRequest', 'Epic'] as const
@@ -115,7 +117,11 @@ export const sharedCommands: CommandTable = {
     aliases: ['remove_label', 'remove_labels'],
     async run(on, argument) {
       if (argument === '')
-        return on.change({ labels: '' }, { summary: 'Removed all labels.', changes: { label_ids: [] } })
+        return on.clear(
+          'labels',
+          { labels: '' },
+          { summary: 'Removed all labels.', changes: { label_ids: [] } },
+        )
       const labels = await on.labels(argument)
       if (labels.length === 0) return undefined
       return on.change(
@@ -153,63 +159,15 @@ export const sharedCommands: CommandTable = {
   remove_milestone: {
     on: planned,
     run: (on) =>
-      on.change({ milestone_id: 0 }, { summary: 'Removed the milestone.', changes: { milestone_id: null } }),
-  },
-  lock: { on: planned, run: field({ discussion_locked: true }, 'Locked the discussion.') },
-  unlock: { on: planned, run: field({ discussion_locked: false }, 'Unlocked the discussion.') },
-  confidential: { on: ['Issue', 'Epic'], run: field({ confidential: true }, 'Made this confidential.') },
-
-  estimate: {
-    on: planned,
-    aliases: ['estimate_time'],
-    async run(on, duration) {
-      const seconds = parseDuration(duration)
-      if (seconds === undefined || seconds < 0) return undefined
-      return on.act(
-        'time_estimate',
-        { duration },
-        {
-          summary: `Set the time estimate to ${duration}.`,
-          changes: { time_estimate: seconds },
-        },
-      )
-    },
-  },
-  remove_estimate: {
-    on: planned,
-    aliases: ['remove_time_estimate'],
-    run: (on) =>
-      on.act(
-        'reset_time_estimate',
-        {},
-        { summary: 'Removed the time estimate.', changes: { time_estimate: 0 } },
+      on.clear(
+        'milestone',
+        { milestone_id: 0 },
+        { summary: 'Removed the milestone.', changes: { milestone_id: null } },
       ),
   },
-  spend: {
-    on: planned,
-    aliases: ['spent', 'spend_time'],
-    async run(on, duration) {
-      const seconds = parseDuration(duration)
-      if (seconds === undefined || seconds === 0) return undefined
-      const user_id = on.target.actor.user!.id
-      const summary =
-        seconds > 0 ? `Added ${duration} of spent time.` : `Subtracted ${duration.slice(1)} of spent time.`
-      return on.act(
-        'add_spent_time',
-        { duration },
-        { summary, changes: { spend_time: { duration: seconds, user_id } } },
-      )
-    },
-  },
-  remove_time_spent: {
-    on: planned,
-    run: (on) =>
-      on.act(
-        'reset_spent_time',
-        {},
-        { summary: 'Removed the spent time.', changes: { spend_time: { duration: 'reset' } } },
-      ),
-  },
+  lock: { on: planned, run: flag('discussion_locked', true, 'Locked the discussion.') },
+  unlock: { on: planned, run: flag('discussion_locked', false, 'Unlocked the discussion.') },
+  confidential: { on: ['Issue', 'Epic'], run: flag('confidential', true, 'Made this confidential.') },
 
   todo: {
     on: all,
@@ -271,9 +229,11 @@ export const sharedCommands: CommandTable = {
         ref: on.target.sha,
         ...(message !== '' && { message }),
       })
-      return (
-        made && { summary: `Tagged this commit to ${tag_name}.`, changes: { tag_name, tag_message: message } }
-      )
+      if (made === undefined) return undefined
+      const project = `${on.services.externalUrl()}/${on.target.place.fullPath}`
+      const address = `${project}/-/tags/${encodeURIComponent(tag_name)}`
+      await on.tell('tag', `tagged commit ${on.target.sha} to [\`${tag_name}\`](${address})`)
+      return { summary: `Tagged this commit to ${tag_name}.`, changes: { tag_name, tag_message: message } }
     },
   },
   shrug: { on: all, says: '¯\\_(ツ)_/¯' },

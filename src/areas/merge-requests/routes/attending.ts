@@ -1,5 +1,5 @@
 import { endpoint, project as projectKind, userOf } from '../../../access/index.ts'
-import { Answer, Fields, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import { Answer, DateTime, Fields, Optional, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { refused } from '../../../kernel/errors/index.ts'
 import type { Tx } from '../../../kernel/db/index.ts'
 import { toldOfEstimate, toldOfSpent, type Told } from '../../issues/index.ts'
@@ -48,11 +48,18 @@ export function attendingEndpoints(services: MergeRequestServices): Endpoint[] {
   const time = (
     name: 'time_estimate' | 'reset_time_estimate' | 'add_spent_time' | 'reset_spent_time',
     summary: string,
-    change: (tx: Tx, on: Timed, sent: { seconds: number; summary: string }) => Promise<Told>,
+    change: (tx: Tx, on: Timed, sent: SentTime) => Promise<Told>,
   ): Endpoint => {
     const takesDuration = !name.startsWith('reset')
     const params = takesDuration
-      ? { ...iid, duration: Text({ blank: false, description: '`3h30m`' }), summary: Text({ default: '' }) }
+      ? {
+          ...iid,
+          duration: Text({ blank: false, description: '`3h30m`' }),
+          summary: Text({ default: '' }),
+          ...(name === 'add_spent_time' && {
+            spent_at: Optional(DateTime({ description: 'Now unless told' })),
+          }),
+        }
       : ({ ...iid } as unknown as typeof iid & { duration: ReturnType<typeof Text> })
     return endpoint({
       method: 'POST',
@@ -73,10 +80,10 @@ export function attendingEndpoints(services: MergeRequestServices): Endpoint[] {
           throw refused(400, 'Time format is not correct')
         }
         const user = userOf(actor).id
-        const given = { seconds, summary: (sent as { summary?: string }).summary ?? '' }
+        const { summary = '', spent_at: at } = sent as { summary?: string; spent_at?: Date }
         return db.transaction(async (tx) => {
           const on = { type: 'MergeRequest', id: row.id, user } as const
-          await tellOf(tx, row, user, [await change(tx, on, given)])
+          await tellOf(tx, row, user, [await change(tx, on, { seconds, summary, at })])
           return timeStats((await store.find(tx, row.id)) ?? row, surroundings(services))
         })
       },
@@ -106,16 +113,26 @@ export function attendingEndpoints(services: MergeRequestServices): Endpoint[] {
     time(
       'add_spent_time',
       'Add time that was spent on a merge request',
-      async (tx, on, { seconds, summary }) => {
-        await spendTime(tx, on, on.user, { seconds, summary: summary === '' ? null : summary.slice(0, 255) })
-        return toldOfSpent(seconds, new Date().toISOString().slice(0, 10))
+      async (tx, on, { seconds, summary, at }) => {
+        await spendTime(tx, on, on.user, {
+          seconds,
+          summary: summary === '' ? null : summary.slice(0, 255),
+          at,
+        })
+        return toldOfSpent(seconds, at)
       },
     ),
     time('reset_spent_time', 'Take back all time that was spent on a merge request', async (tx, on) => {
       await resetSpentTime(tx, on)
-      return toldOfSpent(null, '')
+      return toldOfSpent(null)
     }),
   ]
+}
+
+interface SentTime {
+  readonly seconds: number
+  readonly summary: string
+  readonly at: Date | undefined
 }
 
 /** A request whose time is changed, and by whom. */
