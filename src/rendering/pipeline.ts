@@ -9,8 +9,10 @@ import { renderMarkdown } from './languages/markdown.ts'
 import { renderOrg } from './languages/org.ts'
 import { renderRdoc } from './languages/rdoc.ts'
 import { codeBlocks } from './filters/code.ts'
+import { colorChips } from './filters/colors.ts'
 import { emoji } from './filters/emoji.ts'
 import { headings } from './filters/headings.ts'
+import { inlineDiffs } from './filters/inline-diff.ts'
 import { linkAddresses, wikiLinks } from './filters/links.ts'
 import { playMedia, proxyMedia } from './filters/media.ts'
 import { findReferences, linkReferences } from './filters/references.ts'
@@ -30,6 +32,10 @@ export async function draft(input: RenderInput): Promise<Draft> {
   const root = fromParse5(parseFragment(html)) as Root
   alignCells(root)
   if (input.context.wikiLinks === true) wikiLinks(root)
+  if (input.language === 'markdown') {
+    inlineDiffs(root)
+    colorChips(root)
+  }
   return { root, candidates: findReferences(root, input.context.baseUrl) }
 }
 
@@ -65,15 +71,20 @@ export async function toMarkup({ text, language, context }: RenderInput): Promis
   }
 }
 
-const block = /^---[^\S\n]*\r?\n([^]{0,65536}?)\r?\n(?:---|\.\.\.)[^\S\n]*(?:\r?\n|$)/
+const block =
+  /^(---|\+\+\+|;;;)([a-z]{0,20})[^\S\n]*\r?\n([^]{0,65536}?)\r?\n(?:\1|\.\.\.)[^\S\n]*(?:\r?\n|$)/
+const languageOf: Readonly<Record<string, string>> = { '---': 'yaml', '+++': 'toml', ';;;': 'json' }
 
-/** The block of YAML that a text begins with is shown as code, or not at all. */
+/** The block of YAML, TOML or JSON that a text begins with is shown as code, or not at all. */
 function frontMatter(text: string, hidden: boolean): string {
-  if (!text.startsWith('---')) return text
   const found = block.exec(text)
   if (found === null) return text
-  const rest = text.slice(found[0].length)
-  return hidden ? rest : `<pre><code class="language-yaml">${escapeHtml(found[1]!)}</code></pre>\n\n${rest}`
+  const [whole, sign, named, inner] = found
+  const rest = text.slice(whole.length)
+  const language = named === '' ? languageOf[sign!]! : named!
+  return hidden
+    ? rest
+    : `<pre><code class="language-${language}">${escapeHtml(inner!)}</code></pre>\n\n${rest}`
 }
 
 /** Styles do not leave; where text is aligned in a table does. */

@@ -5,7 +5,7 @@ import { idPrefix } from './filters/links.ts'
 const classes = (...names: (string | RegExp)[]): [string, ...(string | RegExp)[]] => ['className', ...names]
 
 /**
- * What may be in rendered text, and nothing else: no script, no style, no form but boxes that are ticked, no frame, no
+ * What may be in rendered text, and nothing else: no script, no style but a colour, no form but boxes that are ticked, no frame, no
  * foreign markup, no address that runs. Based on the list of the library, which is the one that large hosts use.
  */
 const schema: Schema = {
@@ -47,7 +47,7 @@ const schema: Schema = {
   clobberPrefix: idPrefix,
   protocols: {
     cite: ['http', 'https'],
-    href: ['http', 'https', 'mailto', 'irc', 'ircs', 'xmpp', 'tel', 'ftp', 'git', 'ssh'],
+    href: ['http', 'https', 'mailto', 'irc', 'ircs', 'xmpp', 'tel', 'ftp', 'git', 'ssh', 'smb'],
     src: ['http', 'https'],
     longDesc: [],
     dataCanonicalSrc: ['http', 'https'],
@@ -106,7 +106,14 @@ const schema: Schema = {
         'kbd',
         'underline',
         'line-through',
+        'gfm-color_chip',
+        'idiff',
+        'left',
+        'right',
+        'addition',
+        'deletion',
       ),
+      ['style', /^background-color: [\w#(),.% ]{4,60};$/],
     ],
     // Other sources of a picture would come past the proxy.
     source: [],

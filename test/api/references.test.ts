@@ -107,6 +107,9 @@ test('everything that has a sign leads to itself, in its own project, beside it,
     '@nobody-x',
   ]
   expect(links(await render(unknown.join(' ')))).toEqual([])
+  const escaped = await render(`\\#${issue} \\!${request} ${here}\\#${issue} \\~bug \\@${reporter.username}`)
+  expect(links(escaped)).toEqual([])
+  expect(escaped).toContain(`<span>#</span>${issue}`)
   expect(links(await render(`\`#${issue}\` <kbd>#${issue}</kbd>\n\n    #${issue}`))).toEqual([])
   const title = await render(`#${issue}`)
   expect(title).toContain('title="Broken &#x22;thing&#x22;"')

@@ -63,8 +63,47 @@ describe('Markdown', () => {
     ['https://example.com', '<a href="https://example.com" rel="nofollow noreferrer noopener">'],
     ['![film](https://example.com/a.mp4)', '<video src="https://example.com/a.mp4" controls'],
     ['costs $5 and $6', 'costs $5 and $6'],
+    ['+++\ntitle = 1\n+++\ntext', '<pre class="code highlight" lang="toml">'],
+    [';;;\n{"title":1}\n;;;\ntext', '<pre class="code highlight" lang="json">'],
+    ['---php\n$a = 1;\n---\ntext', '<pre class="code highlight" lang="php">'],
+    ['>>>\none\n\n- two\n>>>', '<blockquote>\n<p>one</p>\n<ul>\n<li>two</li>\n</ul>\n</blockquote>\n'],
+    ['>>>>\n>>>\nin\n>>>\nout\n>>>>', '<blockquote>\n<blockquote>\n<p>in</p>\n</blockquote>\n<p>out</p>\n'],
+    ['>>> [!tip] Hear\nand see\n>>>', '<p class="markdown-alert-title">Hear</p>\n<p>and see</p>\n</div>'],
+    ['> a\n>>>\nb', '<p>a</p>'],
+    [
+      '{+ in +} [-out-]',
+      '<span class="idiff left right addition"> in </span> <span class="idiff left right deletion">out</span>',
+    ],
+    ['{+ a +] `{+ b +}`', '{+ a +] <code>{+ b +}</code>'],
+    [
+      '`#F00A`',
+      '<code>#F00A<span class="gfm-color_chip"><span style="background-color: #F00A;"></span></span></code>',
+    ],
+    ['`HSLA(540,70%,50%,0.3)`', 'style="background-color: HSLA(540,70%,50%,0.3);"'],
+    ['`#F00AB`', '<code>#F00AB</code>'],
+    ['![a](/a.png){width=100 height=75%}', '<img src="/a.png" alt="a" width="100" height="75%"></p>'],
+    ['![a](/a.png){onload=1}', '<img src="/a.png" alt="a">{onload=1}'],
+    [
+      'see www.example.com/a.',
+      '<a href="http://www.example.com/a" rel="nofollow noreferrer noopener">www.example.com/a</a>.',
+    ],
+    [
+      'smb://host/share irc://host/room',
+      '<a href="smb://host/share">smb://host/share</a> <a href="irc://host/room">',
+    ],
     ['*a* **b** `c`', '<em>a</em> <strong>b</strong> <code>c</code>'],
   ])('%j', async (text, html) => expect(await render(text)).toContain(html))
+
+  test('leads to files of the project as they are called', async () => {
+    const html = await render('[a](doc/README.md#top) [b](doc/plan.pdf) ![c](c.png)', { project: project.id })
+    const code = `${world.url}/${project.path_with_namespace}/-`
+    for (const address of [
+      `href="${code}/blob/main/doc/README.md#user-content-top"`,
+      `href="${code}/blob/main/doc/plan.pdf"`,
+      `src="${code}/raw/main/c.png"`,
+    ])
+      expect(html).toContain(address)
+  })
 
   test('is refused and answered as specified', async () => {
     expect((await world.anonymous.post('/markdown', { text: 'x' })).status).toBe(401)
@@ -230,6 +269,9 @@ describe('hostile texts', () => {
     ['markdown', 'references', repeated('a/b.c-', 50_000)],
     ['markdown', 'signs', repeated('@#!~%$&', 30_000)],
     ['markdown', 'addresses', repeated('http://', 20_000)],
+    ['markdown', 'hosts', repeated('www.', 20_000)],
+    ['markdown', 'quotations in lists', repeated('- >>>\n', 10_000)],
+    ['markdown', 'additions that stay open', repeated('{+', 50_000)],
     ['asciidoc', 'marks', repeated('*_`', 20_000)],
     ['asciidoc', 'macros', repeated('link:a[', 10_000)],
     [

@@ -5,10 +5,13 @@ import { element, replaceElements, replaceTexts, text, type Node, type Parent } 
 export const idPrefix = 'user-content-'
 
 /** Where relative addresses lead, and what leads away: hosts of others learn not where a reader came from. */
-export function linkAddresses(root: Parent, { links, uploads, baseUrl }: RenderContext): void {
+export function linkAddresses(
+  root: Parent,
+  { links, uploads, baseUrl, wikiLinks: ofWiki }: RenderContext,
+): void {
   replaceElements(root, (node) => {
     if (uploads !== undefined) uploadOf(node, uploads)
-    if (node.tagName === 'a') linkTo(node, links, baseUrl)
+    if (node.tagName === 'a') linkTo(node, links, baseUrl, ofWiki === true)
     else if (/^(?:img|video|audio)$/.test(node.tagName)) sourceOf(node, links)
     return undefined
   })
@@ -23,14 +26,14 @@ function uploadOf({ tagName, properties }: Element, uploads: string): void {
   if (rest !== undefined) properties[name] = `${uploads}${rest}`
 }
 
-function linkTo(node: Element, links: LinkPlaces | undefined, baseUrl: string): void {
+function linkTo(node: Element, links: LinkPlaces | undefined, baseUrl: string, ofWiki: boolean): void {
   const { href } = node.properties
   if (typeof href !== 'string') return
   if (href.startsWith('#')) {
     // Ids of a text get a prefix in the end, so that they never meet those of a page around it.
     if (href.length > 1) node.properties['href'] = `#${idPrefix}${href.slice(1)}`
   } else if (isRelative(href)) {
-    if (links !== undefined) node.properties['href'] = resolveAddress(href, links, false)
+    if (links !== undefined) node.properties['href'] = resolveAddress(href, links, ofWiki ? 'page' : 'blob')
   } else if (!href.startsWith(`${baseUrl}/`) && /^(?:https?:)?\/\//i.test(href)) {
     node.properties['rel'] = ['nofollow', 'noreferrer', 'noopener']
   }
@@ -39,7 +42,7 @@ function linkTo(node: Element, links: LinkPlaces | undefined, baseUrl: string): 
 function sourceOf(node: Element, links: LinkPlaces | undefined): void {
   const { src } = node.properties
   if (typeof src === 'string' && links !== undefined && isRelative(src)) {
-    node.properties['src'] = resolveAddress(src, links, true)
+    node.properties['src'] = resolveAddress(src, links, 'file')
   }
 }
 
@@ -50,8 +53,11 @@ function isRelative(address: string): boolean {
 const pageExtension =
   /\.(?:md|mkdn?|mdown|markdown|rdoc|adoc|ad|asciidoc|org|textile|creole|rest|rst|mediawiki|wiki|txt)$/i
 
-/** Relative to the text's folder; from the root after a slash, and for attachments, which all lie there. */
-function resolveAddress(address: string, links: LinkPlaces, isFile: boolean): string {
+/**
+ * Relative to the text's folder; from the root after a slash, and for attachments, which all lie there. The pages of
+ * wikis are called without their extensions, and other files there have no pages; in repositories all have.
+ */
+function resolveAddress(address: string, links: LinkPlaces, kind: 'page' | 'blob' | 'file'): string {
   const [, path = '', rest = ''] = /^([^?#]*)(.*)$/s.exec(address)!
   const parts = path.startsWith('/') || path.startsWith('uploads/') ? [] : links.folder.split('/')
   for (const part of path.split('/')) {
@@ -59,11 +65,12 @@ function resolveAddress(address: string, links: LinkPlaces, isFile: boolean): st
     else if (part !== '.' && part !== '') parts.push(part)
   }
   const name = parts.filter((part) => part !== '').join('/')
-  if (isFile || (/\.[^./]+$/.test(name) && !pageExtension.test(name))) {
+  const isFile = kind === 'page' && /\.[^./]+$/.test(name) && !pageExtension.test(name)
+  if (kind === 'file' || isFile) {
     return `${links.file}/${name}${links.fileQuery ?? ''}`
   }
   const anchor = rest.replace(/#(.+)$/s, `#${idPrefix}$1`)
-  return `${links.page}/${name.replace(pageExtension, '')}${anchor}`
+  return `${links.page}/${kind === 'page' ? name.replace(pageExtension, '') : name}${anchor}`
 }
 
 /** `[[Page]]`, `[[shown|page]]`, `[[image.png]]`. */

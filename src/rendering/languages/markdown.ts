@@ -1,7 +1,11 @@
 import makeParser, { type MarkdownIt } from 'markdown-it'
 import footnote from 'markdown-it-footnote'
+import { bareAddresses } from './markdown-addresses.ts'
 import { alerts } from './markdown-alerts.ts'
+import { escapedSigns } from './markdown-escapes.ts'
+import { imageSizes } from './markdown-images.ts'
 import { math } from './markdown-math.ts'
+import { multilineQuotes } from './markdown-quotes.ts'
 import { taskLists } from './markdown-tasks.ts'
 
 /** CommonMark and nothing else: the core that everything below is added to. */
@@ -15,17 +19,18 @@ export function commonMark(): MarkdownIt {
   return parser
 }
 
-/** The core with tables, strikethrough, bare addresses, footnotes, task lists, alerts and formulas. */
+/** The core with tables, strikethrough, and what the files beside this one add. */
 export function markdown(): MarkdownIt {
   const parser = commonMark()
-  parser.enable(['table', 'strikethrough', 'linkify'])
-  parser.set({ linkify: true })
-  // A word with a dot is no address.
-  parser.linkify.set({ fuzzyLink: false, fuzzyEmail: true })
+  parser.enable(['table', 'strikethrough'])
+  parser.use(bareAddresses)
   parser.use(footnote)
+  parser.use(multilineQuotes)
   parser.use(taskLists)
   parser.use(alerts)
   parser.use(math)
+  parser.use(imageSizes)
+  parser.use(escapedSigns)
   return parser
 }
 
