@@ -164,3 +164,33 @@ describe('commits on the default branch', () => {
     expect(await state(theirs)).toBe('opened')
   })
 })
+
+test('a merge request hears where its changes are picked to, once', async () => {
+  await make(`${path}/repository/branches`, { branch: 'stable/1', ref: 'main' })
+  await commit('A fix', 'fix')
+  const { iid } = await make(`${path}/merge_requests`, {
+    title: 'Fix',
+    source_branch: 'fix',
+    target_branch: 'main',
+  })
+  const request = `${path}/merge_requests/${iid as number}`
+  let merged: Json = {}
+  await eventually(async () => {
+    merged = expectStatus(await developer.put(`${request}/merge`, {}), 200)
+  })
+  const sha = merged['merge_commit_sha'] as string
+  const picked = await make(`${path}/repository/commits/${sha}/cherry_pick`, { branch: 'stable/1' })
+  const notes = async () =>
+    rowsOf(await developer.get(`${request}/notes?activity_filter=only_activity`)).map(
+      ({ body }) => body as string,
+    )
+  const tree = `${world.url}/${project.path_with_namespace}/-/tree/stable/1`
+  const body = `picked the changes into the branch [\`stable/1\`](${tree}) with commit ${picked['id'] as string}`
+  await eventually(async () => expect(await notes()).toContain(body))
+  // The same commit comes to another branch.
+  await make(`${path}/repository/branches`, { branch: 'stable/2', ref: 'stable/1' })
+  const later = await issue()
+  await commit(`See #${later['iid'] as number}`, 'later')
+  await eventually(async () => expect(await told(later)).toHaveLength(1))
+  expect((await notes()).filter((one) => one.startsWith('picked'))).toEqual([body])
+})

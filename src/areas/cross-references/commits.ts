@@ -17,11 +17,13 @@ import type { DomainEvent, Events } from '../../tasks/index.ts'
 import { closeAs, closedBy, findReferenced } from '../issues/index.ts'
 import type { PushEvent, RepositoryPlaces } from '../repository/index.ts'
 import { mention, type MentionServices } from './mention.ts'
+import { tellOfPick } from './picks.ts'
 import { commitSource } from './sources.ts'
 
 export interface CommitServices extends MentionServices {
   readonly events: Events
   readonly places: RepositoryPlaces
+  readonly externalUrl: () => string
 }
 
 /** Of one branch, and of all branches of a push; whoever pushes more does not mean each of them as news. */
@@ -39,10 +41,12 @@ export async function readCommits(services: CommitServices, event: DomainEvent<P
   if (entered === undefined) return
   const { actor, subject: project } = entered
   const repository = services.places.of(project)
-  const tell = (commit: Commit): Promise<void> =>
-    mention(services, actor, project, commitSource(project, commit), ({ target }) =>
+  const tell = async (commit: Commit): Promise<void> => {
+    await mention(services, actor, project, commitSource(project, commit), ({ target }) =>
       contains(services, repository, target.kind === 'MergeRequest' ? target.id : null, commit.oid),
     )
+    await tellOfPick(services, actor, project, repository, moved, commit)
+  }
   const main = project.defaultBranch === null ? undefined : branchRef(project.defaultBranch)
   const others = moved.filter(({ ref }) => ref !== main)
   for (const commit of await newOn(

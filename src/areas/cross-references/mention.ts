@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { userOf, type Actor } from '../../access/index.ts'
 import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
 import type { NamedThing, TextPlace, Texts } from '../markdown/index.ts'
-import { addSystemNotes } from '../notes/index.ts'
+import { addSystemNotes, type SystemNote } from '../notes/index.ts'
 import type { Source, Target } from './sources.ts'
 
 export interface MentionServices {
@@ -29,19 +29,24 @@ export async function mention(
     const found = await find(services.db.reader, thing)
     if (found === undefined || isSame(found.target, source.on) || (await except(found))) continue
     const body = `mentioned in ${source.called} ${nameFrom(found, source)}`
-    await services.db.transaction(async (tx) => {
-      if (await isTold(tx, found.target, source.on, body)) return
-      await addSystemNotes(tx, [
-        {
-          on: found.target,
-          action: 'cross_reference',
-          body,
-          authorId: userOf(actor).id,
-          reference: source.on,
-        },
-      ])
+    await tellOnce(services.db, {
+      on: found.target,
+      action: 'cross_reference',
+      body,
+      authorId: userOf(actor).id,
+      reference: source.on,
     })
   }
+}
+
+/** Writes a note of the service if there is none of its kind for what it refers to. */
+export async function tellOnce(
+  db: Database,
+  note: SystemNote & { readonly reference: Target },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (!(await isTold(tx, note))) await addSystemNotes(tx, [note])
+  })
 }
 
 const isSame = (one: Target, other: Target): boolean =>
@@ -94,7 +99,10 @@ async function find(db: Reader, { kind, number, placeId }: NamedThing): Promise<
 }
 
 /** Others that are about to tell the same wait until this transaction ends. */
-async function isTold(tx: Tx, target: Target, source: Target, body: string): Promise<boolean> {
+async function isTold(
+  tx: Tx,
+  { on: target, action, body, reference: source }: SystemNote & { readonly reference: Target },
+): Promise<boolean> {
   const pair = `references of ${target.kind} ${target.id} by ${source.kind} ${source.id ?? source.sha ?? ''}`
   await sql`select pg_advisory_xact_lock(hashtextextended(${pair}, 0))`.execute(tx)
   const by: RawBuilder<unknown> =
@@ -104,6 +112,6 @@ async function isTold(tx: Tx, target: Target, source: Target, body: string): Pro
   const { rows } = await sql`
     select from noteables nb join discussions d on d.noteable_id = nb.id join notes n on n.discussion_id = d.id
     where nb.kind = ${target.kind} and nb.target_id = ${target.id} and d.ref_kind = ${source.kind} and ${by}
-      and n.action = 'cross_reference' limit 1`.execute(tx)
+      and n.action = ${action} limit 1`.execute(tx)
   return rows.length > 0
 }
