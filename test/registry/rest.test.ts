@@ -188,6 +188,26 @@ describe('tags', () => {
     expect(names).toEqual(['c', 'b', 'A'])
   })
 
+  test('of a repository that is not there, or of another project, are not found', async () => {
+    const place = await pushTags(`${project.path_with_namespace}/untagged`, ['only'])
+    const elsewhere = (await world.project()).id
+    const wrong = [
+      place.replace(/\d+$/, '999999'),
+      place.replace(/^\/projects\/\d+/, `/projects/${elsewhere}`),
+    ]
+    for (const path of wrong) {
+      for (const pagination of ['legacy', 'keyset']) {
+        const answer = await world.root.get(`${path}/tags?pagination=${pagination}`)
+        expect([answer.status, answer.body]).toEqual([404, { message: '404 Not found' }])
+      }
+    }
+    expect((await developer.delete(`${place}/tags/only`)).status).toBe(200)
+    for (const pagination of ['legacy', 'keyset']) {
+      const answer = await developer.get(`${place}/tags?pagination=${pagination}`)
+      expect([answer.status, answer.body]).toEqual([200, []])
+    }
+  })
+
   test('that are protected stay', async () => {
     const of = await world.project()
     const path = of.path_with_namespace

@@ -48,6 +48,7 @@ export function tagEndpoints(services: RegistryRestServices): Endpoint[] {
       on: project,
       may: 'read_container_image',
       anonymous: true,
+      record: true,
       paged: true,
       params: Fields({
         ...repositoryId,
@@ -62,14 +63,14 @@ export function tagEndpoints(services: RegistryRestServices): Endpoint[] {
           ? store.tagsAfter(params.repository_id, { descending, last: params.last }, page)
           : store.tags(params.repository_id, { descending }, page)
       },
-      async handle({ project, params, rows }) {
+      async handle({ project, rows, page }) {
         requireRegistry(services, project)
-        const shown = rows.map((row) =>
-          briefTagOf(row.name, pathOf({ name: row.repository_name }, project), images.host()),
-        )
-        if (params.pagination !== 'keyset') return shown
-        const last = rows.at(-1) as { name: string; more?: boolean } | undefined
-        return new Page(shown, { keyset: true, next: last?.more === true ? { last: last.name } : undefined })
+        const { name: image, tags, total } = rows[0]!
+        const names = tags.slice(0, page.limit)
+        const shown = names.map((name) => briefTagOf(name, pathOf({ name: image }, project), images.host()))
+        if (total !== null) return new Page(shown, { total, hasMore: total > page.offset + page.limit })
+        const next = tags.length > page.limit ? { last: names.at(-1)! } : undefined
+        return new Page(shown, { keyset: true, next })
       },
     }),
 

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { projectLevels } from '../../access/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
-import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { countedRows, page, rows, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { RepositoryRow, TagRow } from './entities.ts'
 
 /** What answers may have besides what a repository is. */
@@ -14,7 +14,10 @@ export interface Wanted {
 /** Tags that stand in a repository's own answer; whoever wants them all asks for their list. */
 const mostTags = 10_000
 
-const tagOrder = sql`lower(t.name collate "C"), t.name collate "C"`
+function tagOrder(descending = false): RawBuilder<unknown> {
+  const direction = descending ? sql`desc` : sql`asc`
+  return sql`lower(t.name collate "C") ${direction}, t.name collate "C" ${direction}`
+}
 
 function columns({ tags, tags_count, size }: Wanted): RawBuilder<unknown> {
   return sql`
@@ -23,7 +26,7 @@ function columns({ tags, tags_count, size }: Wanted): RawBuilder<unknown> {
     ${
       tags === true
         ? sql`, array(
-            select t.name from container_tags t where t.repository_id = c.id order by ${tagOrder}
+            select t.name from container_tags t where t.repository_id = c.id order by ${tagOrder()}
             limit ${mostTags}) as tags`
         : sql``
     }
@@ -65,23 +68,26 @@ export function ofId(id: number, wanted: Wanted = {}): Read<RepositoryRow> {
     select ${columns(wanted)} from container_repositories c where c.id = ${id} and c.project_id = subject.id`)
 }
 
-/** A page of a repository's tags, each with how many rows there are of the repository itself: none if it is missing. */
+/** A repository with a page of the names of its tags. */
+export interface TagPage {
+  readonly name: string
+  readonly tags: readonly string[]
+  /** Null where they are not counted. */
+  readonly total: number | null
+}
+
+/** One row where the repository exists; the page of its tags in it. */
 export function tags(
   repositoryId: number,
   { descending }: { descending: boolean },
-  input: PageInput,
-): Read<{ readonly name: string; readonly repository_name: string }> {
-  const direction = descending ? sql`desc` : sql`asc`
-  return page(
-    {
-      columns: sql`t.name, c.name as repository_name`,
-      from: sql`
-        from container_repositories c join container_tags t on t.repository_id = c.id
-        where c.id = ${repositoryId} and c.project_id = subject.id`,
-      order: sql`lower(t.name collate "C") ${direction}, t.name collate "C" ${direction}`,
-    },
-    input,
-  )
+  { limit, offset }: PageInput,
+): Read<TagPage> {
+  const from = sql`from container_tags t where t.repository_id = c.id`
+  return rows(sql`
+    select c.name, (select count(*) from (select ${from} ${countedRows}) counted) as total, array(
+      select w.name from (select t.name ${from} order by ${tagOrder(descending)} ${windowOf({ offset })}) w
+      limit ${limit}) as tags
+    from container_repositories c where c.id = ${repositoryId} and c.project_id = subject.id`)
 }
 
 /** The same after one tag, uncounted, and one more than asked for. */
@@ -89,21 +95,17 @@ export function tagsAfter(
   repositoryId: number,
   { descending, last }: { descending: boolean; last: string | undefined },
   { limit }: PageInput,
-): Read<{ readonly name: string; readonly repository_name: string; readonly more: boolean }> {
-  const direction = descending ? sql`desc` : sql`asc`
+): Read<TagPage> {
   const after =
     last === undefined
       ? sql``
       : sql`and (lower(t.name collate "C"), t.name collate "C") ${descending ? sql`<` : sql`>`}
           (lower(${last}::text collate "C"), ${last}::text collate "C")`
   return rows(sql`
-    select found.name, found.repository_name, lead(found.name) over () is not null as more from (
-      select t.name, c.name as repository_name
-      from container_repositories c join container_tags t on t.repository_id = c.id
-      where c.id = ${repositoryId} and c.project_id = subject.id ${after}
-      order by lower(t.name collate "C") ${direction}, t.name collate "C" ${direction}
-      limit ${limit + 1}) found
-    limit ${limit}`)
+    select c.name, null::bigint as total, array(
+      select t.name from container_tags t where t.repository_id = c.id ${after}
+      order by ${tagOrder(descending)} limit ${limit + 1}) as tags
+    from container_repositories c where c.id = ${repositoryId} and c.project_id = subject.id`)
 }
 
 /** One row for the repository; without `digest` where it has no such tag. */
