@@ -36,7 +36,8 @@ export function entryAdmits(entry: AccessEntry, actor: Actor, project: ProjectSu
   // A key is asked for by itself: what roles may is nothing to it.
   if (deployKey !== undefined) return deployKey.ownerMayWrite && entry.deployKeyId === deployKey.id
   if (user === null || entry.deployKeyId !== null) return false
-  if (entry.userId !== null) return entry.userId === user.id && project.role >= Role.developer
+  // Of any role: so Reporters merge where they are named. To push, who asks looks at `push_code` besides.
+  if (entry.userId !== null) return entry.userId === user.id && project.role >= Role.guest
   if (entry.groupId !== null) return entry.throughGroup && may(actor, 'push_code', project)
   if (!passesLevel(entry.accessLevel, actor, project.role)) return false
   return isAdministrator(actor) || may(actor, 'push_code', project)

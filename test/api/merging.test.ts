@@ -180,6 +180,34 @@ describe('a merge', () => {
     expect(push.status).toBe(403)
   })
 
+  test('is for members whom the rule names, whatever their role; a push is not', async () => {
+    const at = await projects.make({ visibility: 'public' })
+    const named = await world.member({ project: at.project }, 'reporter')
+    const other = await world.member({ project: at.project }, 'reporter')
+    await world.root.patch(`${at.base}/protected_branches/main`, {
+      allowed_to_merge: [{ user_id: named.id }],
+      allowed_to_push: [{ user_id: named.id }],
+    })
+    await at.request({ 'a.txt': 'a\n' })
+    const preview = `${at.base}/protected_branches/preview?ref=main`
+    expect(expectStatus(await named.get(preview), 200)).toMatchObject({
+      merge: { allowed: true, by: { entry: { user_id: named.id } } },
+      push: { allowed: false },
+    })
+    expect(expectStatus(await named.get(`${at.base}/repository/branches/main`), 200)).toMatchObject({
+      can_push: false,
+    })
+    const file = { branch: 'main', commit_message: 'x', content: 'x' }
+    expect((await named.post(`${at.base}/repository/files/x`, file)).status).toBe(403)
+    expect((await at.merge(1, {}, other)).status).toBe(401)
+    expect(expectStatus(await named.get(at.one(1)), 200)).toMatchObject({ user: { can_merge: true } })
+    expectStatus(await at.merge(1, {}, named), 200)
+
+    expect((await world.root.delete(`${at.base}/members/${named.id}`)).status).toBe(204)
+    await at.request({ 'b.txt': 'b\n' })
+    expect((await at.merge(2, {}, named)).status).toBe(401)
+  })
+
   test('done by hand, with a push, is one too', async () => {
     const at = await projects.make()
     await at.request({ 'a.txt': 'a\n' }, { source_branch: 'a' })

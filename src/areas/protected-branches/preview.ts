@@ -23,6 +23,7 @@ import {
 import type { GuardServices } from './guard.ts'
 import { judge } from './judge.ts'
 import { protectionOf, type Action } from './rules.ts'
+import { branchState } from './state.ts'
 import * as store from './store.ts'
 import { isUnprotect } from './unprotecting.ts'
 
@@ -79,18 +80,19 @@ export async function previewOf(services: GuardServices, asked: Asked): Promise<
     const by = refusal === undefined ? entranceOf(entrances, asked) : undefined
     const admitted = by === undefined ? unruled : `rule ${by.row.name}: ${descriptionOf(by.entry)}`
     const everybody = entrances.filter(({ entry }) => entry.access_level !== 0).map(who)
-    const said = mayPushCode ? refusal : mayNotPush
-    return { allowed: said === undefined, because: said ?? admitted, by: by && who(by), everybody }
+    return { allowed: refusal === undefined, because: refusal ?? admitted, by: by && who(by), everybody }
   }
-  const told = (kind: 'create' | 'update' | 'delete', forced: boolean): Promise<string | undefined> =>
-    judge(services, asked, {
+  const told = async (kind: 'create' | 'update' | 'delete', forced: boolean): Promise<string | undefined> => {
+    if (!mayPushCode) return mayNotPush
+    return judge(services, asked, {
       ...{ branch, kind, rules: rows.map(branchRule), via: kind === 'delete' ? 'web' : 'git' },
       isForced: () => Promise.resolve(forced),
       onProtectedBranch: () => Promise.resolve(true),
       isMergeResult: () => Promise.resolve(false),
     })
-  const mayMerge =
-    protection === undefined || admits([...protection.merge, ...protection.push], actor, project)
+  }
+  const state = branchState(branch, rows.map(branchRule), actor, project, mayPushCode)
+  const mayMerge = state.mayPush || state.mayMerge
   return {
     ref: branch,
     user_id: userOf(actor).id,
@@ -98,7 +100,7 @@ export async function previewOf(services: GuardServices, asked: Asked): Promise<
     default: branch === project.defaultBranch,
     protected: protection !== undefined,
     push: verdict(await told(exists ? 'update' : 'create', false), through('push')),
-    merge: verdict(mayMerge ? undefined : mayNotMerge, through('merge', 'push')),
+    merge: verdict(mayMerge ? undefined : mayPushCode ? mayNotMerge : mayNotPush, through('merge', 'push')),
     force_push: verdict(
       await told('update', true),
       protection?.allowForcePush === false ? [] : through('push'),

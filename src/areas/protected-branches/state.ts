@@ -32,7 +32,7 @@ export function branchState(
     opensToDevelopers(entries.map(({ accessLevel }) => accessLevel))
   return {
     protected: true,
-    mayPush: admits(protection.push, actor, project),
+    mayPush: mayPushCode && admits(protection.push, actor, project),
     mayMerge: admits(protection.merge, actor, project),
     developersMayPush: forDevelopers(protection.push),
     developersMayMerge: forDevelopers(protection.merge),
