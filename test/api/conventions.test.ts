@@ -82,13 +82,22 @@ describe('the wire (1.0)', () => {
     expect(await world.anonymous.get('/projects', { accept })).toMatchObject({ status: 200 }),
   )
 
-  test('an address that cannot be read is refused like any other parameter', async () => {
-    const path = `/projects/%zz`
-    const { status, body, headers } = await maintainer.get(path, { origin: 'https://elsewhere.example' })
-    expect([status, body]).toEqual([400, { error: 'path is invalid' }])
-    expect(headers.get('x-request-id')).toMatch(/./)
-    expect(headers.get('access-control-allow-origin')).toBe('*')
-  })
+  test.each(['%zz', '%FF', 'a%2F%C3%28'])(
+    '%s is no text, and refused as the parameter that it is',
+    async (text) => {
+      const origin = { origin: 'https://elsewhere.example' }
+      const { status, body, headers } = await maintainer.get(`/projects/${text}`, origin)
+      expect([status, body]).toEqual([400, { error: 'id is invalid' }])
+      expect(headers.get('x-request-id')).toMatch(/./)
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      const branch = await maintainer.get(`/projects/${project['id']}/protected_branches/${text}`)
+      expect([branch.status, branch.body]).toEqual([400, { error: 'name is invalid' }])
+      expect(await maintainer.get(`/unknown/${text}`)).toMatchObject({
+        status: 404,
+        body: { error: '404 Not Found' },
+      })
+    },
+  )
 
   test('times are UTC with three decimals', async () => {
     const answer = await maintainer.get(`/projects/${project['id']}`)

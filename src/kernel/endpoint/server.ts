@@ -15,6 +15,7 @@ import { call, type Gatekeeper } from './call.ts'
 import { Answer, type RequestFacts } from './endpoint.ts'
 import { commonHeaders, corsHeaders, preflightHeaders, requestId } from './headers.ts'
 import { withOneSlash } from './one-slash.ts'
+import { withReadablePath } from './readable-path.ts'
 import type { Registry } from './registry.ts'
 import { asksForWebSocket, routeUpgrades } from './upgrades.ts'
 
@@ -56,7 +57,7 @@ export function createServer({
     childLoggerFactory: (logger) => logger,
     routerOptions,
     rewriteUrl({ method, url: sent = '' }) {
-      const url = withOneSlash(sent)
+      const url = withReadablePath(withOneSlash(sent))
       return (method === 'GET' || method === 'HEAD' ? twinOf(url) : undefined) ?? url
     },
     http: { shouldUpgradeCallback: asksForWebSocket },
