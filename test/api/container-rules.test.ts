@@ -142,6 +142,25 @@ describe('container protection rules', () => {
     expect([refused.status, refused.body]).toEqual([412, { message: '412 Precondition Failed' }])
   })
 
+  test('there are none where the registry is off, until it is on again', async () => {
+    const closed = await world.project()
+    const list = `/projects/${closed.id}/registry/protection/repository/rules`
+    const rule = { repository_path_pattern: full('', closed), minimum_access_level_for_push: 'owner' }
+    expect((await world.root.post(list, rule)).status).toBe(201)
+    const set = (container_registry_access_level: string) =>
+      world.root.put(`/projects/${closed.id}`, { container_registry_access_level })
+    expect((await set('disabled')).status).toBe(200)
+    for (const answer of [
+      await world.root.get(list),
+      await world.root.post(list, { ...rule, repository_path_pattern: full('/more', closed) }),
+      await world.root.get(list.replace('repository/rules', 'tag/rules')),
+    ]) {
+      expect([answer.status, answer.body]).toEqual([403, { message: '403 Forbidden' }])
+    }
+    expect((await set('private')).status).toBe(200)
+    expect((await world.root.get(list)).body).toMatchObject([rule])
+  })
+
   test('a rule stays in force when its project is renamed', async () => {
     const renamed = await world.project()
     const list = `/projects/${renamed.id}/registry/protection/repository/rules`

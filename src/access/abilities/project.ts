@@ -418,8 +418,8 @@ export const projectAbilities: Rules<ProjectSubject, ProjectAbility> = {
   create_container_image: { allow: developer, never: [archived, otherJob] },
   destroy_container_tag: { allow: developer, never: [archived, otherJob] },
   admin_container_image: { allow: maintainer, never: [archived, otherJob] },
-  read_container_rule: { allow: maintainer },
-  admin_container_rule: { allow: maintainer, never: [archived] },
+  read_container_rule: { allow: maintainer, never: [off('container_registry')] },
+  admin_container_rule: { allow: maintainer, never: [archived, off('container_registry')] },
   admin_protected_tag: { allow: maintainer, never: [off('repository')] },
   change_protected_tag: { allow: maintainer, never: [archived, off('repository')] },
   read_merge_request: {
