@@ -119,6 +119,19 @@ describe('reports of another CI system', () => {
     })
   })
 
+  test.each([
+    ['javascript:alert(1)', 'is blocked: Only allowed schemes are http, https'],
+    ['no address', 'is blocked: URI is invalid'],
+  ])('lead to an address of the web, not to %s', async (target_url, fault) => {
+    const name = world.unique('address')
+    expect(await post({ state: 'success', name, target_url })).toMatchObject({
+      status: 400,
+      body: { message: { target_url: [fault] } },
+    })
+    expect(await list(`name=${name}`)).toEqual([])
+    expect(await post({ state: 'success', name, target_url: '' })).toMatchObject({ status: 201 })
+  })
+
   test('of a commit that no branch has must say the ref', async () => {
     const file = { branch: 'gone', start_branch: 'main', commit_message: 'x', content: 'x' }
     expectStatus(await developer.post(`${base}/repository/files/gone`, file), 201)

@@ -10,7 +10,7 @@ import {
 } from '../pipelines/index.ts'
 import { refsOf } from '../repository/index.ts'
 import type { StatusServices } from './index.ts'
-import { requireTransition } from './rules.ts'
+import { requireTransition, requireWebAddress } from './rules.ts'
 import * as store from './store.ts'
 
 interface Place {
@@ -37,6 +37,7 @@ interface About {
 export async function report(services: StatusServices, place: Place, reported: Reported): Promise<number> {
   const { db, process } = services
   const { actor, project, sha } = place
+  requireWebAddress(reported.targetUrl)
   const named =
     reported.pipelineId === undefined
       ? undefined

@@ -1,4 +1,5 @@
-import { refused } from '../../kernel/errors/index.ts'
+import { invalid, refused } from '../../kernel/errors/index.ts'
+import { httpUrl } from '../../settings/index.ts'
 
 export const states = ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
 export type State = (typeof states)[number]
@@ -24,4 +25,10 @@ export function requireTransition(from: Open | 'created', to: State): void {
     400,
     `Cannot transition status via :${event} from :${from} (Reason(s): Status cannot transition via "${event}")`,
   )
+}
+
+/** Browsers are led to the address of a report: of the web, or none. */
+export function requireWebAddress(url: string | undefined): void {
+  const fault = url === undefined || url === '' ? undefined : httpUrl(url)
+  if (fault !== undefined) throw invalid({ target_url: [fault] })
 }
