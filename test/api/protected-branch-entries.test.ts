@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Copies, git } from '../git/copies.ts'
 import { answerOf, bodyOf } from '../world/bodies.ts'
@@ -201,6 +202,21 @@ describe('names', () => {
     }
     expect((await maintainer.delete(`${base}/${encoded}`)).status).toBe(204)
     expect((await maintainer.get(`${base}/${encoded}`)).status).toBe(404)
+  })
+
+  test('have an end, in rules of groups and of tags too', async () => {
+    const group = await world.group()
+    const places = [base, `/groups/${group.id}/protected_branches`, `/projects/${project.id}/protected_tags`]
+    // Nothing that a database could press together.
+    const long = randomBytes(10_000).toString('hex')
+    for (const place of places) {
+      for (const length of [256, 5_000, 20_000]) {
+        expect(await world.root.post(place, { name: long.slice(0, length) })).toMatchObject(
+          refusal('Name is too long (maximum is 255 characters)'),
+        )
+      }
+      expectStatus(await world.root.post(place, { name: '€'.repeat(255) }), 201)
+    }
   })
 
   test('that no branch may have are refused to pushes', async () => {

@@ -13,7 +13,14 @@ import {
 } from '../../kernel/endpoint/index.ts'
 import { conflict, forbidden, notFound } from '../../kernel/errors/index.ts'
 import { branchRule, ownRule, ProtectedBranch } from './entities.ts'
-import { entryChanges, groupChangeParams, groupEntryParams, levelParams, newEntries } from './requested.ts'
+import {
+  checkName,
+  entryChanges,
+  groupChangeParams,
+  groupEntryParams,
+  levelParams,
+  newEntries,
+} from './requested.ts'
 import type { BranchRule, Entry } from './rules.ts'
 import * as store from './store.ts'
 import { isUnprotect } from './unprotecting.ts'
@@ -67,9 +74,14 @@ export function groupRuleEndpoints({ db }: { db: Database }): Endpoint[] {
         ...groupEntryParams,
       }),
       answers: ProtectedBranch,
-      refuses: { ...refuses, 409: 'The name is protected already', 422: 'A level is named twice' },
+      refuses: {
+        ...refuses,
+        409: 'The name is protected already',
+        422: 'The name is too long, or a level named twice',
+      },
       handle({ actor, group, params }) {
         requireTop(group)
+        checkName(params.name)
         const owner = { kind: 'group', id: group.id } as const
         const caller = userOf(actor).id
         const entries = newEntries(params)

@@ -52,6 +52,14 @@ type Levels = Static<ReturnType<typeof Fields<typeof levelParams & typeof entryP
 type Changes = Static<ReturnType<typeof Fields<typeof changeParams>>>
 type Wanted = NonNullable<Changes['allowed_to_push']>[number]
 
+const longestName = 255
+
+/** Refuses names that an index could not hold, in the words of rules for branches and tags alike. */
+export function checkName(name: string): void {
+  if (name.length <= longestName) return
+  throw unprocessable([`Name is too long (maximum is ${longestName} characters)`])
+}
+
 const actions = ['push', 'merge', 'unprotect'] as const
 const usualLevel = 40
 

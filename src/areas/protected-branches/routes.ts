@@ -19,7 +19,7 @@ import type { GuardServices } from './guard.ts'
 import { pauseAfter } from './pause.ts'
 import { askedAbout, Preview, previewOf } from './preview.ts'
 import { branchRule, protectedBranch, ProtectedBranch } from './entities.ts'
-import { changeParams, entryChanges, entryParams, levelParams, newEntries } from './requested.ts'
+import { changeParams, checkName, entryChanges, entryParams, levelParams, newEntries } from './requested.ts'
 import { actionWords, type BranchRule } from './rules.ts'
 import * as store from './store.ts'
 import { checkTargets, type EntryPlace } from './targets.ts'
@@ -103,7 +103,10 @@ export function protectedBranchEndpoints(services: GuardServices & { plan: Plan 
         ...entryParams,
       }),
       answers: ProtectedBranch,
-      refuses: { 409: 'The name is protected already', 422: 'An entry is not allowed' },
+      refuses: {
+        409: 'The name is protected already',
+        422: 'The name is too long, or an entry is not allowed',
+      },
       async handle({ actor, project, params }) {
         const {
           allowed_to_push: _push,
@@ -111,6 +114,7 @@ export function protectedBranchEndpoints(services: GuardServices & { plan: Plan 
           allowed_to_unprotect: _unprotect,
           ...free
         } = params
+        checkName(params.name)
         const owner = { kind: 'project', id: project.id } as const
         const caller = userOf(actor).id
         const wanted = newEntries(paid ? params : free)

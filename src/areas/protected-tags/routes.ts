@@ -14,7 +14,7 @@ import {
   type Static,
 } from '../../kernel/endpoint/index.ts'
 import { unprocessable } from '../../kernel/errors/index.ts'
-import { checkTargets, targetOf } from '../protected-branches/index.ts'
+import { checkName, checkTargets, targetOf } from '../protected-branches/index.ts'
 import { protectedTag, ProtectedTag } from './entities.ts'
 import * as store from './store.ts'
 
@@ -69,8 +69,9 @@ export function protectedTagEndpoints({ db, plan }: { db: Database; plan: Plan }
         allowed_to_create: Optional(ListOf(Wanted)),
       }),
       answers: ProtectedTag,
-      refuses: { 422: 'The name is protected already, or an entry is not allowed' },
+      refuses: { 422: 'The name is protected already or too long, or an entry is not allowed' },
       async handle({ actor, project, params }) {
+        checkName(params.name)
         const listed = !offers(plan, 'named_in_protections')
           ? []
           : (params.allowed_to_create ?? []).map(entryOf)
