@@ -1,4 +1,5 @@
 // @module-tag long
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
 import type { Person } from '../world/client.ts'
@@ -346,4 +347,23 @@ describe('merge requests', () => {
     expectStatus(await status('success'), 201)
     await about(developer, request, 0)
   })
+})
+
+test('the list goes on past what is counted', async () => {
+  const many = await world.member({ project }, 'developer')
+  const issue = await issueBy(ida, { assignee_ids: [many.id] })
+  await about(many, issue)
+  await sql`
+    insert into todos (user_id, author_id, action, target_kind, target_id, project_id)
+    select t.user_id, t.author_id, t.action, t.target_kind, t.target_id, t.project_id
+    from todos t, generate_series(1, 10150) where t.user_id = ${many.id}`.execute(
+    world.service.services.db.writer,
+  )
+  const next = async (number: number): Promise<unknown> => {
+    const reply = await many.get(`/todos?per_page=100&page=${number}`)
+    return [rowsOf(reply).length, reply.headers.get('x-total'), reply.headers.get('x-next-page')]
+  }
+  expect(await next(100)).toEqual([100, null, '101'])
+  expect(await next(101)).toEqual([100, null, '102'])
+  expect(await next(102)).toEqual([51, null, ''])
 })

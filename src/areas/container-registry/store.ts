@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { projectLevels } from '../../access/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
-import { countedRows, page, rows, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { countedPast, page, rows, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { RepositoryRow, TagRow } from './entities.ts'
 
 /** What answers may have besides what a repository is. */
@@ -84,7 +84,7 @@ export function tags(
 ): Read<TagPage> {
   const from = sql`from container_tags t where t.repository_id = c.id`
   return rows(sql`
-    select c.name, (select count(*) from (select ${from} ${countedRows}) counted) as total, array(
+    select c.name, (select count(*) from (select ${from} ${countedPast({ limit, offset })}) counted) as total, array(
       select w.name from (select t.name ${from} order by ${tagOrder(descending)} ${windowOf({ offset })}) w
       limit ${limit}) as tags
     from container_repositories c where c.id = ${repositoryId} and c.project_id = subject.id`)

@@ -1,6 +1,13 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
-import { countedRows, rows, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import {
+  countedPast,
+  countedRows,
+  rows,
+  windowOf,
+  type PageInput,
+  type Read,
+} from '../../kernel/endpoint/index.ts'
 import { runRef } from '../pipelines/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { JobRow } from './entities.ts'
@@ -152,7 +159,7 @@ export function ofPipeline(
     from ci_jobs j where j.pipeline_id = one.id and j.kind = ${kind} ${inScope(scope)}
       ${retried ? sql`` : sql`and not j.retried`}`
   return rows(sql`
-    select (select count(*) from (select ${where} ${countedRows}) c) as total, coalesce((
+    select (select count(*) from (select ${where} ${countedPast({ limit, offset })}) c) as total, coalesce((
       select json_agg(x) from (
         select ${columns} from (select w.id from (select j.id ${where} order by j.id desc ${windowOf({ offset })}) w limit ${limit}) page
         join ci_jobs j on j.id = page.id ${joins} order by j.id desc) x), '[]') as jobs

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { countedRows, page, rows, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import { countedPast, page, rows, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { jobJson, type JobRow } from '../jobs/index.ts'
 import { upcomingJobs } from '../pipelines/index.ts'
 
@@ -29,7 +29,7 @@ export function one(key: string): Read<ResourceGroupRow> {
 /** One row where the group exists, with the page of its jobs. */
 export function upcoming(key: string, { limit, offset }: PageInput): Read<{ total: number; jobs: JobRow[] }> {
   return rows(sql`
-    select (select count(*) from (${upcomingJobs(sql`j.id`)} ${countedRows}) c) as total, coalesce((
+    select (select count(*) from (${upcomingJobs(sql`j.id`)} ${countedPast({ limit, offset })}) c) as total, coalesce((
       select json_agg(${jobJson(sql`w.id`)} order by w.place) from (
         select n.id, row_number() over () as place
         from (${upcomingJobs(sql`j.id`)} ${windowOf({ offset })}) n limit ${limit}) w), '[]') as jobs

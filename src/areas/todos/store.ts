@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { actorRow, todoReadable, type Actor } from '../../access/index.ts'
 import type { Reader, Tx } from '../../kernel/db/index.ts'
-import { countedRows, windowOf, type PageInput } from '../../kernel/endpoint/index.ts'
+import { countedPast, windowOf, type PageInput } from '../../kernel/endpoint/index.ts'
 import type { MembershipEvent } from '../members/index.ts'
 import { lineName } from '../namespaces/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
@@ -176,7 +176,7 @@ export async function list(
     select
       (select json_agg(r) from (
         select * from (select ${columns} ${from} order by t.id desc ${windowOf(page)}) walked limit ${page.limit}) r) as rows,
-      (select count(*) from (select ${from} ${countedRows}) counted) as total`.execute(db)
+      (select count(*) from (select ${from} ${countedPast(page)}) counted) as total`.execute(db)
   return { rows: rows[0]!.rows ?? [], total: rows[0]!.total }
 }
 

@@ -25,6 +25,13 @@ export interface ListSource {
 export const countedRows: RawBuilder<unknown> = sql`limit ${sql.lit(countLimit + 1)}`
 
 /**
+ * The same, but past the page: where rows come in the record that they are of, the total tells whether more follow.
+ */
+export function countedPast({ offset, limit }: Pick<PageInput, 'offset' | 'limit'>): RawBuilder<unknown> {
+  return offset + limit <= countLimit ? countedRows : sql`limit ${offset + limit + 1}`
+}
+
+/**
  * The end of the statement that walks to a page; around it stands `limit` with the exact size, one row more than the
  * page. The plan of a prepared statement is made once for all values, and takes a limit that it does not know for a
  * tenth of the table: so a constant stands where the walk is planned, the largest page, of which no more rows are
