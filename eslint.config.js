@@ -27,6 +27,16 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**/*.ts'],
+    ignores: ['src/kernel/db/sql.ts', 'src/kernel/db/sql.test.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { paths: [{ name: 'kysely', importNames: ['sql'], message: 'The one of kernel/db is quick.' }] },
+      ],
+    },
+  },
+  {
     // Answers of the API are `any` on purpose (test/world/client.ts): a test looks into whatever shape it expects.
     files: ['test/**/*.ts', 'conformance/**/*.ts'],
     rules: {

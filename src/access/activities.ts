@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../kernel/db/index.ts'
 import { placeVisible, readsInternalNotesOf, readsNoteable, readsWiki, type Readable } from './readers.ts'
 
 const about = (kind: Readable['kind']) =>

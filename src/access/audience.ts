@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Reader } from '../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Reader } from '../kernel/db/index.ts'
 import type { User } from './actor.ts'
 import { userColumnsWith, userFromRow } from './caller.ts'
 import { isAdmitted } from './policy-server.ts'

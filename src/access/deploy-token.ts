@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Statements } from '../kernel/db/index.ts'
+import { sql, type Statements } from '../kernel/db/index.ts'
 import { digestToken } from '../kernel/lib/secrets.ts'
 import type { SettingValues } from '../settings/index.ts'
 import type { Feature } from './features.ts'

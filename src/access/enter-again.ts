@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Statements } from '../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Statements } from '../kernel/db/index.ts'
 import type { Loaded, Read } from '../kernel/endpoint/endpoint.ts'
 import { loaded } from '../kernel/endpoint/read.ts'
 import { actorSource } from './caller.ts'

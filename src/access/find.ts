@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Reader } from '../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Reader } from '../kernel/db/index.ts'
 import type { ProjectAbility } from './abilities/project.ts'
 import { anonymous, type Actor } from './actor.ts'
 import type { DeployToken } from './deploy-token.ts'

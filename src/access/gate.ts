@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database, SharedCounts } from '../kernel/db/index.ts'
+import { sql, type Database, type SharedCounts } from '../kernel/db/index.ts'
 import {
   Answer,
   type Check,

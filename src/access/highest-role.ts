@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader } from '../kernel/db/index.ts'
+import { sql, type Reader } from '../kernel/db/index.ts'
 import { Role } from './levels.ts'
 
 /** Whether a user is more than a guest anywhere: directly, which is where every role comes from. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../kernel/db/index.ts'
 import { recordNotFound } from '../kernel/errors/index.ts'
 import type { ProjectAbility } from './abilities/project.ts'
 import { isAdministrator, type Actor } from './actor.ts'

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../kernel/db/index.ts'
 import { defaultFeatureLevels, type Feature } from './features.ts'
 import { FeatureLevel, Role } from './levels.ts'
 import { groupVisible, memberGroups, memberProjects, projectVisible } from './visible.ts'

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { sql } from 'kysely'
-import type { Reader } from '../kernel/db/index.ts'
+import { sql, type Reader } from '../kernel/db/index.ts'
 import { digestToken } from '../kernel/lib/secrets.ts'
 import type { Settings } from '../settings/index.ts'
 import { sessionOf } from './credentials.ts'

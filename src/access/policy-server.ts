@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { sql, type RawBuilder } from 'kysely'
-import type { Database } from '../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Database } from '../kernel/db/index.ts'
 import { LruMap } from '../kernel/lib/lru.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import type { Outbound } from '../kernel/outbound/index.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../kernel/db/index.ts'
 import { isAdministrator, type Actor } from './actor.ts'
 import { may } from './decide.ts'
 import { Role, Visibility } from './levels.ts'

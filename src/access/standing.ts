@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader } from '../kernel/db/index.ts'
+import { sql, type Reader } from '../kernel/db/index.ts'
 
 /** By what somebody is known who was given something that others take for a while without asking again. */
 export interface Bearer {

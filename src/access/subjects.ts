@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../kernel/db/index.ts'
 import type { SubjectKind } from '../kernel/endpoint/endpoint.ts'
 import { forbidden, notFound, type ApiError } from '../kernel/errors/index.ts'
 import type { GroupAbility } from './abilities/group.ts'

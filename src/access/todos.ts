@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../kernel/db/index.ts'
 import { Role } from './levels.ts'
 import { readsInternalNotesOf, readsNoteable, type Readable } from './readers.ts'
 import { memberGroups, memberProjects } from './visible.ts'

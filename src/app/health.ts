@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
-import { appliedMigrations, type Database } from '../kernel/db/index.ts'
+import { appliedMigrations, sql, type Database } from '../kernel/db/index.ts'
 import type { Metrics } from './metrics.ts'
 import { nodeHeader } from './node-id.ts'
 import { storageFault } from './storages.ts'

@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import { nameSearchIndex } from '../areas/search-index/index.ts'
 import { createAccessToken, tokenScopes, type NewToken } from '../areas/tokens/index.ts'
 import { createUser } from '../areas/users/index.ts'
-import type { Tx } from '../kernel/db/index.ts'
+import { sql, type Tx } from '../kernel/db/index.ts'
 import type { Settings } from '../settings/index.ts'
 import type { Services } from './services.ts'
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../kernel/db/index.ts'
 import { admit, createUser, requireAdministrator, usualUser } from '../areas/users/index.ts'
 import { withDatabase, withSettings } from './open.ts'
 import { Trouble } from './trouble.ts'

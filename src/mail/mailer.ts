@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import type { Transporter } from 'nodemailer'
-import type { Database, Tx } from '../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../kernel/db/index.ts'
 import type { Cipher } from '../kernel/lib/secrets.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import type { Settings } from '../settings/index.ts'

@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Database, Tx } from '../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Database, type Tx } from '../kernel/db/index.ts'
 import { withChain } from '../kernel/lib/chain.ts'
 import type { Task } from './tasks.ts'
 

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { Logger as WorkerLogger, run, runMigrations, type Runner, type TaskList } from 'graphile-worker'
 import pg from 'pg'
-import type { Tx, Writer } from '../kernel/db/index.ts'
+import { sql, type Tx, type Writer } from '../kernel/db/index.ts'
 import { chainOfPayload, inChain, withChain } from '../kernel/lib/chain.ts'
 import type { Logger } from '../kernel/log/index.ts'
 

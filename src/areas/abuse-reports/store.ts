@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { onConstraint, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'

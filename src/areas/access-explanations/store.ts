@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { roleJson, type MemberRoleRow } from '../member-roles/index.ts'
 

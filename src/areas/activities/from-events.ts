@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import type { DomainEvent, Events } from '../../tasks/index.ts'
 import type { MergeRequestEvent } from '../merge-requests/index.ts'
 import type { MilestoneEvent } from '../milestones/index.ts'

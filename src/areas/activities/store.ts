@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { activityVisible, memberProjects } from '../../access/index.ts'
-import { isDatabaseError, type Writer } from '../../kernel/db/index.ts'
+import { isDatabaseError, sql, type Writer } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { Action, ActivityRow } from './entities.ts'

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { endpoint, group, instance, project } from '../../access/index.ts'
 import { planOf } from '../../kernel/config/index.ts'
 import {

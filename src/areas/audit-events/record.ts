@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { userOf, type Actor, type GroupSubject, type ProjectSubject } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 
 /** What was done, by the name that clients know, and in words. */
 export interface AuditEvent {

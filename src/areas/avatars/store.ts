@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import type { UploadedFile } from '../../kernel/endpoint/types.ts'
 import type { Picture } from './picture.ts'
 import { userAvatar } from './urls.ts'

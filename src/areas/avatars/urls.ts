@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 
 /** Makes pictures of addresses; people upload theirs there once for many sites. */
 const service = 'https://www.gravatar.com/avatar/'

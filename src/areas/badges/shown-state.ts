@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import { danglingSources } from '../pipelines/index.ts'
 
 const ofItsOwn = sql`p.source <> all (${[...danglingSources]}::text[])`

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 import type { OwnerName } from './parse.ts'
 

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { StatusRow } from './entities.ts'
 import type { Open, State } from './rules.ts'

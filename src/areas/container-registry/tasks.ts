@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import { runPolicies, type CleanupServices } from './cleanup.ts'
 import { collect, type CollectServices } from './collect.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { TagRuleRow } from './entities.ts'
 import { maximumTagRules, tagPatternTaken, tooManyTagRules, type TagRuleFacts } from './tag-rules.ts'

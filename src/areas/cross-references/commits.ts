@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { enterAs, project as projectKind, type Actor, type ProjectSubject } from '../../access/index.ts'
 import {
   branchName,

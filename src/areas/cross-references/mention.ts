@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { userOf, type Actor } from '../../access/index.ts'
-import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader, type Tx } from '../../kernel/db/index.ts'
 import type { NamedThing, TextPlace, Texts } from '../markdown/index.ts'
 import { addSystemNotes, type SystemNote } from '../notes/index.ts'
 import type { Source, Target } from './sources.ts'

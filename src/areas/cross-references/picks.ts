@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { branchName, listCommitIds, type Commit, type RefUpdate, type Repository } from '../../git/index.ts'
 import { tellOnce, type MentionServices } from './mention.ts'

@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Reader } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import type { SystemNote } from '../notes/index.ts'
 
 export type Target = SystemNote['on']

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { endpoint, group, instance, project } from '../../access/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import { Fields, Flag, Hash, Id, ListOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import * as store from './store.ts'

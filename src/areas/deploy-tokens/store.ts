@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { DeployTokenRow } from './entities.ts'
 

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { isAdministrator, type Actor } from '../../access/index.ts'
 import { offers } from '../../kernel/config/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import { addSeveral, circumstancesOf, mostAtOnce, placeOf, type Place } from '../members/index.ts'
 import { batches, recordReader, type RecordFile } from '../project-archives/index.ts'
 import type { MemberRecord } from '../relation-exports/index.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx, Writer } from '../../kernel/db/index.ts'
+import { sql, type Tx, type Writer } from '../../kernel/db/index.ts'
 
 /** Notes a download, and tells of how many projects the user has fetched code within these seconds. */
 export async function note(db: Writer, userId: number, projectId: number, seconds: number): Promise<number> {

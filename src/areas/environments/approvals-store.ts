@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { ApprovalRow } from './entities.ts'
 

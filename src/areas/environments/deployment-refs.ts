@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import type { ProjectSubject } from '../../access/index.ts'
 import { listRefs, parseOid, parseRefName, zeroOid, type Oid, type RefUpdate } from '../../git/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import { enqueue, type Task } from '../../tasks/index.ts'
 import {
   placedProject,

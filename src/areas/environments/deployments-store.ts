@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import { nextIid, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { nextIid, sql, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { jobJson } from '../jobs/index.ts'
 import { basicUserJson } from '../users/index.ts'

@@ -1,7 +1,7 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { group } from '../../access/index.ts'
 import { planOf } from '../../kernel/config/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import { Id } from '../../kernel/endpoint/index.ts'
 import * as store from './store.ts'
 

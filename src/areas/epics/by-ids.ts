@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { actorRow, epicVisibleAnywhere, type Actor } from '../../access/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import { compileEntity, type Static } from '../../kernel/endpoint/index.ts'
 import { epic, Epic, type EpicRow } from './entities.ts'
 import { columns, source } from './store.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { endpoint, epicVisible, epicVisibleAnywhere, find, group, may, userOf } from '../../access/index.ts'
 import type { Actor } from '../../access/index.ts'
 import {

@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { Id, Optional } from '../../kernel/endpoint/index.ts'
 import { badRequest, recordNotFound } from '../../kernel/errors/index.ts'
 

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { actorRow, epicVisible, epicVisibleAnywhere, type Actor } from '../../access/index.ts'
-import { nextIid, plannedByValues, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { nextIid, plannedByValues, sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { recordNotFound } from '../../kernel/errors/index.ts'
 import { labelRows, labelTitles, withLabels, withoutLabels } from '../labels/index.ts'

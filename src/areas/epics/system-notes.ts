@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { tell, toldOfDay, toldOfTexts, type Target, type Told } from '../issues/index.ts'
 import type { EpicColumns, StoredEpic } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { endpoint } from '../../access/index.ts'
 import { Fields, Flag, Id, ListOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { conflict, notFound, recordNotFound } from '../../kernel/errors/index.ts'

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { endpoint, epicVisible, issueVisibleAnywhere, userOf } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { Fields, Id, Int, ListOf, page, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { notFound, recordNotFound } from '../../kernel/errors/index.ts'
 import {

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { defaultFeatureLevels } from '../../access/index.ts'
-import type { Writer } from '../../kernel/db/index.ts'
+import { sql, type Writer } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import type { FlagRow } from './entities.ts'
 import { columns } from './store.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { nextIid, onConstraint, type Tx, type Writer } from '../../kernel/db/index.ts'
+import { nextIid, onConstraint, sql, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { refused } from '../../kernel/errors/index.ts'
 import type { UserListRow } from './entities.ts'

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { sql } from 'kysely'
-import type { Database, Reader } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { SettingValues } from '../../settings/index.ts'
 

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Writer } from '../../kernel/db/index.ts'
+import { sql, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { FreezePeriod } from './rules.ts'
 

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import {
   anonymous,
   deployKeyMayDownload,
@@ -13,7 +12,7 @@ import {
 } from '../../access/index.ts'
 import type { Service } from '../../git/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
-import type { Database, Reader } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader } from '../../kernel/db/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { lookupOf } from './find-target.ts'
 import { GitRefusal } from './refusal.ts'

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { html, pageHeaders, type Html } from '../../kernel/pages/index.ts'
 import { cloneRoot } from '../projects/index.ts'
 import { admitByAnyProtocol, type AdmissionServices } from './admission.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import {
   enterById,
   entryProblem,

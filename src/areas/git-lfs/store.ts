@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { Content } from '../../blobs/index.ts'
-import { onConstraint, type Database, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Database, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { GitRefusal, projectMissing } from '../git-http/index.ts'
 import { digestOfOid } from './pointer.ts'
 

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import ssh2 from 'ssh2'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 
 const context = 'ssh_host_keys.secret'

@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { sql } from 'kysely'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import { GitRefusal } from '../git-http/index.ts'
 import { provesSecondFactor } from '../sessions/index.ts'
 import type { SshServices } from './index.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database, Reader } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 
 export interface KnownKey {

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { onConstraint, type Writer } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
 import type { PublicKey } from './public-key.ts'

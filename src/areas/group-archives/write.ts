@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { chosenIid, type Tx } from '../../kernel/db/index.ts'
+import { chosenIid, sql, type Tx } from '../../kernel/db/index.ts'
 import type { Records } from './format.ts'
 
 /** Where records go, and who brings them. */

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import type { GroupSubject } from '../../access/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import { notFound, unprocessable } from '../../kernel/errors/index.ts'
 import { lockTree } from '../namespaces/index.ts'
 

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { endpoint, group, instance, visibilityNames, type Actor } from '../../access/index.ts'
 import { offers, type Plan } from '../../kernel/config/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import {
   DateTime,
   Fields,

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { actorRow, groupArchived, groupLevels, Role, type Actor } from '../../access/index.ts'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { placeAvatar } from '../avatars/index.ts'
 import { attributesColumn } from '../custom-attributes/index.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { lineName } from '../namespaces/index.ts'
 import type { HostKind } from './hosts.ts'
 import type { ImportOptions, SourceFacts } from './step-store.ts'

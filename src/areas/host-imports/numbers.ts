@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import type { Work } from './work.ts'
 
 /** The number of the next issue or merge request that has been brought. */

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { isAdministrator, type Actor } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { isPublic } from './hosts.ts'
 import type { HostImportRoom } from './services.ts'
 import type { Step } from './step-store.ts'

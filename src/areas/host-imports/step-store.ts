@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database, Tx, Writer } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { Superseded, type HostFault } from './faults.ts'
 import type { HostKind } from './hosts.ts'
 

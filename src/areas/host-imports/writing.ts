@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { anchorOfBrought, bringNote, type BroughtNote } from '../notes/index.ts'
 import type { Failure } from './step-store.ts'
 import type { Work } from './work.ts'

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import {
   calculateJwkThumbprint,
   exportJWK,
@@ -8,7 +7,7 @@ import {
   type CryptoKey,
   type JWK,
 } from 'jose'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 
 const algorithm = 'RS256'

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { roleName } from '../../access/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { letter, type Mail, type Mailer } from '../../mail/index.ts'
 import type { Settings } from '../../settings/index.ts'

@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { onConstraint, sql, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import { placeColumn, type Held, type Place, type Wish } from '../members/index.ts'

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { actorRow, issueVisibleAnywhere, type Actor } from '../../access/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import { compileEntity, type Static } from '../../kernel/endpoint/index.ts'
 import { issue, Issue, issueView, type IssueRow, type ViewServices } from './entities.ts'
 import { issueColumns, issueSource } from './rows.ts'

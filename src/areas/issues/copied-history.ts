@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 
 const noteColumns = sql`
   n.author_id, n.updated_by_id, n.body, n.system, n.action, n.resolvable, n.resolved_at, n.resolved_by_id,

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { may, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { recordNotFound, refused } from '../../kernel/errors/index.ts'
 import { changeLabels, labelsNamed } from '../labels/index.ts'
 import { copyDiscussions, copyRecords } from './copied-history.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { issueTarget, tell, type Target } from './system-notes.ts'
 
 interface Named {

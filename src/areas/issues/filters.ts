@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { withLabels, withoutLabels } from '../labels/index.ts'
 import { isFound, matching, reactedTo } from '../noteables/index.ts'
 import { searchedFields, type CommonFilter, type IssueFilter } from './params.ts'

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import {
   endpoint,
   find,
@@ -9,7 +8,7 @@ import {
   userOf,
   type Actor,
 } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import {
   Fields,
   Id,

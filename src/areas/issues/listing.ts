@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { issueVisible, issueVisibleAnywhere } from '../../access/index.ts'
-import { plannedByValues } from '../../kernel/db/index.ts'
+import { plannedByValues, sql } from '../../kernel/db/index.ts'
 import {
   countedRows,
   Page,

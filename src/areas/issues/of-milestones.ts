@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { endpoint, issueVisible, issueVisibleAnywhere } from '../../access/index.ts'
 import { planOf } from '../../kernel/config/index.ts'
 import {

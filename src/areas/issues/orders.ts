@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import type { Order } from './params.ts'
 
 /** A part of the issues `i` of a list, and what its order goes by: of several parts each issue is in one. */

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import {
   actorRow,
   enterAs,
@@ -8,7 +7,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../access/index.ts'
-import type { Database, Reader } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader } from '../../kernel/db/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import type { IssueRow } from './entities.ts'
 import { issueColumns, issueSource } from './rows.ts'

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { epicVisibleAnywhere, issueVisibleAnywhere } from '../../access/index.ts'
 import { labelRows, labelTitles } from '../labels/index.ts'
 import { milestoneJson } from '../milestones/index.ts'

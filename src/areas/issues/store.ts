@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { actorRow, issueVisibleAnywhere, type Actor } from '../../access/index.ts'
-import { chosenIid, nextIid, onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { chosenIid, nextIid, onConstraint, sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { recordNotFound } from '../../kernel/errors/index.ts'
 import type { IssueRow } from './entities.ts'
 import { isSubscribed, issueColumns, issueSource } from './rows.ts'

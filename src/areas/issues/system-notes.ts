@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { changedTasks, writeDuration } from '../noteables/index.ts'
 import { addSystemNotes, type SystemAction, type SystemNote } from '../notes/index.ts'
 import type { IssueColumns, StoredIssue } from './store.ts'

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { holdContent, removeUnused, type Blobs } from '../../blobs/index.ts'
-import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import { isAvailable, isOfKeptSuccess } from './kept.ts'

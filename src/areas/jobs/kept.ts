@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 
 /**
  * Whether the job `j` is of the latest success of its ref, in a project that keeps the artifacts of such.

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import type { JobSubject } from '../../access/index.ts'
 import { ApiError, forbidden } from '../../kernel/errors/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'

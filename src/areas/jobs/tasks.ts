@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import type { Blobs } from '../../blobs/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import { taskNames, type PipelineProcess } from '../pipelines/index.ts'

@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import type { Noteable, NoteableType } from '../noteables/index.ts'
 import { defaultColor } from './colors.ts'
 import type { LabelDetailsRow } from './entities.ts'

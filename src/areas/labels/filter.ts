@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { countedRows, countLimit } from '../../kernel/endpoint/index.ts'
 import type { NoteableType } from '../noteables/index.ts'
 

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { endpoint, enterAs, project as projectKind, type ProjectSubject } from '../../access/index.ts'
 import { branchRef, type Oid } from '../../git/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import { Json, rows, type Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { movesBranch, refsOf, readable, type PushEvent, type RepositoryPlaces } from '../repository/index.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import { ApiError } from '../../kernel/errors/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { cleanName, createUser, freeName } from '../users/index.ts'

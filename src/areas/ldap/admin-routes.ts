@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { endpoint, group, instance, memberGroups, Role } from '../../access/index.ts'
 import { offers, planOf } from '../../kernel/config/index.ts'
 import { Fields, Flag, Id, ListOf, Optional, rows, Text, type Endpoint } from '../../kernel/endpoint/index.ts'

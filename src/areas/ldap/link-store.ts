@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { onConstraint, type Reader, type Writer } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Reader, type Writer } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { conflict, notFound } from '../../kernel/errors/index.ts'
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { endpoint, instance } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
 import { invalid, notFound } from '../../kernel/errors/index.ts'

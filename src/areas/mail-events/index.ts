@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { fieldsOf, jsonIn, readSmallBody } from '../../kernel/lib/small-body.ts'
 import { nameRequest, type Logger } from '../../kernel/log/index.ts'

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { flaggedPermission, permissions, type Permission } from '../../access/index.ts'
 import { Fields, Flag, Id, Int, Nullable, Optional, Text } from '../../kernel/endpoint/index.ts'
 

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { admittingRole } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import type { MembershipEvent } from './news.ts'
 
 /** People whom a request to be let in is told to. */

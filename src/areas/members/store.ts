@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { isLastOwner } from '../../access/index.ts'
-import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import { userAvatar } from '../avatars/index.ts'
 import { basicUserJson } from '../users/index.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import type { Task } from '../../tasks/index.ts'
 
 export const unassignTask = 'members:unassign'

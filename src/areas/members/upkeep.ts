@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { roleName } from '../../access/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import { letter, type Mailer } from '../../mail/index.ts'
 import type { Events, Schedule, Task } from '../../tasks/index.ts'
 import { announceMemberships } from './news.ts'

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import type { ProjectSubject } from '../../access/index.ts'
 import type { Oid } from '../../git/index.ts'
-import { chosenIid, type Tx } from '../../kernel/db/index.ts'
+import { chosenIid, sql, type Tx } from '../../kernel/db/index.ts'
 import type { MergeRequestServices } from './services.ts'
 import { addVersion, readersAmong, setPeople } from './store.ts'
 import { withCommitters, type NewVersion } from './versions/committers.ts'

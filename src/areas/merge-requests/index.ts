@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import type { Actor } from '../../access/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'

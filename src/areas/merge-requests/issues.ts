@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { enterAs, project as projectKind, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { listCommits, type Oid } from '../../git/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { closeAs, closedBy, findReferenced } from '../issues/index.ts'
 import type { MergeRequestRow } from './rows.ts'
 import type { MergeRequestServices } from './services.ts'

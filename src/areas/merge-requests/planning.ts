@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { may, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { changeLabels, labelsNamed, type LabelChange } from '../labels/index.ts'
 import { recordMilestone } from '../noteables/index.ts'
 

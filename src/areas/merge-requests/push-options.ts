@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { find, may, project as projectKind, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { branchName, isZero, type UpdateOutcome } from '../../git/index.ts'
 import { ApiError } from '../../kernel/errors/index.ts'

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { labelRows, type LabelDetailsRow } from '../labels/index.ts'
 import { milestoneJson, type MilestoneRow } from '../milestones/index.ts'
 import { pushedSha } from '../pipelines/index.ts'

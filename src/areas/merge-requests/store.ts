@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { userReadsRequests } from '../../access/index.ts'
-import { isDatabaseError, nextIid, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
+import { isDatabaseError, nextIid, sql, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { mergeRequestColumns, mergeRequestSource, type MergeRequestRow } from './rows.ts'
 import type { NewVersion } from './versions/committers.ts'
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 
 /*
  * What the comments on merge request `m` say about it, in SQL: the one place where the discussions are asked.

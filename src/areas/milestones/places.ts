@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { groupVisible, projectVisible, type group, type project } from '../../access/index.ts'
 import type { AbilityOf, SubjectKind } from '../../kernel/endpoint/index.ts'
 import { inGroup, inProject, type Place as PlaceOf, type PlaceKind } from '../noteables/index.ts'

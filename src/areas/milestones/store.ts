@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { placeVisible } from '../../access/index.ts'
-import { nextIid, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { nextIid, sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { recordNotFound } from '../../kernel/errors/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { milestoneColumns, milestoneSource, type MilestoneRow } from './entities.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { nextIid, type Database, type Tx } from '../../kernel/db/index.ts'
+import { nextIid, sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { afterTransfers, type MovedPlace } from '../noteables/index.ts'
 

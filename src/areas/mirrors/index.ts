@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { offers } from '../../kernel/config/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Events, Schedule, Task } from '../../tasks/index.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx, Writer } from '../../kernel/db/index.ts'
+import { sql, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { PushMirrorRow } from './entities.ts'
 

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 
 /** The names of the namespace by this alias and of those above it, from the top one down, joined by ` / `. */
 export function lineName(namespace: string): RawBuilder<string> {

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 
 /**
  * Rows `b` with their users `u`: who takes a seat of this namespace, all whose highest level is above this one, or whose

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import type { NoteableType } from './noteable.ts'
 
 /** Whether the caller `actor` reacted to a noteable with this emoji; `Any`: with one, `None`: with none. */

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import type { Noteable } from './noteable.ts'
 
 /*

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import type { DomainEvent, Events } from '../../tasks/index.ts'
 
 /** A project or group that lies below other groups than before. */

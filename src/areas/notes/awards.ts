@@ -1,6 +1,5 @@
 import { gemoji } from 'gemoji'
-import { sql } from 'kysely'
-import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import {

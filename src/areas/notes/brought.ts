@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import type { ProjectSubject } from '../../access/index.ts'
 import { parseOid, type Repository } from '../../git/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { ApiError } from '../../kernel/errors/index.ts'
 import { Diff } from './positions/diff.ts'
 import { checkPosition, sideOf, type DiffRefs } from './positions/position.ts'

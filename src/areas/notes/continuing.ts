@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { discussionVisible, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { mergeRequestNoteable as noteable } from './noteables/kinds.ts'

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { Visibility } from '../../access/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import type { Open } from './opening.ts'
 
 /** Whether everybody reads what is said of it, as far as the place and the thing go. */

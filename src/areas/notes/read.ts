@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import {
   actorRow,
   discussionVisible,
@@ -6,7 +6,7 @@ import {
   readsInternalNotes,
   type Actor,
 } from '../../access/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import { countedRows, rows, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { basicUserJson } from '../users/index.ts'
 import type { DiscussionRow, FlatRow, NoteRow } from './entities.ts'

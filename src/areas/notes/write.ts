@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { sql, type RawBuilder } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { recordNotFound } from '../../kernel/errors/index.ts'
 import type { NoteableKind } from './noteables/noteable.ts'
 import type { Anchor } from './positions/anchor.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { letter, type Mail } from '../../mail/index.ts'
 import type { DomainEvent } from '../../tasks/index.ts'
 import { mentionsIn } from '../noteables/index.ts'

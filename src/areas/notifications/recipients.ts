@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { readsSubject, type Subject } from '../todos/index.ts'
 import type { EventName } from './levels.ts'
 

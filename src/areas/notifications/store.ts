@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import type { Events, Level } from './levels.ts'
 
 /** Where a setting of somebody is in force; neither: wherever nothing else is said. */

@@ -1,6 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto'
-import { sql } from 'kysely'
-import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { digestToken } from '../../kernel/lib/secrets.ts'
 import type { Application } from './applications.ts'
 import * as grants from './grants.ts'

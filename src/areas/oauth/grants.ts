@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { digestToken } from '../../kernel/lib/secrets.ts'
 
 /** Seconds that an access token lives. A refresh token lives until it is used. */

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import { avatarUrl, userAvatar } from '../avatars/index.ts'
 import { tokenLife } from './grants.ts'
 import type { OAuthServices } from './services.ts'

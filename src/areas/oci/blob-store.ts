@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { Content, Digest, Uploads } from '../../blobs/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import { nameUnknown, uploadUnknown } from './errors.ts'
 import { isPlace, type Place } from './place.ts'
 

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import {
   decide,
   FeatureLevel,
@@ -8,7 +7,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../access/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import {
   deniedPatterns,
   immutablePatterns,

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import type { Digest } from '../../blobs/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import { isPlace, type Place } from './place.ts'
 
 /** Tags in the order of the specification, `limit` at most, after `last`; undefined where there is no such repository. */

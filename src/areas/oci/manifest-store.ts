@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { Digest } from '../../blobs/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import type { Reference } from './address.ts'
 import { repositoryId } from './blob-store.ts'
 import { RegistryError } from './errors.ts'

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 
 /** A repository as the paths of images name it. */
 export interface Place {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { sql } from 'kysely'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import { nameUnknown, RegistryError, uploadUnknown } from './errors.ts'
 import { isPlace, type Place } from './place.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Settings } from '../../settings/index.ts'
 

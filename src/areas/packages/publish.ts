@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import type { Actor, ProjectSubject } from '../../access/index.ts'
 import { holdContent, removeUnused, type Blobs } from '../../blobs/index.ts'
-import { onConstraint, type Database, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import type { StoredFile } from './content.ts'
 import type { FileRow } from './entities.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { endpoint, project } from '../../access/index.ts'
 import { Fields, Nullable, OneOf, rows, Timestamp, type Endpoint } from '../../kernel/endpoint/index.ts'
 import type { PackageServices } from './index.ts'

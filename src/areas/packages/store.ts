@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { packagesReadable, projectColumns, projectLevels } from '../../access/index.ts'
-import type { Writer } from '../../kernel/db/index.ts'
+import { sql, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { pipelineSummaryColumns } from '../pipelines/index.ts'
 import type { FileRow, PackageRow, VersionedRow } from './entities.ts'

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 
 /**
  * `ci_pipeline_blocks` counts the listed pipelines of each 100, 1,000 and 10,000 iids. The largest blocks also know how

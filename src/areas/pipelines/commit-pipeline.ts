@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import type { ProjectSubject } from '../../access/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import { compileEntity } from '../../kernel/endpoint/index.ts'
 import { PipelineReference, pipelineSummary, type PipelineSummaryRow } from './entities.ts'
 import { danglingSources } from './rules.ts'

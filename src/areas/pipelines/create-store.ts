@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { CompiledJob, Status } from '../../ci/index.ts'
-import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { beforeNew, sizes } from './blocks.ts'
 import { jobsChannel } from './channels.ts'
 import { heldFailure } from './held-failure.ts'

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { alive, cancelable, type CompiledJob, type Status } from '../../ci/index.ts'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import type { Ancestor } from './downstream-rules.ts'
 import type { MergeRequestFacts } from './merge-request.ts'
 import type { Upstream } from './predefined.ts'

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import type { ProjectSubject } from '../../access/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import { ciSettings } from './ci-settings.ts'
 
 /** Whether what the job `j` deploys is older than what its environment has by now (completions, 3.6). */

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 
 /* What of a project's pipelines is asked for, in SQL over `ci_pipelines p` and `subject`, the project. */
 

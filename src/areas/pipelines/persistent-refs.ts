@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { ProjectSubject } from '../../access/index.ts'
 import {
   branchRef,
@@ -13,7 +12,7 @@ import {
   type RefSnapshot,
   type RefUpdate,
 } from '../../git/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import {
   placedProject,

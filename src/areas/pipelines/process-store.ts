@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { alive, cancelable, type Retry, type Status } from '../../ci/index.ts'
-import type { Tx, Writer } from '../../kernel/db/index.ts'
+import { sql, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { jobsChannel } from './channels.ts'
 import { heldFailure } from './held-failure.ts'
 import type { MachineJob, PipelineState } from './machine.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import { enqueue, type Schedule, type Task } from '../../tasks/index.ts'
 import { placedProject, type PlacedProject } from '../repository/index.ts'
 import type { PersistentRefs } from './persistent-refs.ts'

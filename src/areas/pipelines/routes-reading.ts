@@ -14,7 +14,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { listRefs } from '../../git/index.ts'
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import {
   PipelineDetail,
   pipelineDetail,

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import { enqueue, type Schedule, type Task } from '../../tasks/index.ts'
 import type { Deployments } from './deployments.ts'
 import type { Downstream } from './downstream.ts'

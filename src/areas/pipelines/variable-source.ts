@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { orderBySpecificity, type ScopedVariable } from '../../ci/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { isFrozen, type FreezePeriod } from '../freeze-periods/index.ts'
 import { variableSecretContext } from '../variables/index.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx, Writer } from '../../kernel/db/index.ts'
+import { sql, type Tx, type Writer } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 
 /** Points links in records, each a line, to the uploads that have come before them. */

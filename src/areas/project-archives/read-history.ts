@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 
 /** What happened to a thing of the project, in the order in which it did; `HistoryRecord`. */
 export function historyOf(

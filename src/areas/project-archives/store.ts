@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { lineName } from '../namespaces/index.ts'
 
 export type ExportStatus = 'none' | 'queued' | 'started' | 'finished' | 'failed'

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import type { Actor, ProjectSubject } from '../../access/index.ts'
 import { resolve, type Oid, type RefName, type Repository } from '../../git/index.ts'
 import { computeVersion, keepCommits, pointAll, requestRef, withCommitters } from '../merge-requests/index.ts'

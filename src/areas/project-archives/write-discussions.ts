@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import type { DiscussionRecord } from './format.ts'
 import { signed, userNamed, type Target } from './target.ts'
 

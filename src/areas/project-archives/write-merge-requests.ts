@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import type { Actor, ProjectSubject } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { noteClosing, type NewVersion } from '../merge-requests/index.ts'
 import { spentIn } from './check-history.ts'
 import type { MergeRequestRecord } from './format.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { chosenIid, type Tx } from '../../kernel/db/index.ts'
+import { chosenIid, sql, type Tx } from '../../kernel/db/index.ts'
 import type { IssueRecord, LabelRecord, MilestoneRecord, ProtectedBranchRecord } from './format.ts'
 import { signed, userNamed, type Target } from './target.ts'
 import { spentIn } from './check-history.ts'

@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 
 /** The mark that projects and groups bear until their day of deletion has come, or until they are restored. */
 export interface DeletionMark {

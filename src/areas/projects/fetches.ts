@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { endpoint, project } from '../../access/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import { DateOnly, Fields, Int, ListOf, rows, type Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'

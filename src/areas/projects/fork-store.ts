@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 
 /** The namespace with this id or full path. Digits are an id. */
 export async function findNamespace(db: Reader, idOrPath: number | string): Promise<number | undefined> {

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import {
   decide,
   findGroup,
@@ -11,7 +10,7 @@ import {
   type VisibilityName,
 } from '../../access/index.ts'
 import { branchRef, copyRepository, createRepository, deleteRepository, findBranch } from '../../git/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import { invalid, notFound, refused } from '../../kernel/errors/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import { claimPath, lockTree, PathTaken } from '../namespaces/index.ts'

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { storedSize } from '../../git/index.ts'
-import type { Database, Reader } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader } from '../../kernel/db/index.ts'
 import { offers, type Plan } from '../../kernel/config/index.ts'
 import { letter, type Mailer } from '../../mail/index.ts'
 import type { Settings } from '../../settings/index.ts'

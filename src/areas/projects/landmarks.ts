@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { findCommit, listTree, parseRev, rootPath, type Repository } from '../../git/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { movesBranch, readFileAt, type PushEvent, type RepositoryPlaces } from '../repository/index.ts'
 import { recogniseLicense } from '../templates/index.ts'

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 
 /** Day on which the project or group under this alias was marked for deletion, in UTC, as answers show it. */
 export function markedOn(alias: string): RawBuilder<unknown> {

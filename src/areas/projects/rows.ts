@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { projectLevels, Role } from '../../access/index.ts'
 import { countLimit } from '../../kernel/endpoint/index.ts'
 import { placeAvatar } from '../avatars/index.ts'

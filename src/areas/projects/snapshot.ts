@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { endpoint, isAdministrator, project } from '../../access/index.ts'
 import { repositoryExists, snapshotOf } from '../../git/index.ts'
 import { Answer, Fields, Flag, Json, Optional, rows, type Endpoint } from '../../kernel/endpoint/index.ts'

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { endpoint, project } from '../../access/index.ts'
 import { countCommits, findCommit, parseRev, storedSize } from '../../git/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import { Fields, Int, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import { enqueue, type Events, type Schedule, type Task } from '../../tasks/index.ts'

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { actorRow, projectVisible, Role, type Actor } from '../../access/index.ts'
-import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { sealedTokenOf } from '../registration-tokens/index.ts'
 import { projectMark } from './deletion-mark.ts'

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import {
   decide,
   find,
@@ -10,7 +9,7 @@ import {
   type GroupSubject,
   type ProjectSubject,
 } from '../../access/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import { notFound, refused } from '../../kernel/errors/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { lockTrees, movePath, pathFault } from '../namespaces/index.ts'

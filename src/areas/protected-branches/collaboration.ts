@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { find, may, project as projectKind, type Actor, type ProjectSubject } from '../../access/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import { branchState } from './state.ts'
 import { rulesOf } from './store.ts'
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import { protectionOf, type BranchRule } from './rules.ts'
 import * as store from './store.ts'
 

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { AccessEntry } from '../../access/index.ts'
-import { isDatabaseError, onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { isDatabaseError, onConstraint, sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { conflict, unprocessable } from '../../kernel/errors/index.ts'
 import { branchRule, type RuleRow } from './entities.ts'

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { isWriter, type AccessEntry } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { unprocessable } from '../../kernel/errors/index.ts'
 
 /** Where entries are to hold, and who asks for them. */

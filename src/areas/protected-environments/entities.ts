@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { Fields, Id, Int, ListOf, Nullable, Text } from '../../kernel/endpoint/index.ts'
 
 export const entryFields = {

@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import { endpoint, enterById, may, project, userOf, type ProjectSubject } from '../../access/index.ts'
 import { guessTier } from '../../ci/index.ts'
 import { planOf } from '../../kernel/config/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import {
   Fields,
   Flag,

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { Role } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { unprocessable } from '../../kernel/errors/index.ts'
 import { actionWords, type Entry } from './requested.ts'
 import type { Place } from './store.ts'

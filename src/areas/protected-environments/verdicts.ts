@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Reader } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import { levelDescription } from './entities.ts'
 
 /** What keeps a job whose turn has come from running: it waits for approvals, or its user may not deploy there. */

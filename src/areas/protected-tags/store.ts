@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { AccessEntry } from '../../access/index.ts'
-import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { unprocessable } from '../../kernel/errors/index.ts'
 import { targetColumns } from '../protected-branches/index.ts'

@@ -1,6 +1,6 @@
 import { privateAddress } from '../../access/index.ts'
-import { sql, type RawBuilder } from 'kysely'
-import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { onConstraint, sql, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { unprocessable } from '../../kernel/errors/index.ts'
 import type { PushRule } from './rules.ts'

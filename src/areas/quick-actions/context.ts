@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { userOf } from '../../access/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import type { InnerApi, InnerReply, Method } from '../../kernel/endpoint/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import { labelsNamed } from '../labels/index.ts'

@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Database, Reader, Tx, Writer } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Database, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { digestToken, newToken, type Cipher } from '../../kernel/lib/secrets.ts'
 import type { Settings } from '../../settings/index.ts'
 

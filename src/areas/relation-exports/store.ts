@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { holdContent, type Blob, type Blobs } from '../../blobs/index.ts'
-import type { Database, Reader, Tx, Writer } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import type { Kind } from './relations.ts'
 

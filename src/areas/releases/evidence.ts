@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
-import type { Database, Reader } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader } from '../../kernel/db/index.ts'
 import { enqueue, type Task } from '../../tasks/index.ts'
 
 const collect = 'releases:collect-evidence'

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { featureOpen, projectColumns, projectLevels, projectVisible } from '../../access/index.ts'
-import { isDatabaseError, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
+import { isDatabaseError, sql, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { conflict, invalid } from '../../kernel/errors/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { milestoneJson } from '../milestones/index.ts'

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
-import { sql } from 'kysely'
 import type { Actor } from '../../access/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import {
   allowAll,
   branchName,

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { optimise, recoverRepository, repositoryExists } from '../../git/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import type { RepositoryServices } from './services.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { branchRef, createRepository, repositoryExists, type Git, type Repository } from '../../git/index.ts'
 
 /** What must be known of a repository to find or make it. */

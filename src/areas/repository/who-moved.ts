@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import type { RefUpdate } from '../../git/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 
 /** How many entries of the journal are looked through, newest first. */
 const newest = 1000

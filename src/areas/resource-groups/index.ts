@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { endpoint, project } from '../../access/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import {
   Fields,
   Id,

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { countedPast, page, rows, windowOf, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { jobJson, type JobRow } from '../jobs/index.ts'
 import { upcomingJobs } from '../pipelines/index.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import { planLimits } from '../../settings/index.ts'
 import { create, renewToken } from './store.ts'
 

@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Writer } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Writer } from '../../kernel/db/index.ts'
 import { jobsChannel } from '../pipelines/index.ts'
 
 /** What decides which jobs a runner may have (completions, 8.2); runners alike in it form one line. */

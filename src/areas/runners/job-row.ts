@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import type { CompiledJob } from '../../ci/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { isAvailable } from '../jobs/index.ts'

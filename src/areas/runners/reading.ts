@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { projectsWithRole, groupsWithRole } from '../../access/index.ts'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { RunnerManagerRow } from '../jobs/index.ts'
 import { lineName } from '../namespaces/index.ts'

@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Database, Writer } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Database, type Writer } from '../../kernel/db/index.ts'
 
 /** Major, minor and patch. */
 export type Version = readonly [number, number, number]

@@ -25,7 +25,7 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { Job, jobsOfRunner, RunnerManager, runnerManager, runnerTypes, type JobView } from '../jobs/index.ts'
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { projectsWithRole } from '../../access/index.ts'
 import { statuses } from '../../ci/index.ts'
 import {

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { onConstraint, type Database, type Tx, type Writer } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Database, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { invalid, unavailable } from '../../kernel/errors/index.ts'
 import type { PlanLimits } from '../../settings/index.ts'
 import { digestToken, newToken } from '../../kernel/lib/secrets.ts'

@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Reader } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import type { Action } from './bulk.ts'
 import { isIndexed } from './store.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Writer } from '../../kernel/db/index.ts'
+import { sql, type Writer } from '../../kernel/db/index.ts'
 import { documentsOf, kinds } from './documents.ts'
 import type { IndexRoom } from './services.ts'
 import { indexOf } from './shape.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database, Reader, Writer } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader, type Writer } from '../../kernel/db/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import type { Generation } from './shape.ts'
 import { isIndexed } from './store.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database, Reader, Tx, Writer } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import type { SettingValues } from '../../settings/index.ts'
 import type { Generation } from './shape.ts'
 

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { endpoint, group, instance, may, project } from '../../access/index.ts'
 import {
   Fields,

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { readsInternalNotesOf, readsNoteable, type Readable } from '../../access/index.ts'
-import { plannedByValues } from '../../kernel/db/index.ts'
+import { plannedByValues, sql } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { isFound, matching, rankOf, type Found } from '../noteables/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import type { ProjectSubject } from '../../access/index.ts'
 import {
   blobSize,
@@ -13,7 +12,7 @@ import {
   type RefGuard,
   type Refusal,
 } from '../../git/index.ts'
-import type { Database, Reader } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader } from '../../kernel/db/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { addedLines, linesOf } from './lines.ts'
 import { findSecret, type FoundSecret } from './patterns.ts'

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { endpoint, project } from '../../access/index.ts'
 import { planOf } from '../../kernel/config/index.ts'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import { Fields, Flag, Id, rows, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { forbidden } from '../../kernel/errors/index.ts'
 import type { Settings } from '../../settings/index.ts'

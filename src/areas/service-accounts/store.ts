@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { onConstraint, sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
 import type { ServiceAccountRow } from './entities.ts'

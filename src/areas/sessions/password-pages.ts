@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { nameRequest } from '../../kernel/log/index.ts'
 import { RateLimit } from '../../kernel/lib/rate-limit.ts'
 import { html, sendFormPage, type FormPage } from '../../kernel/pages/index.ts'

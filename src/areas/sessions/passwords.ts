@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import type { PasswordProof, Passwords } from '../../access/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import type { Mailer } from '../../mail/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { matchesPassword } from '../users/index.ts'

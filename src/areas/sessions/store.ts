@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database, Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 
 export interface Account {

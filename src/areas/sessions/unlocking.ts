@@ -1,6 +1,5 @@
 import { randomInt, timingSafeEqual } from 'node:crypto'
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import { letter, type Mailer } from '../../mail/index.ts'
 import type { SettingValues } from '../../settings/index.ts'

@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import { onConstraint, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { onConstraint, sql, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { notFound, type ApiError } from '../../kernel/errors/index.ts'
 import type { SharedWithRow, ShareRow } from './entities.ts'
 

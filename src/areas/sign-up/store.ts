@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import type { Terms } from '../../settings/index.ts'
 import type { Addressee } from '../users/index.ts'
 

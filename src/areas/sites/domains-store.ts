@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { onConstraint, type Database, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Database, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid, notFound } from '../../kernel/errors/index.ts'
 

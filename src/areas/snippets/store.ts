@@ -1,11 +1,11 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import {
   personalSnippetVisible,
   projectSnippetVisible,
   projectVisible,
   snippetVisibleAnywhere,
 } from '../../access/index.ts'
-import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { matching } from '../noteables/index.ts'
 import { basicUserJson } from '../users/index.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader, Writer } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Writer } from '../../kernel/db/index.ts'
 import type { Content, Kind } from './guard.ts'
 
 /** Characters of a text that are kept. */

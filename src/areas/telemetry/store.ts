@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 
 /** Something that happened: never with a name or a text that people gave. */
 export interface Happening {

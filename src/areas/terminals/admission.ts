@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { sql } from 'kysely'
 import {
   checkScopes,
   checkToken,
@@ -15,7 +14,7 @@ import {
   type ProjectSubject,
 } from '../../access/index.ts'
 import type { Plan } from '../../kernel/config/index.ts'
-import type { Database, Reader } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { forbidden, notFound, unauthorized } from '../../kernel/errors/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'

@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { validateHeaderValue } from 'node:http'
-import { sql } from 'kysely'
-import type { Writer } from '../../kernel/db/index.ts'
+import { sql, type Writer } from '../../kernel/db/index.ts'
 import { Fields, Nullable, Optional, Text } from '../../kernel/endpoint/index.ts'
 import { invalidParameters } from '../../kernel/errors/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'

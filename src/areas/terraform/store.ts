@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { onConstraint, type Tx, type Writer } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import { serialTaken, type LockInfo } from './rules.ts'

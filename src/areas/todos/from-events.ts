@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database, Tx } from '../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
 import type { DomainEvent, Events } from '../../tasks/index.ts'
 import { mentionsIn } from '../noteables/index.ts'
 import { keepersOf, type MembershipEvent } from '../members/index.ts'

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { groupVisible, readsInternalNotesOf, readsNoteable, type Readable } from '../../access/index.ts'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import type { Mentions } from '../noteables/index.ts'
 
 /** What somebody is to be told of. */

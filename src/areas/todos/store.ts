@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { actorRow, todoReadable, type Actor } from '../../access/index.ts'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { countedPast, windowOf, type PageInput } from '../../kernel/endpoint/index.ts'
 import type { MembershipEvent } from '../members/index.ts'
 import { lineName } from '../namespaces/index.ts'

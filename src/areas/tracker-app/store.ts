@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader, Tx, Writer } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 
 /** A tracker that has the app. */
 export interface Installation {

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { holdContent, type Blobs } from '../../blobs/index.ts'
-import { onConstraint, type Database } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Database } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { notFound } from '../../kernel/errors/index.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { actorRow, todoReadable, userOf, type Actor } from '../../access/index.ts'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { countedRows, page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 
 export interface Waiting {

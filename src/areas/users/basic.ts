@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { Fields, Flag, Id, Nullable, Text } from '../../kernel/endpoint/index.ts'
 import { avatarUrl, userAvatar } from '../avatars/index.ts'
 

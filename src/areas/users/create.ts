@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { onConstraint, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Tx } from '../../kernel/db/index.ts'
 import { claimPath, PathTaken } from '../namespaces/index.ts'
 import { emailTaken, usernameTaken } from './rules.ts'
 

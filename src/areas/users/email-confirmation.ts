@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { digestToken, newToken } from '../../kernel/lib/secrets.ts'
 import { letter } from '../../mail/index.ts'
 import { expectConfirmation, type EmailRow } from './email-store.ts'

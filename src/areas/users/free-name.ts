@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 
 /** What a name elsewhere becomes as a username, which obeys stricter rules. */
 export function cleanName(name: string): string {

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 
 /** What somebody has contributed, by table and the columns that name him. Who goes leaves it to the ghost. */
 const contributions: readonly (readonly [table: string, ...columns: string[]])[] = [

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { onConstraint, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Tx } from '../../kernel/db/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
 import { dnKey } from '../../kernel/lib/distinguished-names.ts'
 

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx } from '../../kernel/db/index.ts'
+import { sql, type Tx } from '../../kernel/db/index.ts'
 import { conflict } from '../../kernel/errors/index.ts'
 import { lockTree } from '../namespaces/index.ts'
 import type { UserRow } from './entities.ts'

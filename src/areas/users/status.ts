@@ -1,7 +1,6 @@
 import { gemoji } from 'gemoji'
-import { sql } from 'kysely'
 import { userCalled } from '../../access/index.ts'
-import type { Reader, Tx } from '../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { Fields, Nullable, OneOf, rows, Text, Timestamp, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
 import { escapeHtml } from '../../kernel/lib/html.ts'

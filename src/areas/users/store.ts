@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { ownedGroups, Role } from '../../access/index.ts'
-import { onConstraint, type Reader, type Tx } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, rows, wantsKeyset, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { attributesColumn, attributesFilter, type AttributeFilter } from '../custom-attributes/index.ts'
 import { userAvatar } from '../avatars/index.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader } from '../../kernel/db/index.ts'
+import { sql, type Reader } from '../../kernel/db/index.ts'
 import type { Schedule, Task } from '../../tasks/index.ts'
 import { deactivated } from './deactivation-mail.ts'
 import { removeUser } from './remove.ts'

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { KeeperKind, Owner } from '../../access/index.ts'
-import { onConstraint, type GatheredWrites, type Tx, type Written } from '../../kernel/db/index.ts'
+import { onConstraint, sql, type GatheredWrites, type Tx, type Written } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { VariableRow } from './entities.ts'
 import { limitReached, taken } from './rules.ts'

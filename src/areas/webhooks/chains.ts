@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import { currentChain } from '../../kernel/lib/chain.ts'
 
 /** Calls that one thing may lead to, one by another. */

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import type { AccessTokenEvent } from './payloads/access-token.ts'
 

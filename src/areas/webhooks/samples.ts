@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { Owner } from '../../access/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
+import { sql, type Database } from '../../kernel/db/index.ts'
 import type { DomainEvent } from '../../tasks/index.ts'
 import type { Built } from './payloads/parts.ts'
 import { triggersOfEvent, type HookedEvent, type SwitchedTrigger } from './triggers.ts'

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { KeeperKind, Owner } from '../../access/index.ts'
-import type { Database, Reader, Tx, Writer } from '../../kernel/db/index.ts'
+import { sql, type Database, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import type { StoredHook, StoredIntegration, StoredValues } from './hook.ts'
 import { within } from './places.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../kernel/db/index.ts'
 import { optimise, storedSize } from '../../git/index.ts'
 import type { WikiDoor } from './door.ts'
 import type { WikiServices } from './services.ts'

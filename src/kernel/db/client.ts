@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from './sql.ts'
 import pg from 'pg'
 import { countStatement } from '../log/index.ts'
 

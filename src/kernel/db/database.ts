@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Kysely, PostgresDialect, sql, type RawBuilder, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, type RawBuilder, type Transaction } from 'kysely'
+import { sql } from './sql.ts'
 import pg from 'pg'
 import { currentChain } from '../lib/chain.ts'
 import { countStatement, type Logger } from '../log/index.ts'

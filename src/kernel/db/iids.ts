@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from './sql.ts'
 
 /** What has numbers of its own within its project or group. */
 export type Numbered =

@@ -1,3 +1,4 @@
+export { sql } from './sql.ts'
 export { plannedByValues } from './client.ts'
 export {
   Database,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
+import { sql } from './sql.ts'
 import { Migrator, type Migration } from 'kysely/migration'
 import { isDatabaseError } from './errors.ts'
 

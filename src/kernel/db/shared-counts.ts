@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from './sql.ts'
 import type { Logger } from '../log/index.ts'
 import type { Writer } from './database.ts'
 

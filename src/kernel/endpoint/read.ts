@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../db/index.ts'
 import type { Loaded, Read } from './endpoint.ts'
 import { countLimit, largestPage, type PageInput } from './pagination.ts'
 

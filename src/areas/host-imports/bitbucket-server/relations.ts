@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import type { RefName } from '../../../git/index.ts'
 import { recordReader } from '../../project-archives/index.ts'
 import { takeCode } from '../code.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { offers } from '../../../kernel/config/index.ts'
 import { ApiError } from '../../../kernel/errors/index.ts'
 import { addSeveral, circumstancesOf, placeOf } from '../../members/index.ts'

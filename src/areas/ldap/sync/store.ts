@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { Role } from '../../../access/index.ts'
-import type { Reader, Tx, Writer } from '../../../kernel/db/index.ts'
+import { sql, type Reader, type Tx, type Writer } from '../../../kernel/db/index.ts'
 import type { Change, CurrentMember, Identity } from './plan.ts'
 
 export interface LinkRow {

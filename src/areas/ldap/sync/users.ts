@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Tx } from '../../../kernel/db/index.ts'
+import { sql, type Tx } from '../../../kernel/db/index.ts'
 import { parsePublicKey } from '../../ssh-keys/index.ts'
 import type { LdapServer } from '../config.ts'
 import { Connection, DirectoryError } from '../server/connection.ts'

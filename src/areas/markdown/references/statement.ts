@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import {
   actorRow,
   epicVisible,
@@ -13,7 +13,7 @@ import {
   type GroupSubject,
   type ProjectSubject,
 } from '../../../access/index.ts'
-import type { Reader } from '../../../kernel/db/index.ts'
+import { sql, type Reader } from '../../../kernel/db/index.ts'
 import type { ReferenceKind } from '../../../rendering/index.ts'
 
 /** A candidate, as it is looked for. */

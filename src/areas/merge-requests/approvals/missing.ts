@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 
 /*
  * Whether approvals stand in the way of merge request `m`, in SQL, so that lists can say it too. Only paid plans can

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { changedPaths, type Oid, type Repository } from '../../../git/index.ts'
 import { offers } from '../../../kernel/config/index.ts'
 import { ownersOfPaths, type OwnedPaths } from '../../code-owners/index.ts'

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import type { Oid } from '../../../git/index.ts'
 import { offers } from '../../../kernel/config/index.ts'
-import type { Reader, Tx } from '../../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../../kernel/db/index.ts'
 import { headOf } from '../branches.ts'
 import type { RequestProject } from '../projects.ts'
 import type { MergeRequestRow } from '../rows.ts'

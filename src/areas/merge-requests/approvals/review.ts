@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { enterAs, may, project as projectKind, type ProjectSubject } from '../../../access/index.ts'
 import { offers } from '../../../kernel/config/index.ts'
 import { enqueue, type DomainEvent } from '../../../tasks/index.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { isDatabaseError, type Reader, type Tx } from '../../../kernel/db/index.ts'
+import { isDatabaseError, sql, type Reader, type Tx } from '../../../kernel/db/index.ts'
 import { invalid } from '../../../kernel/errors/index.ts'
 import { ruleOf, type RuleRow } from './rows.ts'
 

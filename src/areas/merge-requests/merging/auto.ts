@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import {
   enterAs,
   project as projectKind,
@@ -6,7 +5,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../../access/index.ts'
-import type { Tx, Writer } from '../../../kernel/db/index.ts'
+import { sql, type Tx, type Writer } from '../../../kernel/db/index.ts'
 import { ApiError } from '../../../kernel/errors/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
 import { pushedSha } from '../../pipelines/index.ts'

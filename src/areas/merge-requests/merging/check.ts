@@ -6,7 +6,7 @@ import {
   type Oid,
   type Repository,
 } from '../../../git/index.ts'
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { heldByOthers } from '../../git-lfs/index.ts'
 import { approvalsMissing } from '../approvals/missing.ts'
 import { syncCodeOwners } from '../approvals/owners.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { userOf, type Actor } from '../../../access/index.ts'
 import { listCommits, type Commit, type Oid, type Repository } from '../../../git/index.ts'
 import { webUrl } from '../entities.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader } from '../../../kernel/db/index.ts'
+import { sql, type Reader } from '../../../kernel/db/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
 import { recordState } from '../../noteables/index.ts'
 import { announce } from '../news.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { userOf, type Actor, type ProjectSubject } from '../../../access/index.ts'
 import {
   branchRef,

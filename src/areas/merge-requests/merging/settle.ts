@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { isAncestor, type Oid } from '../../../git/index.ts'
 import { headOf } from '../branches.ts'
 import { findProjects } from '../projects.ts'

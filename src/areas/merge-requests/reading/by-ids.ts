@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { actorRow, readsNoteable, type Actor } from '../../../access/index.ts'
 import { compileEntity, type Static } from '../../../kernel/endpoint/index.ts'
 import { listedMergeRequest, ListedMergeRequest } from '../entities.ts'

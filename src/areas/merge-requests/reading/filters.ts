@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { withLabels, withoutLabels } from '../../labels/index.ts'
 import { reactedTo } from '../../noteables/index.ts'
 import { approvalsMissing } from '../approvals/missing.ts'

@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import {
   actorRow,
   may,
@@ -6,7 +6,7 @@ import {
   type Actor,
   type ProjectSubject,
 } from '../../../access/index.ts'
-import type { Reader } from '../../../kernel/db/index.ts'
+import { sql, type Reader } from '../../../kernel/db/index.ts'
 import { rows, type Read } from '../../../kernel/endpoint/index.ts'
 import { subscribedTo } from '../../noteables/index.ts'
 import { pipelineDetailColumns, type PipelineRow } from '../../pipelines/index.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { subjectRequestsReadable } from '../../../access/index.ts'
 import { rows, type Read } from '../../../kernel/endpoint/index.ts'
 

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { endpoint, project as projectKind, subjectRequestsReadable } from '../../../access/index.ts'
 import { planOf } from '../../../kernel/config/index.ts'
-import { onConstraint } from '../../../kernel/db/index.ts'
+import { onConstraint, sql } from '../../../kernel/db/index.ts'
 import {
   Fields,
   Id,

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { endpoint, project as projectKind, subjectRequestsReadable } from '../../../access/index.ts'
 import { parseOid, readCommits, type Commit as GitCommit, type Oid } from '../../../git/index.ts'
 import {

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { endpoint, project as projectKind } from '../../../access/index.ts'
-import type { Reader } from '../../../kernel/db/index.ts'
+import { sql, type Reader } from '../../../kernel/db/index.ts'
 import { Fields, ListOf, Page, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { commitNamed } from '../../repository/index.ts'
 import { ListedMergeRequest, listedMergeRequest } from '../entities.ts'

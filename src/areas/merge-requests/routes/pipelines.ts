@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { endpoint, may, project as projectKind, subjectRequestsReadable } from '../../../access/index.ts'
 import {
   Answer,

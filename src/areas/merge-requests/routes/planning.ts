@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { endpoint, issueVisible, project } from '../../../access/index.ts'
 import { Fields, Id, ListOf, type Endpoint, type SubjectKind } from '../../../kernel/endpoint/index.ts'
 import { visibleIssueId } from '../../issues/index.ts'

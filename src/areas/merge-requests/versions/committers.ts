@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { holderOfPrivate, privateAddress } from '../../../access/index.ts'
 import type { MergeRequestServices } from '../services.ts'
 import type { ComputedVersion } from './compute.ts'

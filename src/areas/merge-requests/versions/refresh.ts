@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { branchRef, zeroOid, type Oid } from '../../../git/index.ts'
 import { enqueue } from '../../../tasks/index.ts'
 import { bringCommits, whoMoved } from '../../repository/index.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader, Tx } from '../../../kernel/db/index.ts'
+import { sql, type Reader, type Tx } from '../../../kernel/db/index.ts'
 import type { PageInput } from '../../../kernel/endpoint/index.ts'
 import type { Anchor } from '../positions/anchor.ts'
 import type { DraftRow } from './entities.ts'

@@ -1,7 +1,6 @@
-import { sql } from 'kysely'
 import { findCommit, parseOid, zeroOid, type Repository } from '../../../git/index.ts'
 import type { ProjectSubject } from '../../../access/index.ts'
-import type { Database, Reader } from '../../../kernel/db/index.ts'
+import { sql, type Database, type Reader } from '../../../kernel/db/index.ts'
 import type { RepositoryPlaces } from '../../repository/index.ts'
 import type { Open } from '../opening.ts'
 import { noteFault } from '../rules.ts'

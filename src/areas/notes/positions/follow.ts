@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { isAncestor, type Oid, type Repository } from '../../../git/index.ts'
-import type { Database, Tx } from '../../../kernel/db/index.ts'
+import { sql, type Database, type Tx } from '../../../kernel/db/index.ts'
 import type { NotesRoom } from '../index.ts'
 import { finishAttempts } from '../suggestions/attempts.ts'
 import { between, linesOf } from '../suggestions/lines.ts'

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
-import { sql } from 'kysely'
 import { isAdministrator, userOf, type Actor } from '../../../access/index.ts'
-import type { Database, Notifications } from '../../../kernel/db/index.ts'
+import { sql, type Database, type Notifications } from '../../../kernel/db/index.ts'
 import { channel, type Target } from '../write.ts'
 import { Feed } from './feed.ts'
 import { Listening } from './listening.ts'

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import {
   accountProblem,
   audienceOf,
@@ -9,7 +8,7 @@ import {
   type Actor,
   type Listener,
 } from '../../../access/index.ts'
-import type { Reader } from '../../../kernel/db/index.ts'
+import { sql, type Reader } from '../../../kernel/db/index.ts'
 import { noteEntity, type FlatRow, type Shown } from '../entities.ts'
 import type { Noteable, Place } from '../noteables/noteable.ts'
 import { flatNote } from '../read.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader, Tx, Writer } from '../../../kernel/db/index.ts'
+import { sql, type Reader, type Tx, type Writer } from '../../../kernel/db/index.ts'
 import type { Oid } from '../../../git/index.ts'
 import type { NotesRoom } from '../index.ts'
 import { touchNotes } from '../write.ts'

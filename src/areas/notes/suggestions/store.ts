@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Reader, Tx } from '../../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Reader, type Tx } from '../../../kernel/db/index.ts'
 import type { Position, TextPosition } from '../positions/position.ts'
 import type { NewSuggestion } from './lines.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { endpoint, group, instance, packageProject, project, type Actor } from '../../../access/index.ts'
 import type { Blobs } from '../../../blobs/index.ts'
 import { Answer, Json, type Endpoint, type RequestFacts } from '../../../kernel/endpoint/index.ts'

@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Database, Reader, Tx } from '../../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Database, type Reader, type Tx } from '../../../kernel/db/index.ts'
 import { rows, type Read } from '../../../kernel/endpoint/index.ts'
 import { ofProject, type Source } from '../lookup.ts'
 import { tagsOf } from '../store.ts'

@@ -1,6 +1,5 @@
-import { sql } from 'kysely'
 import { endpoint, instance, isAdministrator, userOf, type Actor } from '../../../access/index.ts'
-import type { Reader, Writer } from '../../../kernel/db/index.ts'
+import { sql, type Reader, type Writer } from '../../../kernel/db/index.ts'
 import { Answer, Fields, Id, ListOf, page, type Endpoint } from '../../../kernel/endpoint/index.ts'
 import { notFound, refused } from '../../../kernel/errors/index.ts'
 import { basicUser, BasicUser, basicUserJson, type BasicUserRow } from '../basic.ts'

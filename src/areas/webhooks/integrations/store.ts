@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import type { Owner } from '../../../access/index.ts'
-import type { Tx } from '../../../kernel/db/index.ts'
+import { sql, type Tx } from '../../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../../kernel/endpoint/index.ts'
 import type { TriggerName } from '../triggers.ts'
 

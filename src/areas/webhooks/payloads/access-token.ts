@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { groupOf, hookTime, sceneOf, shownGroup, shownProject, type Builder } from './parts.ts'
 
 /** The news that a token of a project or group ends soon: event kind `access_token`. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import type { DeploymentEvent } from '../../environments/index.ts'
 import { commitOf, type ShownCommit } from './commits.ts'
 import {

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader } from '../../../kernel/db/index.ts'
+import { sql, type Reader } from '../../../kernel/db/index.ts'
 import type { MergeRequestEvent } from '../../merge-requests/index.ts'
 import { pushedSha } from '../../pipelines/index.ts'
 import { commitOf } from './commits.ts'

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Reader } from '../../../kernel/db/index.ts'
+import { sql, type Reader } from '../../../kernel/db/index.ts'
 import type { NoteEvent } from '../../notes/index.ts'
 import { commitOf } from './commits.ts'
 import { issueAttributes, issueOf } from './issue.ts'

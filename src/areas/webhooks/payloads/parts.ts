@@ -1,5 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { Database, Reader } from '../../../kernel/db/index.ts'
+import type { RawBuilder } from 'kysely'
+import { sql, type Database, type Reader } from '../../../kernel/db/index.ts'
 import type { DomainEvent } from '../../../tasks/index.ts'
 import type { RepositoryPlaces } from '../../repository/index.ts'
 import type { RefProtection } from '../../pipelines/index.ts'

@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { pipelineDetailedStatus, reportedPipelineStatus, type Status } from '../../../ci/index.ts'
-import type { Reader } from '../../../kernel/db/index.ts'
+import { sql, type Reader } from '../../../kernel/db/index.ts'
 import type { Cipher } from '../../../kernel/lib/secrets.ts'
 import { pipelineSecretContext, type JobEvent, type PipelineEvent } from '../../pipelines/index.ts'
 import { commitOf } from './commits.ts'

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import { roleName, visibilityName } from '../../../access/index.ts'
 import { plainTime, shownEmail, type Builder, type Built, type GroupRow, type UserRow } from './parts.ts'
 

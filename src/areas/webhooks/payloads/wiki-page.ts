@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql } from '../../../kernel/db/index.ts'
 import type { WikiPageEvent } from '../../wikis/index.ts'
 import { sceneOf, shownProject, shownUser, webUrl, type Builder } from './parts.ts'
 
