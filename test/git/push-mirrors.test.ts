@@ -316,10 +316,16 @@ describe('what goes wrong', () => {
 
   test('addresses that may not be asked are refused, and not asked when that changes', async () => {
     const { source, target } = await pair()
-    const id = await mirrorOf(source, target, { enabled: false })
     const ssh = sshAddress(world, target.path_with_namespace)
+    const id = await mirrorOf(source, target, { enabled: false, url: ssh })
     await during(world, { allow_local_requests_from_web_hooks_and_services: false }, async () => {
-      for (const url of [address(target), ssh, 'git://127.0.0.1:2000/x.git', 'ssh://2130706433/x.git']) {
+      const closed = [
+        'http://127.0.0.1:2000/x.git',
+        ssh,
+        'git://127.0.0.1:2000/x.git',
+        'ssh://2130706433/x.git',
+      ]
+      for (const url of closed) {
         expect(await maintainer.post(of(source), { url })).toMatchObject({
           status: 400,
           body: { message: { url: ['is blocked: Requests to localhost are not allowed'] } },
