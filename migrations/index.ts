@@ -142,6 +142,7 @@ import * as idsOfDeployKeys from './0343-ids-of-deploy-keys-in-projects.ts'
 import * as durationsOfEnvironments from './0344-durations-of-environments.ts'
 import * as mergedResults from './0345-merged-results.ts'
 import * as newsOfWholePushes from './0346-news-of-whole-pushes.ts'
+import * as repositoryImports from './0347-repository-imports.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -285,4 +286,5 @@ export const migrations: MigrationList = {
   '0344-durations-of-environments': durationsOfEnvironments,
   '0345-merged-results': mergedResults,
   '0346-news-of-whole-pushes': newsOfWholePushes,
+  '0347-repository-imports': repositoryImports,
 }

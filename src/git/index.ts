@@ -100,7 +100,7 @@ export { receivePack, type PushResult, type ReceivePackOptions } from './receive
 // With repositories elsewhere.
 export { ByteReader } from './byte-reader.ts'
 export { flushPkt, pkt } from './pkt-line.ts'
-export { RemoteRefusal, type RemoteRefs, type RemoteWire } from './remote-refs.ts'
+export { readRemoteRefs, RemoteRefusal, type RemoteRefs, type RemoteWire } from './remote-refs.ts'
 export { fetchBundle } from './fetch-bundle.ts'
 export { fetchRemote, type RemoteFetch } from './fetch-remote.ts'
 export { pushRemote, type RemotePush } from './push-remote.ts'

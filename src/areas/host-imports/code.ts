@@ -36,7 +36,7 @@ export function wireTo(
   { room, signal }: Pick<Work, 'room' | 'signal'>,
   { url, credentials }: GitPlace,
 ): HttpWire {
-  const address = readAddress(url)
+  const address = readAddress(url, ['http', 'https'])
   if ('fault' in address) throw new HostFault(`The repository has no usable address: ${address.fault}`)
   return new HttpWire(
     room.outbound,

@@ -1,9 +1,13 @@
 const schemes = { http: 80, https: 443, ssh: 22, git: 9418 } as const
 export type Scheme = keyof typeof schemes
+export const anyScheme = Object.keys(schemes) as Scheme[]
+/** Those that need no key. */
+export const keylessSchemes = ['http', 'https', 'git'] as const
+export type KeylessScheme = (typeof keylessSchemes)[number]
 
 /** Where a repository elsewhere is, and as whom it is reached. */
-export interface Address {
-  readonly scheme: Scheme
+export interface Address<Known extends Scheme = Scheme> {
+  readonly scheme: Known
   /** A name or an address, an IPv6 one between brackets. */
   readonly host: string
   readonly port: number
@@ -17,12 +21,15 @@ const longest = 2048
 /** A name is no option, whoever reads it. */
 const hostForm = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]*)|\[[0-9a-fA-F:.]+\])$/
 
-/** Takes an address apart, or says what is wrong with it. */
-export function readAddress(text: string): Address | { readonly fault: string } {
+/** Takes an address of one of these schemes apart, or says what is wrong with it. */
+export function readAddress<Known extends Scheme>(
+  text: string,
+  known: readonly Known[],
+): Address<Known> | { readonly fault: string } {
   const url = text.length > longest || /[\u0000-\u0020\u007f]/.test(text) ? null : URL.parse(text) // eslint-disable-line no-control-regex
   if (url === null) return { fault: 'URI is invalid' }
-  const scheme = url.protocol.slice(0, -1)
-  if (!isScheme(scheme)) return { fault: 'Only allowed schemes are http, https, ssh, git' }
+  const scheme = known.find((one) => `${one}:` === url.protocol)
+  if (scheme === undefined) return { fault: `Only allowed schemes are ${known.join(', ')}` }
   const port = url.port === '' ? schemes[scheme] : Number(url.port)
   if (port < 1024 && ![22, 80, 443].includes(port)) {
     return { fault: 'Only allowed ports are 22, 80, 443, and any over 1024' }
@@ -42,10 +49,6 @@ export function readAddress(text: string): Address | { readonly fault: string } 
     user: user === '' ? undefined : user,
     password: password === '' ? undefined : password,
   }
-}
-
-function isScheme(text: string): text is Scheme {
-  return Object.hasOwn(schemes, text)
 }
 
 /** Undefined: it is no text, or has signs in it that no address needs. */

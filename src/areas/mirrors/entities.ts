@@ -16,6 +16,7 @@ export const contexts = {
   address: 'push_mirrors.address',
   privateKey: 'push_mirrors.private_key',
   pullAddress: 'pull_mirrors.address',
+  importAddress: 'repository_imports.address',
 } as const
 
 export const authMethods = ['password', 'ssh_public_key'] as const

@@ -2,6 +2,7 @@ import { sql } from '../../kernel/db/index.ts'
 import { offers } from '../../kernel/config/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Events, Schedule, Task } from '../../tasks/index.ts'
+import { importKind, importTask } from './import.ts'
 import { pullKind, pullTask, type PullServices } from './pull.ts'
 import { pullMirrorEndpoints } from './pull-routes.ts'
 import { enqueuePush, pushKind, pushTask } from './push.ts'
@@ -12,12 +13,13 @@ import { mirrorWork } from './work.ts'
 // What other areas fetch repositories with.
 export { readAddress } from './address.ts'
 export { HttpWire } from './http-wire.ts'
+export { importRepository } from './import.ts'
 export { MirrorProblem } from './problem.ts'
 export { changePullMirror, type PullChange, type PullChangeServices } from './pull-changes.ts'
 
 const mindTask = 'mirrors:mind'
 
-/** Repositories elsewhere that are kept as a project's is, or that a project follows. */
+/** Repositories elsewhere that are kept as a project's is, that a project follows, or that one is made from. */
 export function mirrors(services: MirrorServices & PullServices & { readonly events: Events }): {
   endpoints: Endpoint[]
   tasks: Task[]
@@ -27,6 +29,7 @@ export function mirrors(services: MirrorServices & PullServices & { readonly eve
   const { db, events, plan } = services
   const pushing = mirrorWork(pushKind(services), services)
   const pulling = mirrorWork(pullKind(services), services)
+  const importing = mirrorWork(importKind(services), services)
   const pulls = offers(plan, 'pull_mirrors')
   events.subscribe(
     'push',
@@ -45,11 +48,13 @@ export function mirrors(services: MirrorServices & PullServices & { readonly eve
     tasks: [
       { name: pushTask, run: () => pushing.wake() },
       { name: pullTask, run: async () => (pulls ? pulling.wake() : undefined) },
+      { name: importTask, run: () => importing.wake() },
       {
         // What is due by the clock, what a node that died has left, and what silence kept back.
         name: mindTask,
         async run() {
           await pushing.wake()
+          await importing.wake()
           if (pulls) await pulling.wake()
         },
       },
@@ -59,6 +64,7 @@ export function mirrors(services: MirrorServices & PullServices & { readonly eve
       const stack = new AsyncDisposableStack()
       stack.use(pushing)
       stack.use(pulling)
+      stack.use(importing)
       return stack
     },
   }

@@ -4,7 +4,7 @@ import { forbidden, invalid, refused } from '../../kernel/errors/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
 import type { Settings } from '../../settings/index.ts'
-import { shownAddress } from './address.ts'
+import { anyScheme, shownAddress } from './address.ts'
 import { contexts } from './entities.ts'
 import { enqueuePull } from './pull.ts'
 import * as store from './pull-store.ts'
@@ -54,7 +54,7 @@ export async function changePullMirror(
     return { old, url: addressWith(change, old, urlField) }
   }
   const { old, url } = addressOf(before)
-  if (url !== old) await checkAddress(outbound, urlField, url)
+  if (url !== old) await checkAddress(outbound, urlField, url, anyScheme)
   const user = await userFor(services, actor, change.user_id, before?.user_id)
   return async (tx, id) => {
     // Others may have changed it since: what is not asked for stays as they left it.

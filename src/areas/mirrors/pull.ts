@@ -1,23 +1,17 @@
 import { enterById, may, project as projectKind, type ProjectSubject } from '../../access/index.ts'
-import { fetchRemote, listRefs, type Oid, type RefName } from '../../git/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
-import type { Settings } from '../../settings/index.ts'
 import { enqueue } from '../../tasks/index.ts'
-import type { RefDoor } from '../repository/index.ts'
-import { readAddress, type Address } from './address.ts'
+import { anyScheme, readAddress, type Address } from './address.ts'
 import { branchFilter } from './branch-filter.ts'
 import { contexts } from './entities.ts'
-import { differing, planPull } from './plan-pull.ts'
+import { fetchRefs, type FetchServices } from './fetch-refs.ts'
 import { MirrorProblem } from './problem.ts'
 import * as store from './pull-store.ts'
 import type { PushServices } from './push.ts'
-import { failureOf, named, wireTo } from './wire.ts'
+import { failureOf, wireTo } from './wire.ts'
 import type { MirrorKind, Outcome } from './work.ts'
 
-export interface PullServices extends PushServices {
-  readonly settings: Settings
-  readonly door: RefDoor<ProjectSubject>
-}
+export type PullServices = PushServices & FetchServices
 
 export const pullTask = 'mirrors:pull'
 
@@ -42,7 +36,7 @@ async function pullMirror(
   mirror: store.ClaimedMirror,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const address = readAddress(services.cipher.open(mirror.address, contexts.pullAddress))
+  const address = readAddress(services.cipher.open(mirror.address, contexts.pullAddress), anyScheme)
   if ('fault' in address) return { ok: false, error: address.fault, passing: false }
   try {
     await pull(services, mirror, address, signal)
@@ -70,40 +64,18 @@ async function pull(
   address: Address,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, outbound, places, door, settings } = services
+  const { db, outbound } = services
   const mover = await moverOf(services, mirror)
-  const repository = places.of(mover.project)
-  const local = await listRefs(repository, mover.project.refsVersion)
-  const isMirrored = await branchFilter(services, mirror)
+  const isWanted = await branchFilter(services, mirror)
   const login = {
     privateKey: undefined,
     hostKeys: mirror.host_keys,
     remember: (hostKey: string) => store.rememberHostKey(db.writer, mirror.id, hostKey),
   }
-  const megabytes = settings.values.receive_max_input_size ?? 0
-  let wanted: readonly { readonly ref: RefName; readonly oid: Oid }[] = []
   await using wire = wireTo(outbound, address, login, signal)
-  const { quarantine } = await fetchRemote(
-    repository,
-    wire,
-    (remote) => {
-      wanted = differing(local, remote, isMirrored)
-      return wanted.map(({ oid }) => oid)
-    },
-    { signal, maxSize: megabytes > 0 ? megabytes * 1024 * 1024 : undefined },
-  )
-  await using _quarantine = quarantine
-  const { updates, diverged } = await planPull(quarantine?.repository ?? repository, local, wanted, {
+  await fetchRefs(services, mover, wire, {
+    signal,
+    isWanted,
     overwrites: mirror.overwrites_diverged_branches,
   })
-  if (updates.length > 0) {
-    const { rejected } = await door.bringEach(mover, updates, quarantine)
-    if (rejected.length > 0) {
-      const refs = rejected.map(({ update, message }) => `${update.ref} (${message})`)
-      throw new MirrorProblem(`Some refs could not be moved: ${named(refs)}`, { passing: true })
-    }
-  }
-  if (diverged.length > 0) {
-    throw new MirrorProblem(`Some refs have diverged and were left as they are: ${named(diverged)}`)
-  }
 }

@@ -5,7 +5,7 @@ import type { Logger } from '../../kernel/log/index.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
-import { readAddress, type Address } from './address.ts'
+import { anyScheme, readAddress, type Address } from './address.ts'
 import { branchFilter } from './branch-filter.ts'
 import { contexts } from './entities.ts'
 import { planPush } from './plan-push.ts'
@@ -59,7 +59,7 @@ async function pushMirror(
   mirror: store.ClaimedMirror,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const address = readAddress(services.cipher.open(mirror.address, contexts.address))
+  const address = readAddress(services.cipher.open(mirror.address, contexts.address), anyScheme)
   if ('fault' in address) return { ok: false, error: address.fault, passing: false }
   try {
     const { pushed, diverged } = await push(services, mirror, address, signal)

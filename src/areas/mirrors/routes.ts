@@ -13,7 +13,7 @@ import {
 } from '../../kernel/endpoint/index.ts'
 import { notFound, refused } from '../../kernel/errors/index.ts'
 import type { Settings } from '../../settings/index.ts'
-import { readAddress, shownAddress } from './address.ts'
+import { anyScheme, readAddress, shownAddress } from './address.ts'
 import { authMethods, contexts, pushMirror, PushMirror } from './entities.ts'
 import { newKey } from './host-keys.ts'
 import { enqueuePush, type PushServices } from './push.ts'
@@ -168,7 +168,7 @@ export function pushMirrorEndpoints(services: MirrorServices): Endpoint[] {
       async handle({ actor, project, params }) {
         requireMirroring(settings, actor)
         const url = params.url.trim()
-        const address = await checkAddress(outbound, 'url', url)
+        const address = await checkAddress(outbound, 'url', url, anyScheme)
         checkMethod(params.auth_method ?? nothing.auth_method, address)
         const values = valuesOf(nothing, params, undefined)
         const key = await keyFor(params)
@@ -207,7 +207,7 @@ export function pushMirrorEndpoints(services: MirrorServices): Endpoint[] {
         return db.transaction(async (tx) => {
           const before = await store.lock(tx, project.id, params.mirror_id)
           if (before === undefined) throw notFound(record)
-          const address = readAddress(cipher.open(before.address, contexts.address))
+          const address = readAddress(cipher.open(before.address, contexts.address), anyScheme)
           const values = valuesOf(before, params, key)
           if (!('fault' in address)) checkMethod(values.auth_method, address)
           const row = await store.change(tx, params.mirror_id, values)

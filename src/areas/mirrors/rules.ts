@@ -3,7 +3,7 @@ import { isAdministrator, type Actor } from '../../access/index.ts'
 import { forbidden, invalid } from '../../kernel/errors/index.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
 import type { Settings } from '../../settings/index.ts'
-import { readAddress, webAddress, type Address } from './address.ts'
+import { readAddress, webAddress, type Address, type Scheme } from './address.ts'
 import { readHostKey } from './host-keys.ts'
 
 const mostHostKeys = 20
@@ -13,9 +13,14 @@ export function requireMirroring({ values }: Settings, actor: Actor): void {
   if (!values.mirror_available && !isAdministrator(actor)) throw forbidden()
 }
 
-/** An address that may be asked as things are now. */
-export async function checkAddress(outbound: Outbound, field: string, text: string): Promise<Address> {
-  const address = readAddress(text)
+/** An address of one of these schemes that may be asked as things are now. */
+export async function checkAddress<Known extends Scheme>(
+  outbound: Outbound,
+  field: string,
+  text: string,
+  known: readonly Known[],
+): Promise<Address<Known>> {
+  const address = readAddress(text, known)
   const blocked = (reason: string): Error => invalid({ [field]: [`is blocked: ${reason}`] })
   if ('fault' in address) throw blocked(address.fault)
   const reason = await (address.scheme === 'http' || address.scheme === 'https'

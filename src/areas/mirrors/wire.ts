@@ -1,7 +1,7 @@
 import { GitError, RemoteRefusal, type RemoteWire } from '../../git/index.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
-import { withoutSecrets, type Address } from './address.ts'
+import { withoutSecrets, type Address, type KeylessScheme } from './address.ts'
 import { HttpWire } from './http-wire.ts'
 import { daemonWire } from './line-wire.ts'
 import { MirrorProblem } from './problem.ts'
@@ -15,15 +15,22 @@ export function wireTo(
   login: SshLogin,
   signal: AbortSignal,
 ): RemoteWire {
-  switch (address.scheme) {
-    case 'http':
-    case 'https':
-      return new HttpWire(outbound, address, signal)
-    case 'git':
-      return daemonWire(outbound, address, signal)
-    case 'ssh':
-      return sshWire(outbound, address, login, signal)
-  }
+  return isKeyless(address)
+    ? keylessWireTo(outbound, address, signal)
+    : sshWire(outbound, address, login, signal)
+}
+
+const isKeyless = (address: Address): address is Address<KeylessScheme> => address.scheme !== 'ssh'
+
+/** The same where no key is needed. */
+export function keylessWireTo(
+  outbound: Outbound,
+  address: Address<KeylessScheme>,
+  signal: AbortSignal,
+): RemoteWire {
+  return address.scheme === 'git'
+    ? daemonWire(outbound, address, signal)
+    : new HttpWire(outbound, address, signal)
 }
 
 /** What went wrong, in words without anything secret. Throws on where it was stopped. */

@@ -15,7 +15,7 @@ interface Claimed {
 
 /** What there is to do of one kind. */
 export interface MirrorKind<Mirror extends Claimed> {
-  readonly table: 'push_mirrors' | 'pull_mirrors'
+  readonly table: 'push_mirrors' | 'pull_mirrors' | 'repository_imports'
   /** The next that is due, from now on `runner`'s for so many seconds; it stays due until it is settled. */
   claim(runner: string, seconds: number): Promise<Mirror | undefined>
   /** Rejects only where it was stopped. */

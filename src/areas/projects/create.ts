@@ -32,8 +32,6 @@ export interface CreateParams {
   readonly tag_list?: readonly string[] | undefined
   readonly template_name?: string | undefined
   readonly template_project_id?: number | undefined
-  readonly import_url?: string | undefined
-  readonly mirror?: boolean | undefined
 }
 
 /** Who creates, and for whom: his own namespace is where a project goes that names none. */
@@ -60,7 +58,7 @@ export async function createProject(
   then?: (tx: Tx, id: number) => Promise<void>,
 ): Promise<CreatedProject> {
   const { db, places, settings } = services
-  rules.checkSource(params)
+  rules.checkTemplate(params)
   return db.transaction(async (tx) => {
     const home = await lockHome(tx, creator, params.namespace_id)
     if (home.kind === 'user') await checkGuest(tx, creator, settings)

@@ -173,7 +173,7 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
     ...levelNames(features),
     emails_disabled: !settings.emails_enabled,
     creator_id: row.creator_id,
-    import_url: maintainers ? (row.pull_mirror?.url ?? null) : null,
+    import_url: maintainers ? (row.pull_mirror?.url ?? row.import_url) : null,
     import_type: row.import_type,
     import_status: row.import_status,
     import_error: row.import_error,

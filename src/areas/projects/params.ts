@@ -21,7 +21,11 @@ const source = {
   initialize_with_readme: Flag({ default: false, description: 'Begin with a commit that has a README' }),
   template_name: Optional(Text()),
   template_project_id: Optional(Id()),
-  import_url: Optional(Text()),
+  import_url: Optional(
+    Text({
+      description: 'Of the repository that it is made from, or follows: with the login, if it needs one',
+    }),
+  ),
 }
 
 /** A repository elsewhere that the project follows, from the plan Premium on. */

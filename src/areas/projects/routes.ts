@@ -29,6 +29,7 @@ import { changesMergeSettingsOnly } from './merge-settings.ts'
 import type { ForkServices } from './forking.ts'
 import { commitReadme, readmePath, type Bring } from './first-commit.ts'
 import { findLandmarks } from './landmarks.ts'
+import { importRepository } from '../mirrors/index.ts'
 import { mirrorChange, type MirrorParams } from './mirror-change.ts'
 import { createForUserParams, createParams, createRules, updateParams } from './params.ts'
 import type { ProjectRow } from './rows.ts'
@@ -55,19 +56,22 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
     params: CreateParams &
       MirrorParams & { readonly initialize_with_readme: boolean; readonly avatar?: SentAvatar },
   ) => {
+    const { actor } = creator
+    const url = params.import_url?.trim() ?? ''
     const follows = params.mirror === true && offersMirrors
-    const mirror = follows ? await mirrorChange(services, creator.actor, undefined, params) : undefined
-    const here = { ...services, settings: settings.values }
-    const made = await createProject(here, creator, { ...params, mirror: follows })
+    const mirror = follows ? await mirrorChange(services, actor, undefined, params) : undefined
+    const importing = follows || url === '' ? undefined : await importRepository(services, actor, url)
+    const made = await createProject({ ...services, settings: settings.values }, creator, params, importing)
     await db.transaction(async (tx) => {
       await setAvatar(tx, 'project', made.id, params.avatar)
       await mirror?.(tx, made.id)
     })
-    if (params.initialize_with_readme) {
+    // What is imported brings its own.
+    if (params.initialize_with_readme && importing === undefined) {
       await commitReadme(services, creator, made)
       await store.setReadme(db.writer, made.id, readmePath)
     }
-    return full(creator.actor, made.id)
+    return full(actor, made.id)
   }
 
   const show = async (row: ProjectRow, form: entities.ProjectForm, context: entities.EntityContext) =>
@@ -121,7 +125,11 @@ export function projectEndpoints(services: ProjectServices): Endpoint[] {
       params: createParams,
       rules: createRules,
       answers: Project,
-      refuses: { 400: 'A rule is broken', 403: 'The limit of personal projects is reached' },
+      refuses: {
+        400: 'A rule is broken',
+        403: 'The limit of personal projects is reached, or nothing is imported by address (`import_sources`)',
+        422: 'The repository at `import_url` does not answer',
+      },
       handle: async ({ actor, params }) => create({ actor, user: userOf(actor) }, params),
     }),
 

@@ -57,6 +57,8 @@ export interface ProjectRow extends PlainProjectRow {
   readonly import_status: string
   readonly import_type: string | null
   readonly import_error: string | null
+  /** Of the repository that it was made from. */
+  readonly import_url: string | null
   /** The repository elsewhere that it follows. */
   readonly pull_mirror: PullMirrorColumns | null
   readonly marked_for_deletion_on: string | null
@@ -113,8 +115,9 @@ function notificationLevel(place: RawBuilder<unknown>): RawBuilder<number | null
 /** Columns of `ProjectRow`, over `projects p` joined as `projectJoins` says. */
 export const projectColumns = sql`
   ${plainColumns('p', 'n')}, access.project_access, access.group_access, access.role, access.permissions,
-  p.import_status, p.import_type,
-  p.import_error, ${markedOn('p')} as marked_for_deletion_on,
+  p.import_status, p.import_type, p.import_error,
+  (select i.shown_address from repository_imports i where i.project_id = p.id) as import_url,
+  ${markedOn('p')} as marked_for_deletion_on,
   (
     select json_build_object('url', mirror.shown_address, 'mirror_user_id', mirror.user_id,
       'mirror_trigger_builds', mirror.trigger_builds,

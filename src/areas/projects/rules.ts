@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 import { Visibility, visibilityName, type VisibilityName } from '../../access/index.ts'
-import { ApiError, forbidden, invalid, invalidParameters } from '../../kernel/errors/index.ts'
+import { ApiError, invalid, invalidParameters } from '../../kernel/errors/index.ts'
 import { compilePattern } from '../../ci/text/regex.ts'
 import { projectNameFaults, projectPathFaults } from '../namespaces/index.ts'
 import type { ProjectSettings } from './settings.ts'
@@ -119,15 +119,12 @@ export function checkLimit(limit: number, there: number): void {
   throw new ApiError(403, { error: [text] })
 }
 
-/** There are no project templates, and nothing is imported from elsewhere once and for all: mirrors follow. */
-export function checkSource(params: {
+/** There are no project templates. */
+export function checkTemplate(params: {
   readonly template_name?: string | undefined
   readonly template_project_id?: number | undefined
-  readonly import_url?: string | undefined
-  readonly mirror?: boolean | undefined
 }): void {
-  const { template_name: template, template_project_id: project, import_url: url, mirror } = params
-  if (url !== undefined && url !== '' && mirror !== true) throw forbidden()
+  const { template_name: template, template_project_id: project } = params
   const asked = template ?? (project === undefined ? '' : String(project))
   if (asked !== '') throw invalid({ template_name: [`'${asked}' is unknown or invalid`] })
 }

@@ -1760,6 +1760,19 @@ export interface RepositoryHealth {
   updated_at: Generated<Timestamp>;
 }
 
+export interface RepositoryImports {
+  address: string | null;
+  due_at: Timestamp | null;
+  failures: Generated<number>;
+  id: Generated<number>;
+  project_id: number;
+  runner: string | null;
+  running_until: Timestamp | null;
+  shown_address: string;
+  update_status: Generated<string>;
+  user_id: number | null;
+}
+
 export interface RepositoryStorageMoves {
   created_at: Generated<Timestamp>;
   destination_storage: string;
@@ -2522,6 +2535,7 @@ export interface DB {
   release_milestones: ReleaseMilestones;
   releases: Releases;
   repository_health: RepositoryHealth;
+  repository_imports: RepositoryImports;
   repository_storage_moves: RepositoryStorageMoves;
   repository_upkeep: RepositoryUpkeep;
   request_counts: RequestCounts;

@@ -1,0 +1,65 @@
+import type { Actor, ProjectSubject } from '../../access/index.ts'
+import { fetchRemote, listRefs, type Oid, type RefName, type RemoteWire } from '../../git/index.ts'
+import type { Settings } from '../../settings/index.ts'
+import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import { differing, planPull } from './plan-pull.ts'
+import { MirrorProblem } from './problem.ts'
+import { named } from './wire.ts'
+
+export interface FetchServices {
+  readonly places: RepositoryPlaces
+  readonly door: RefDoor<ProjectSubject>
+  readonly settings: Settings
+}
+
+/** In whose name refs move, and what his push asks for. */
+export interface RefMover {
+  readonly actor: Actor
+  readonly project: ProjectSubject
+  readonly pushOptions: readonly string[]
+}
+
+/** Brings branches and tags of a repository elsewhere to where they are there. Throws `MirrorProblem` for what does not fit. */
+export async function fetchRefs(
+  { places, door, settings }: FetchServices,
+  mover: RefMover,
+  wire: RemoteWire,
+  {
+    signal,
+    isWanted,
+    overwrites,
+  }: {
+    readonly signal: AbortSignal
+    readonly isWanted: (branch: string) => boolean
+    /** What has gone another way here is overwritten. */
+    readonly overwrites: boolean
+  },
+): Promise<void> {
+  const repository = places.of(mover.project)
+  const local = await listRefs(repository, mover.project.refsVersion)
+  const megabytes = settings.values.receive_max_input_size ?? 0
+  let wanted: readonly { readonly ref: RefName; readonly oid: Oid }[] = []
+  const { quarantine } = await fetchRemote(
+    repository,
+    wire,
+    (remote) => {
+      wanted = differing(local, remote, isWanted)
+      return wanted.map(({ oid }) => oid)
+    },
+    { signal, maxSize: megabytes > 0 ? megabytes * 1024 * 1024 : undefined },
+  )
+  await using _quarantine = quarantine
+  const { updates, diverged } = await planPull(quarantine?.repository ?? repository, local, wanted, {
+    overwrites,
+  })
+  if (updates.length > 0) {
+    const { rejected } = await door.bringEach(mover, updates, quarantine)
+    if (rejected.length > 0) {
+      const refs = rejected.map(({ update, message }) => `${update.ref} (${message})`)
+      throw new MirrorProblem(`Some refs could not be moved: ${named(refs)}`, { passing: true })
+    }
+  }
+  if (diverged.length > 0) {
+    throw new MirrorProblem(`Some refs have diverged and were left as they are: ${named(diverged)}`)
+  }
+}
