@@ -143,6 +143,7 @@ import * as durationsOfEnvironments from './0344-durations-of-environments.ts'
 import * as mergedResults from './0345-merged-results.ts'
 import * as newsOfWholePushes from './0346-news-of-whole-pushes.ts'
 import * as repositoryImports from './0347-repository-imports.ts'
+import * as successesOfJobs from './0348-successes-of-jobs.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -287,4 +288,5 @@ export const migrations: MigrationList = {
   '0345-merged-results': mergedResults,
   '0346-news-of-whole-pushes': newsOfWholePushes,
   '0347-repository-imports': repositoryImports,
+  '0348-successes-of-jobs': successesOfJobs,
 }
