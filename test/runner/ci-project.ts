@@ -2,8 +2,10 @@ import { stringify } from 'yaml'
 import { Copies, git } from '../git/copies.ts'
 import { expectStatus, type Json, type World } from '../world/world.ts'
 import type { Person } from '../world/client.ts'
+import { RawRunner, type RawJob } from './raw-runner.ts'
 
 export const configFile = '.gitlab-ci.yml'
+export const oneJob = { test: { script: ['echo hello'] } }
 
 /** Makes projects with a configuration; pushed by the real client. */
 export class CiProjects implements AsyncDisposable {
@@ -30,6 +32,16 @@ export class CiProjects implements AsyncDisposable {
     const sha = await this.#copies.commit(folder, { [configFile]: text }, 'Add configuration')
     await git(folder, 'push', '--quiet', '-o', 'ci.skip', 'origin', 'HEAD:main')
     return new CiProject(this.#copies, project, folder, sha)
+  }
+
+  /** A project whose pipeline runs, a runner of its own, and the first job taken. */
+  async running(
+    config: Json = oneJob,
+  ): Promise<{ ci: CiProject; runner: RawRunner; job: RawJob; pipeline: Json }> {
+    const ci = await this.make(config)
+    const runner = await RawRunner.forProject(this.#world, ci.project)
+    const pipeline = await ci.run(this.#world.root)
+    return { ci, runner, pipeline, job: await runner.take() }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

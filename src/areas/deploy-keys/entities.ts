@@ -1,4 +1,5 @@
 import { Fields, Flag, Id, ListOf, Nullable, Optional, Text, Timestamp } from '../../kernel/endpoint/index.ts'
+import { projectIdentity } from '../namespaces/index.ts'
 
 const fields = {
   id: Id(),
@@ -14,24 +15,11 @@ const fields = {
 
 export const DeployKey = Fields(fields)
 export const ProjectDeployKey = Fields({ ...fields, can_push: Flag() })
-const users = Optional(
-  ListOf(
-    Fields({
-      id: Id(),
-      description: Nullable(Text()),
-      name: Text(),
-      name_with_namespace: Text(),
-      path: Text(),
-      path_with_namespace: Text(),
-      created_at: Timestamp(),
-    }),
-    { description: 'The projects, to administrators' },
-  ),
-)
+const projects = Optional(ListOf(Fields(projectIdentity), { description: 'The projects, to administrators' }))
 export const InstanceDeployKey = Fields({
   ...fields,
-  projects_with_write_access: users,
-  projects_with_readonly_access: users,
+  projects_with_write_access: projects,
+  projects_with_readonly_access: projects,
 })
 
 export interface DeployKeyRow {

@@ -9,26 +9,12 @@ import {
 } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { badRequest, notFound } from '../../kernel/errors/index.ts'
-import {
-  Fields,
-  Flag,
-  Id,
-  ListOf,
-  Nullable,
-  Text,
-  Timestamp,
-  type Endpoint,
-} from '../../kernel/endpoint/index.ts'
+import { Fields, Flag, Id, ListOf, Nullable, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { projectIdentity } from '../namespaces/index.ts'
 import * as store from './store.ts'
 
 const ListedProject = Fields({
-  id: Id(),
-  description: Nullable(Text()),
-  name: Text(),
-  name_with_namespace: Text(),
-  path: Text(),
-  path_with_namespace: Text(),
-  created_at: Timestamp(),
+  ...projectIdentity,
   default_branch: Nullable(Text()),
   web_url: Text(),
   http_url_to_repo: Text(),

@@ -1,4 +1,5 @@
 import { sql, type Tx, type Writer } from '../../kernel/db/index.ts'
+import type { Due } from './due.ts'
 
 export interface NewImport {
   readonly projectId: number
@@ -22,12 +23,6 @@ export async function add(tx: Tx, wanted: NewImport): Promise<Due> {
     insert into repository_imports (project_id, user_id, address, shown_address, due_at)
     values (${projectId}, ${userId}, ${address}, ${shownAddress}, now()) returning id, due_at`.execute(tx)
   return rows[0]!
-}
-
-/** When an import is tried. */
-export interface Due {
-  readonly id: number
-  readonly due_at: Date
 }
 
 export interface ClaimedImport {

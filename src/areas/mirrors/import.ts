@@ -1,21 +1,14 @@
-import {
-  enterById,
-  may,
-  project as projectKind,
-  userOf,
-  type Actor,
-  type ProjectSubject,
-} from '../../access/index.ts'
+import { userOf, type Actor } from '../../access/index.ts'
 import { readRemoteRefs } from '../../git/index.ts'
 import type { Tx } from '../../kernel/db/index.ts'
 import { forbidden, refused } from '../../kernel/errors/index.ts'
 import { requestContext } from '../../kernel/log/index.ts'
-import { enqueue } from '../../tasks/index.ts'
 import { keylessSchemes, readAddress, shownAddress, type Address, type KeylessScheme } from './address.ts'
+import { enqueueDue } from './due.ts'
 import { contexts } from './entities.ts'
 import { fetchRefs } from './fetch-refs.ts'
 import * as store from './import-store.ts'
-import { MirrorProblem } from './problem.ts'
+import { moverOf } from './mover.ts'
 import type { PullChangeServices } from './pull-changes.ts'
 import type { PullServices } from './pull.ts'
 import { checkAddress } from './rules.ts'
@@ -23,11 +16,6 @@ import { failureOf, keylessWireTo } from './wire.ts'
 import type { MirrorKind, Outcome } from './work.ts'
 
 export const importTask = 'mirrors:import'
-
-/** A task that looks for imports that are due, in time. */
-async function enqueueImport(tx: Tx, due: store.Due): Promise<void> {
-  await enqueue(tx, importTask, {}, { runAt: new Date(due.due_at), key: `${importTask}:${due.id}` })
-}
 
 /**
  * Looks at the repository that a new project is to be made from, and gives what asks for that in the transaction that
@@ -49,7 +37,7 @@ export async function importRepository(
       shownAddress: shownAddress(url),
       correlationId: requestContext()?.id ?? '',
     })
-    await enqueueImport(tx, due)
+    await enqueueDue(tx, importTask, due)
   }
 }
 
@@ -85,35 +73,26 @@ export function importKind(services: PullServices): MirrorKind<store.ClaimedImpo
 async function postpone({ db }: PullServices, runner: string): Promise<boolean> {
   return db.transaction(async (tx) => {
     const due = await store.tryLater(tx, runner)
-    if (due !== undefined) await enqueueImport(tx, due)
+    if (due !== undefined) await enqueueDue(tx, importTask, due)
     return due !== undefined
   })
 }
 
 async function runImport(
   services: PullServices,
-  { id, project_id, user_id, address: sealed }: store.ClaimedImport,
+  claimed: store.ClaimedImport,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const address = readAddress(services.cipher.open(sealed, contexts.importAddress), keylessSchemes)
+  const address = readAddress(services.cipher.open(claimed.address, contexts.importAddress), keylessSchemes)
   if ('fault' in address) return { ok: false, error: address.fault, passing: false }
   try {
-    const mover = await moverOf(services, project_id, user_id)
+    // All that comes is the doing of who made the project. It runs no pipelines: it has been built where it comes from.
+    const gone = 'Who asked for the import may not push to the project any more'
+    const mover = { ...(await moverOf(services.db, claimed, 'push_code', gone)), pushOptions: ['ci.skip'] }
     await using wire = keylessWireTo(services.outbound, address, signal)
     await fetchRefs(services, mover, wire, { signal, isWanted: () => true, overwrites: false })
     return { ok: true }
   } catch (error) {
-    return failureOf(error, { address, signal, log: services.log, mirror: id })
+    return failureOf(error, { address, signal, log: services.log, mirror: claimed.id })
   }
-}
-
-/** All that comes is the doing of who made the project. It runs no pipelines: it has been built where it comes from. */
-async function moverOf({ db }: PullServices, projectId: number, userId: number | null) {
-  const lookup = { id: String(projectId), secretDigest: undefined }
-  const { actor, subject } =
-    userId === null ? {} : await enterById<ProjectSubject>(db, projectKind, userId, lookup)
-  if (actor?.user?.state !== 'active' || subject === undefined || !may(actor, 'push_code', subject)) {
-    throw new MirrorProblem('Who asked for the import may not push to the project any more')
-  }
-  return { actor, project: subject, pushOptions: ['ci.skip'] }
 }

@@ -6,7 +6,8 @@ import type { Outbound } from '../../kernel/outbound/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import { anyScheme, shownAddress } from './address.ts'
 import { contexts } from './entities.ts'
-import { enqueuePull } from './pull.ts'
+import { enqueueDue } from './due.ts'
+import { pullTask } from './pull.ts'
 import * as store from './pull-store.ts'
 import { checkAddress, checkPattern, requireMirroring } from './rules.ts'
 
@@ -68,7 +69,7 @@ export async function changePullMirror(
           ? undefined
           : { sealed: cipher.seal(address.url, contexts.pullAddress), shown: shownAddress(address.url) },
     })
-    if (row.enabled) await enqueuePull(tx, { id: row.id, due_at: new Date() })
+    if (row.enabled) await enqueueDue(tx, pullTask, { id: row.id, due_at: new Date() })
     return row
   }
 }

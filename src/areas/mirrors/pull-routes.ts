@@ -3,7 +3,8 @@ import { planOf } from '../../kernel/config/index.ts'
 import { Fields, Flag, Nullable, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { changePullMirror, notMirrored, type PullChangeServices } from './pull-changes.ts'
 import { pullMirror, PullMirror } from './pull-entity.ts'
-import { enqueuePull } from './pull.ts'
+import { enqueueDue } from './due.ts'
+import { pullTask } from './pull.ts'
 import * as store from './pull-store.ts'
 
 const path = '/projects/:id/mirror/pull'
@@ -96,7 +97,7 @@ export function pullMirrorEndpoints(services: PullChangeServices): Endpoint[] {
         await db.transaction(async (tx) => {
           const due = await store.askNow(tx, project.id, shortest)
           if (due === undefined) throw notMirrored()
-          await enqueuePull(tx, due)
+          await enqueueDue(tx, pullTask, due)
         })
       },
     }),

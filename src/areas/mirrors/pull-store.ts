@@ -1,5 +1,6 @@
 import { sql, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { rows, type Read } from '../../kernel/endpoint/index.ts'
+import type { Due } from './due.ts'
 
 export interface PullMirrorRow {
   readonly id: number
@@ -54,11 +55,6 @@ export interface Values {
   readonly only_protected_branches: boolean
   readonly overwrites_diverged_branches: boolean
   readonly branch_regex: string | null
-}
-
-export interface Due {
-  readonly id: number
-  readonly due_at: Date
 }
 
 /** What is mirrored from now on is due at once; another address begins anew. */

@@ -1,11 +1,8 @@
-import { enterById, may, project as projectKind, type ProjectSubject } from '../../access/index.ts'
-import type { Tx } from '../../kernel/db/index.ts'
-import { enqueue } from '../../tasks/index.ts'
 import { anyScheme, readAddress, type Address } from './address.ts'
 import { branchFilter } from './branch-filter.ts'
 import { contexts } from './entities.ts'
 import { fetchRefs, type FetchServices } from './fetch-refs.ts'
-import { MirrorProblem } from './problem.ts'
+import { moverOf } from './mover.ts'
 import * as store from './pull-store.ts'
 import type { PushServices } from './push.ts'
 import { failureOf, wireTo } from './wire.ts'
@@ -14,11 +11,6 @@ import type { MirrorKind, Outcome } from './work.ts'
 export type PullServices = PushServices & FetchServices
 
 export const pullTask = 'mirrors:pull'
-
-/** A task that looks for mirrors that are due, in time. */
-export async function enqueuePull(tx: Tx, due: store.Due): Promise<void> {
-  await enqueue(tx, pullTask, {}, { runAt: new Date(due.due_at), key: `${pullTask}:${due.id}` })
-}
 
 /** What is due later the tasks of every minute find. */
 export function pullKind(services: PullServices): MirrorKind<store.ClaimedMirror> {
@@ -46,18 +38,6 @@ async function pullMirror(
   }
 }
 
-/** All that happens is the doing of the mirror's user, as far as he may do it. */
-async function moverOf({ db }: PullServices, { project_id, user_id, trigger_builds }: store.ClaimedMirror) {
-  const lookup = { id: String(project_id), secretDigest: undefined }
-  const entrance =
-    user_id === null ? undefined : await enterById<ProjectSubject>(db, projectKind, user_id, lookup)
-  const { actor, subject } = entrance ?? {}
-  if (actor?.user?.state !== 'active' || subject === undefined || !may(actor, 'admin_mirror', subject)) {
-    throw new MirrorProblem('The user of the mirror may not push all branches of the project')
-  }
-  return { actor, project: subject, pushOptions: trigger_builds ? [] : ['ci.skip'] }
-}
-
 async function pull(
   services: PullServices,
   mirror: store.ClaimedMirror,
@@ -65,7 +45,12 @@ async function pull(
   signal: AbortSignal,
 ): Promise<void> {
   const { db, outbound } = services
-  const mover = await moverOf(services, mirror)
+  // All that happens is the doing of the mirror's user, as far as he may do it.
+  const closed = 'The user of the mirror may not push all branches of the project'
+  const mover = {
+    ...(await moverOf(db, mirror, 'admin_mirror', closed)),
+    pushOptions: mirror.trigger_builds ? [] : ['ci.skip'],
+  }
   const isWanted = await branchFilter(services, mirror)
   const login = {
     privateKey: undefined,

@@ -3,10 +3,10 @@ import type { Database, Tx } from '../../kernel/db/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
-import { enqueue } from '../../tasks/index.ts'
 import type { RepositoryPlaces } from '../repository/index.ts'
 import { anyScheme, readAddress, type Address } from './address.ts'
 import { branchFilter } from './branch-filter.ts'
+import { enqueueDue, type Due } from './due.ts'
 import { contexts } from './entities.ts'
 import { planPush } from './plan-push.ts'
 import * as store from './store.ts'
@@ -26,13 +26,9 @@ export const pushTask = 'mirrors:push'
 /** Minutes until it is tried again, after the first, the second and the third failure that may pass by itself. */
 const retries = [1, 5, 15]
 
-/**
- * A task that looks for mirrors that are due, in time. In the transaction that says when one is: else what is due later
- * could take the place of what is due now.
- */
-export async function enqueuePush(tx: Tx, due: store.Due | undefined): Promise<void> {
-  if (due === undefined) return
-  await enqueue(tx, pushTask, {}, { runAt: new Date(due.due_at), key: `${pushTask}:${due.id}` })
+/** As `enqueueDue`, where nothing may be due. */
+export async function enqueuePush(tx: Tx, due: Due | undefined): Promise<void> {
+  if (due !== undefined) await enqueueDue(tx, pushTask, due)
 }
 
 export function pushKind(services: PushServices): MirrorKind<store.ClaimedMirror> {

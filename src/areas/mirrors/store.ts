@@ -1,5 +1,6 @@
 import { sql, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
+import type { Due } from './due.ts'
 import type { PushMirrorRow } from './entities.ts'
 
 const columns = sql`
@@ -84,11 +85,6 @@ export async function rememberHostKey(db: Writer, id: number, hostKey: string): 
     update push_mirrors set host_keys = ${[hostKey]}::text[] where id = ${id} and host_keys = '{}'`.execute(
     db,
   )
-}
-
-export interface Due {
-  readonly id: number
-  readonly due_at: Date
 }
 
 const running = sql`coalesce(m.running_until > now(), false)`

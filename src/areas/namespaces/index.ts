@@ -3,6 +3,7 @@ import { namespaceEndpoints, type NamespaceServices } from './routes.ts'
 
 export { BriefNamespace, briefNamespace } from './entities.ts'
 export { lineName } from './line-name.ts'
+export { projectIdentity } from './project-identity.ts'
 export {
   groupNameFaults,
   groupPathFaults,

@@ -1,24 +1,15 @@
-import { Fields, Id, Json, ListOf, Nullable, Optional, Text, Timestamp } from '../../kernel/endpoint/index.ts'
+import { Fields, Json, ListOf, Nullable, Optional, Text } from '../../kernel/endpoint/index.ts'
+import { projectIdentity } from '../namespaces/index.ts'
 import type { StatusRow } from './store.ts'
 
-const identity = {
-  id: Id(),
-  description: Nullable(Text()),
-  name: Text(),
-  name_with_namespace: Text(),
-  path: Text(),
-  path_with_namespace: Text(),
-  created_at: Timestamp(),
-}
-
 export const ExportStatus = Fields({
-  ...identity,
+  ...projectIdentity,
   export_status: Text({ description: '`none`, `queued`, `started`, `finished` or `failed`' }),
   _links: Optional(Fields({ api_url: Text(), web_url: Text() })),
 })
 
 export const ImportStatus = Fields({
-  ...identity,
+  ...projectIdentity,
   import_status: Text({ description: '`none`, `scheduled`, `started`, `finished` or `failed`' }),
   import_type: Nullable(Text()),
   correlation_id: Nullable(Text()),

@@ -16,7 +16,7 @@ import { CustomAttribute } from '../custom-attributes/index.ts'
 import { SharedWith } from '../shares/index.ts'
 import { BasicUser } from '../users/index.ts'
 import { levelFields } from './feature-levels.ts'
-import { BriefNamespace } from '../namespaces/index.ts'
+import { BriefNamespace, projectIdentity } from '../namespaces/index.ts'
 import { settingFields } from './settings.ts'
 import { Statistics } from './statistics.ts'
 
@@ -29,13 +29,7 @@ const License = Fields({
 })
 
 const basicFields = {
-  id: Id(),
-  description: Nullable(Text()),
-  name: Text(),
-  name_with_namespace: Text(),
-  path: Text(),
-  path_with_namespace: Text(),
-  created_at: Timestamp(),
+  ...projectIdentity,
   default_branch: Optional(Nullable(Text({ description: 'Only where the code is readable' }))),
   tag_list: ListOf(Text()),
   topics: ListOf(Text()),

@@ -1,6 +1,7 @@
 import { entryFor, type AccessEntry } from '../../access/index.ts'
 import { Fields, Flag, Id, ListOf, OneOf, Optional, type Static } from '../../kernel/endpoint/index.ts'
 import { recordNotFound, unprocessable } from '../../kernel/errors/index.ts'
+import { isLonger } from '../../kernel/lib/characters.ts'
 import { actionWords, type Action, type Entry } from './rules.ts'
 import type { NewEntry } from './store.ts'
 
@@ -56,8 +57,8 @@ const longestName = 255
 
 /** Refuses names that an index could not hold, in the words of rules for branches and tags alike. */
 export function checkName(name: string): void {
-  if (name.length <= longestName) return
-  throw unprocessable([`Name is too long (maximum is ${longestName} characters)`])
+  if (isLonger(name, longestName))
+    throw unprocessable([`Name is too long (maximum is ${longestName} characters)`])
 }
 
 const actions = ['push', 'merge', 'unprotect'] as const

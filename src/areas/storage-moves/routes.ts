@@ -1,14 +1,6 @@
 import { endpoint, instance, project as projectKind } from '../../access/index.ts'
-import {
-  Fields,
-  Id,
-  ListOf,
-  Nullable,
-  Optional,
-  Text,
-  Timestamp,
-  type Endpoint,
-} from '../../kernel/endpoint/index.ts'
+import { Fields, Id, ListOf, Optional, Text, Timestamp, type Endpoint } from '../../kernel/endpoint/index.ts'
+import { projectIdentity } from '../namespaces/index.ts'
 import { otherStorage, requireDestination, requireStorage, type DestinationServices } from './destination.ts'
 import { enqueueMany } from './many.ts'
 import { enqueueMove, type MoveServices } from './move.ts'
@@ -22,15 +14,7 @@ const StorageMove = Fields({
   state: Text({ description: 'scheduled, started, replicated, finished, failed or cleanup failed' }),
   source_storage_name: Text(),
   destination_storage_name: Text(),
-  project: Fields({
-    id: Id(),
-    description: Nullable(Text()),
-    name: Text(),
-    name_with_namespace: Text(),
-    path: Text(),
-    path_with_namespace: Text(),
-    created_at: Timestamp(),
-  }),
+  project: Fields(projectIdentity),
 })
 
 const destination = {

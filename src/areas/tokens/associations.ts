@@ -17,11 +17,10 @@ import {
   OneOf,
   rows,
   Text,
-  Timestamp,
   type PageInput,
   type Read,
 } from '../../kernel/endpoint/index.ts'
-import { BriefNamespace } from '../namespaces/index.ts'
+import { BriefNamespace, projectIdentity } from '../namespaces/index.ts'
 import { homeColumns, homeEntity, type HomeRow } from '../projects/index.ts'
 
 const AssociatedGroup = Fields({
@@ -35,13 +34,7 @@ const AssociatedGroup = Fields({
 })
 
 const AssociatedProject = Fields({
-  id: Id(),
-  description: Nullable(Text()),
-  name: Text(),
-  name_with_namespace: Text(),
-  path: Text(),
-  path_with_namespace: Text(),
-  created_at: Timestamp(),
+  ...projectIdentity,
   access_levels: Fields({ project_access_level: Nullable(Int()), group_access_level: Nullable(Int()) }),
   visibility: OneOf(visibilityNames, {}),
   web_url: Text(),
