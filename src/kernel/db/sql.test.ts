@@ -61,6 +61,12 @@ test('a statement that is made again has the very text of the first, with its ow
   expect(make('a', 1, false).text).toBe('select * from t  limit 1 offset $1')
 })
 
+test('a value is a value, also where it reads as a part of a statement that stood in its place', () => {
+  const make = (part: unknown) => compileTemplates(sql`select ${part}`)!
+  expect(make(sql.ref('t.c'))).toEqual({ text: 'select "t"."c"', values: [] })
+  expect(make('"t"."c"')).toEqual({ text: 'select $1', values: ['"t"."c"'] })
+})
+
 /** Statements of the same few templates, put together at random. */
 const anyStatement = fc.letrec<{ part: Written }>((tie) => ({
   part: fc.oneof(
