@@ -3,7 +3,7 @@ import path from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client, type Person, type Reply } from '../world/client.ts'
-import { startWorld, type Json, type World } from '../world/world.ts'
+import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
 /** Conventions of the API (completions of part 1, section 1), seen from outside. */
 let world: World
@@ -68,6 +68,35 @@ describe('the wire (1.0)', () => {
   ])('who takes nothing but %s gets nothing else', async (accept, format) => {
     const { status, body } = await world.anonymous.get('/projects', { accept })
     expect([status, body]).toEqual([406, { error: `The requested format '${format}' is not supported.` }])
+  })
+
+  test.each(['/projects.xml', '/projects/1/variables.xml?page=2', '/users/1.xml', '/projects.xml/'])(
+    '%s asks for a format that is not served',
+    async (path) => {
+      const { status, body } = await world.root.get(path)
+      expect([status, body]).toEqual([406, { error: "The requested format 'xml' is not supported." }])
+    },
+  )
+
+  test('a path may say that JSON is wanted', async () => {
+    const list = await world.root.get('/projects.json?per_page=1')
+    expect(list.status).toBe(200)
+    expect(list.headers.get('link')).toContain('/projects.json?')
+    expect(await world.root.get('/users/1.json')).toMatchObject({ status: 200, body: { id: 1 } })
+    expect((await world.root.post('/projects.json', { name: world.unique('a') })).status).toBe(201)
+    expect((await world.root.post('/version.json')).headers.get('allow')).toBe('OPTIONS, GET, HEAD')
+    expect((await world.root.get('/no-such-list.json')).body).toEqual({ error: '404 Not Found' })
+  })
+
+  test('what looks like a format at the end of a name is part of it', async () => {
+    const { id } = await world.project({ initialize_with_readme: true })
+    const branches = `/projects/${id}/repository/branches`
+    expectStatus(await world.root.post(branches, { branch: 'v.json', ref: 'main' }), 201)
+    expect(await world.root.get(`${branches}/v.json`)).toMatchObject({
+      status: 200,
+      body: { name: 'v.json' },
+    })
+    expect((await world.root.get(`${branches}/main.json`)).body).toEqual({ message: '404 Branch Not Found' })
   })
 
   test.each([

@@ -111,11 +111,12 @@ describe('offset pagination (1.1)', () => {
     const path = encodeURIComponent(many.path_with_namespace)
     const { token } = world.root
     const answer = await world.anonymous.get(
-      `/projects/${path}/variables?per_page=1&private_token=${token}&unknown=1`,
+      `/projects/${path}/variables?per_page=1&private_token=${token}&unknown[a]=1&unknown[b][]=x%26y`,
     )
     expect(answer.status).toBe(200)
+    const unknown = 'unknown%5Ba%5D=1&unknown%5Bb%5D%5B%5D=x%26y'
     expect(answer.headers.get('link')).toContain(
-      `<${world.url}/api/v4/projects/${path}/variables?id=${path}&page=1&per_page=1>; rel="first"`,
+      `<${world.url}/api/v4/projects/${path}/variables?id=${path}&page=1&per_page=1&${unknown}>; rel="first"`,
     )
     expect(answer.headers.get('link')).not.toContain(token)
   })
@@ -136,6 +137,28 @@ describe('keyset pagination (1.2)', () => {
     }
     expect(ids.length).toBeGreaterThan(4)
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b))
+  })
+
+  test.each(['access_token', 'job_token', 'token', 'secret_token', 'password'])(
+    'links repeat no %s',
+    async (name) => {
+      const headers = { 'private-token': world.root.token! }
+      const answer = await world.anonymous.get(`/projects?per_page=1&other=1&${name}=hush`, headers)
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('link')).toContain('other=1')
+      expect(answer.headers.get('link')).not.toContain(name)
+    },
+  )
+
+  test('a list without it is 405', async () => {
+    const { id } = await world.project()
+    for (const list of ['variables', 'triggers', 'protected_branches', 'pipelines']) {
+      const answer = await world.root.get(`/projects/${id}/${list}?pagination=keyset&order_by=id&sort=asc`)
+      expect([answer.status, answer.body]).toEqual([
+        405,
+        { error: 'Keyset pagination is not yet available for this type of request' },
+      ])
+    }
   })
 
   test('an order without it is 405', async () => {

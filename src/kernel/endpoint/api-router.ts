@@ -12,7 +12,12 @@ type Method = (typeof methods)[number]
 export interface FoundRoute {
   readonly route: Route
   readonly values: Readonly<Record<string, string>>
+  /** What the path's end says is wanted: `json` of `/projects.json`. */
+  readonly format?: string
 }
+
+/** The format that a path may end in, after a word of its own or a number: other parameters may have dots. */
+const suffix = /^([^?]*)\.([a-z][a-z\d]*)(?=\/?(?:\?|$))/i
 
 /**
  * All endpoints in one tree. The HTTP server knows one address for them: what it prepares for each address that it
@@ -31,6 +36,15 @@ export class ApiRouter {
 
   /** HEAD is answered as GET is. */
   find(method: string, url: string): FoundRoute | undefined {
+    const found = this.#lookup(method, url)
+    if (found !== undefined && !endsInNumber(found.route)) return found
+    const [, , format] = suffix.exec(url) ?? []
+    if (format === undefined) return found
+    const bare = this.#lookup(method, url.replace(suffix, '$1'))
+    return bare === undefined ? found : { ...bare, format: format.toLowerCase() }
+  }
+
+  #lookup(method: string, url: string): FoundRoute | undefined {
     const found = this.#router.find((method === 'HEAD' ? 'GET' : method) as Method, url)
     if (found === null) return undefined
     const { route } = found.store as { readonly route: Route }
@@ -45,6 +59,11 @@ export class ApiRouter {
 
 /** Who asks for the route calls it himself. */
 function unused(): void {}
+
+function endsInNumber({ endpoint, params }: Route): boolean {
+  const [, last] = /\/:(\w+)$/.exec(endpoint.path) ?? []
+  return last !== undefined && Reflect.get(params.properties[last] ?? {}, 'type') === 'integer'
+}
 
 /** The paths of an endpoint as the router knows them, where only a `*` takes slashes. */
 function mountedPaths({ path, greedy, dashed }: Endpoint): string[] {

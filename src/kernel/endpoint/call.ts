@@ -3,7 +3,14 @@ import { formatNotServed } from '../errors/index.ts'
 import { hasBody, readBag } from './bag.ts'
 import { Answer, Lasting, Page, type Endpoint, type Loaded, type RequestFacts } from './endpoint.ts'
 import { formatBesidesJson, matchesEtag } from './headers.ts'
-import { keysetHeaders, pageHeaders, readPage, type PageInput } from './pagination.ts'
+import {
+  keysetHeaders,
+  pageHeaders,
+  readPage,
+  repeatable,
+  wantsKeyset,
+  type PageInput,
+} from './pagination.ts'
 import type { Route } from './registry.ts'
 
 /** What lets a call in; `access/` has the one there is. */
@@ -31,6 +38,8 @@ interface Passed {
 export interface Incoming {
   readonly raw: IncomingMessage
   readonly path: Readonly<Record<string, string>>
+  /** The one that the path ends in. */
+  readonly format?: string | undefined
   readonly facts: RequestFacts
   /** Scheme and host under which the caller reaches us. */
   readonly base: string
@@ -43,8 +52,8 @@ export async function call(route: Route, gate: Gatekeeper, incoming: Incoming): 
   const { endpoint } = route
   const { raw, path, facts } = incoming
   const [, query = ''] = splitOnce(raw.url ?? '', '?')
-  const format = answersJson(endpoint) ? formatBesidesJson(raw.headers.accept) : undefined
-  if (format !== undefined) throw formatNotServed(format)
+  const { format = answersJson(endpoint) ? formatBesidesJson(raw.headers.accept) : undefined } = incoming
+  if (format !== undefined && format !== 'json') throw formatNotServed(format)
   const bag = await readBag(endpoint, raw, path, query)
   const checked = route.check(bag)
   const page =
@@ -93,16 +102,19 @@ async function handle(
     request: facts,
     sent: bag,
   }
+  // Where it is no parameter it would be passed over, and the pages taken for those of a keyset.
+  if (endpoint.paged === true && !('pagination' in route.params.properties)) wantsKeyset(bag, false)
   const result = await endpoint.handle(input as never)
   if (result instanceof Answer) return result
 
-  const url = base + splitOnce(raw.url ?? '', '?')[0]
-  if (result instanceof Page) {
-    return jsonAnswer(route, result.rows, listHeaders(result, page, url, passed.params))
-  }
-  if (endpoint.paged === true && Array.isArray(result)) {
-    const read = new Page(result, { total: passed.loaded.total, hasMore: rows.length > page.limit })
-    return jsonAnswer(route, result, listHeaders(read, page, url, passed.params))
+  const found =
+    endpoint.paged === true && Array.isArray(result)
+      ? new Page(result, { total: passed.loaded.total, hasMore: rows.length > page.limit })
+      : result
+  if (found instanceof Page) {
+    const url = base + splitOnce(raw.url ?? '', '?')[0]
+    const query = { ...repeatable(bag), ...passed.params }
+    return jsonAnswer(route, found.rows, listHeaders(found, page, url, query))
   }
   return endpoint.answers === null ? new Answer(route.status) : jsonAnswer(route, result, {})
 }

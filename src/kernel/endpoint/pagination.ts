@@ -47,7 +47,7 @@ export function refuseDeepOffset({ page, perPage }: PageInput, type: string): vo
 export interface PageHeaders extends Pick<PageInput, 'page' | 'perPage'> {
   /** Absolute address of the list, without a query. */
   url: string
-  /** Repeated in the links: the checked parameters, defaults and the path's `id` included, never a credential. */
+  /** Repeated in the links: what was sent, defaults and the path's `id`, never a credential (see `repeatable`). */
   query: Readonly<Record<string, unknown>>
   /** Undefined when it was not counted; more than 10,000 counts as not counted. */
   total?: number | undefined
@@ -89,7 +89,7 @@ export const keysetParams = {
 }
 
 /** Whether keyset pagination is asked for; 405 when the list cannot do it in the order asked for. */
-export function wantsKeyset({ pagination }: { pagination?: string }, available: boolean): boolean {
+export function wantsKeyset({ pagination }: { readonly pagination?: unknown }, available: boolean): boolean {
   if (pagination !== 'keyset') return false
   if (available) return true
   throw new ApiError(405, { error: 'Keyset pagination is not yet available for this type of request' })
@@ -153,6 +153,13 @@ export function readCursor<K extends string>(
     cursor[column] = value as string
   }
   return cursor as Record<K, string | number>
+}
+
+const secretName = /(?:token|password|secret)$/i
+
+/** What was sent, without what may be a secret. */
+export function repeatable(sent: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(sent).filter(([name]) => !secretName.test(name)))
 }
 
 /** Makes the links of one list: all but the page is written once. */

@@ -184,7 +184,7 @@ function sendUnserved(router: ApiRouter, request: FastifyRequest, reply: Fastify
 }
 
 async function answer(
-  { route, values }: FoundRoute,
+  { route, values, format }: FoundRoute,
   gate: Gatekeeper,
   base: string,
   request: FastifyRequest,
@@ -195,6 +195,7 @@ async function answer(
   const result = await call(route, gate, {
     raw: request.raw,
     path: values,
+    format,
     facts: requestFacts(request, reply),
     base,
   })
