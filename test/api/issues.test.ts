@@ -160,8 +160,8 @@ describe('an issue', () => {
     const made = await make({ iid: 5000, created_at }, owner)
     expect(made).toMatchObject({ iid: 5000, created_at, updated_at: created_at })
     expect(answer(await owner.post(path, { title: 'x', iid: 5000 }))).toEqual([
-      400,
-      { message: { iid: ['has already been taken'] } },
+      409,
+      { message: 'Duplicated issue' },
     ])
     const next = await make({ iid: 1, created_at })
     expect(next['iid']).toBe(5001)

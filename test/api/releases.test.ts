@@ -170,6 +170,21 @@ describe('refuses', () => {
     const reply = await world.root.post(pathOf(ci), { tag_name: 'v1' })
     expect([reply.status, reply.body]).toEqual([409, { message: 'Release already exists' }])
   })
+
+  test('all but one of those that are made of a new tag at the same time', async () => {
+    const ci = await make()
+    const messages = [undefined, 'annotated', undefined, 'annotated', undefined]
+    const replies = await Promise.all(
+      messages.map((tag_message) =>
+        world.root.post(pathOf(ci), { tag_name: 'v1', ref: 'main', tag_message }),
+      ),
+    )
+    const [made, ...others] = replies.toSorted((one, other) => one.status - other.status)
+    expect(made!.status).toBe(201)
+    for (const { status, body } of others) {
+      expect([status, body]).toEqual([409, { message: 'Release already exists' }])
+    }
+  })
 })
 
 test('links are added, changed and removed', async () => {

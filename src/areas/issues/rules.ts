@@ -1,4 +1,4 @@
-import { invalid, notFound, refused } from '../../kernel/errors/index.ts'
+import { conflict, invalid, notFound, refused } from '../../kernel/errors/index.ts'
 import { isLonger } from '../../kernel/lib/characters.ts'
 
 const longestTitle = 255
@@ -26,7 +26,7 @@ export function checkAssignees(ids: readonly number[]): void {
   }
 }
 
-export const iidTaken = (): Error => invalid({ iid: ['has already been taken'] })
+export const iidTaken = (): Error => conflict('Duplicated issue')
 
 export const missing = (): Error => notFound('Issue')
 

@@ -28,20 +28,20 @@ export async function ensureTag(
   const commit = target && repository && (await findCommit(repository, target))
   if (repository === undefined || commit === undefined) throw refused(400, `Target ${ref} is invalid`)
   const mover = { actor, project, via: 'web' } as const
+  let outcome: UpdateOutcome
   if (message !== undefined && message.trim() !== '') {
     const { name: who, email } = userOf(actor)
     const tagger = { name: who, email, date: new Date(), offset: 0 }
     await using change = await annotateTag(repository, { tag: name, target: commit.oid, tagger, message })
-    mustBeApplied(await door.update(mover, change.updates, change))
+    outcome = await door.update(mover, change.updates, change)
   } else {
-    mustBeApplied(await door.update(mover, [{ ref: name, oldOid: zeroOid, newOid: commit.oid }]))
+    outcome = await door.update(mover, [{ ref: name, oldOid: zeroOid, newOid: commit.oid }])
   }
-  return commit.oid
-}
-
-function mustBeApplied({ rejected }: UpdateOutcome): void {
-  const [problem] = rejected
-  if (problem === undefined) return
+  const [problem] = outcome.rejected
+  if (problem === undefined) return commit.oid
   if (problem.reason === 'refused') throw forbidden()
-  throw refused(400, 'Tag name invalid')
+  // Who makes the tag at the same time may be before us.
+  const made = problem.reason === 'stale' ? await findCommit(repository, name) : undefined
+  if (made === undefined) throw refused(400, 'Tag name invalid')
+  return made.oid
 }
