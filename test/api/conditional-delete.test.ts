@@ -64,6 +64,15 @@ const makers: Record<string, () => Promise<string>> = {
     expectStatus(await world.root.post(`${of.project()}/invitations`, { email, access_level: 30 }), 201)
     return `${of.project()}/invitations/${encodeURIComponent(email)}`
   },
+  branch: () =>
+    made(`${of.project()}/repository/branches`, { branch: world.unique('b'), ref: 'main' }, 'name'),
+  tag: () => made(`${of.project()}/repository/tags`, { tag_name: world.unique('v'), ref: 'main' }, 'name'),
+  'annotated tag': () =>
+    made(
+      `${of.project()}/repository/tags`,
+      { tag_name: world.unique('v'), ref: 'main', message: 'A tag' },
+      'name',
+    ),
   'protected tag': () => made(`${of.project()}/protected_tags`, { name: world.unique('v') }, 'name'),
   webhook: () => made(`${of.project()}/hooks`, hook(), 'id'),
   'webhook of a group': () => made(`${of.group()}/hooks`, hook(), 'id'),

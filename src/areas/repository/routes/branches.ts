@@ -2,6 +2,7 @@ import { endpoint, project as projectKind, type Actor, type ProjectSubject } fro
 import {
   branchRef,
   commitFiles,
+  findCommit,
   listRefs,
   parseFilePath,
   zeroOid,
@@ -16,7 +17,9 @@ import {
   OneOf,
   Optional,
   Page,
+  requireUnmodified,
   Text,
+  whenChanged,
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { notFound, refused } from '../../../kernel/errors/index.ts'
@@ -135,9 +138,11 @@ export function branchEndpoints(services: RepositoryServices): Endpoint[] {
       on: projectKind,
       may: 'push_code',
       answers: null,
-      refuses: { 400: 'A rule forbids it', 404: 'No such branch' },
-      async handle({ actor, project, params }) {
+      refuses: { ...whenChanged, 400: 'A rule forbids it', 404: 'No such branch' },
+      async handle({ actor, project, params, request }) {
         const { ref, oid } = await branchNamed(services, project, params.branch)
+        const commit = await findCommit(places.of(project), oid)
+        if (commit !== undefined) requireUnmodified(request, commit.author.date)
         const update = { ref, oldOid: oid, newOid: zeroOid }
         const { rejected } = await door.update({ actor, project, via: 'web' }, [update])
         const [problem] = rejected

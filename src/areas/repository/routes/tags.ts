@@ -1,6 +1,7 @@
 import { endpoint, project as projectKind, userOf, type ProjectSubject } from '../../../access/index.ts'
 import {
   annotateTag,
+  findCommit,
   listRefs,
   tagRef,
   zeroOid,
@@ -9,7 +10,17 @@ import {
   type TagRef,
   type UpdateOutcome,
 } from '../../../git/index.ts'
-import { Fields, ListOf, OneOf, Optional, Page, Text, type Endpoint } from '../../../kernel/endpoint/index.ts'
+import {
+  Fields,
+  ListOf,
+  OneOf,
+  Optional,
+  Page,
+  requireUnmodified,
+  Text,
+  whenChanged,
+  type Endpoint,
+} from '../../../kernel/endpoint/index.ts'
 import { notFound, refused } from '../../../kernel/errors/index.ts'
 import { allTagRules, tagRulesIn, type TagRule } from '../../protected-tags/index.ts'
 import { compareVersions, nameFilter, pageOf, pageTokenParams } from '../lists.ts'
@@ -117,11 +128,13 @@ export function tagEndpoints(services: RepositoryServices): Endpoint[] {
       on: projectKind,
       may: 'push_code',
       answers: null,
-      refuses: { 400: 'A rule forbids it', 404: 'No such tag' },
-      async handle({ actor, project, params }) {
+      refuses: { ...whenChanged, 400: 'A rule forbids it', 404: 'No such tag' },
+      async handle({ actor, project, params, request }) {
         const ref = tagRef(params.tag_name)
         const oldOid = ref && (await valueOf(services, project, ref))
         if (ref === undefined || oldOid === undefined) throw refused(404, 'No such tag')
+        const commit = await findCommit(places.of(project), oldOid)
+        if (commit !== undefined) requireUnmodified(request, commit.author.date)
         const update = { ref, oldOid, newOid: zeroOid }
         const { rejected } = await door.update({ actor, project, via: 'web' }, [update])
         const [problem] = rejected
