@@ -148,7 +148,7 @@ test('what is no file, or too large a one, is refused', async () => {
   const at = `/projects/${project.id}/uploads`
   expect(await guest.post(at, { file: 'x' })).toMatchObject({
     status: 400,
-    body: { error: 'file is missing' },
+    body: { error: 'file is invalid' },
   })
   const { settings } = world.service.services
   await settings.change({ max_attachment_size: 1 })

@@ -94,6 +94,7 @@ describe('attachments', () => {
   test('are refused in the words of the specification', async () => {
     const post = async (body: unknown) => refusal(await writer.post(`${place}/wikis/attachments`, body))
     expect(await post({})).toEqual({ status: 400, error: 'file is missing' })
+    expect(await post({ file: 'just text' })).toEqual({ status: 400, error: 'file is invalid' })
     const empty = new FormData()
     empty.append('branch', 'main')
     expect(await post(empty)).toEqual({ status: 400, error: 'file is missing' })

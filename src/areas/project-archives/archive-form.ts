@@ -1,6 +1,6 @@
 import type { Blob } from '../../blobs/index.ts'
 import { UploadedFile, type RequestFacts } from '../../kernel/endpoint/index.ts'
-import { readMultipart } from '../../kernel/endpoint/multipart.ts'
+import { readForm } from '../../kernel/endpoint/bag.ts'
 import { invalidParameters } from '../../kernel/errors/index.ts'
 
 /** A form with an archive as its `file`. */
@@ -18,10 +18,8 @@ export async function readArchiveForm(
   { body, headers }: RequestFacts,
   put: (content: RequestFacts['body']) => Promise<Blob>,
 ): Promise<ArchiveForm> {
-  const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()
-  if (type !== 'multipart/form-data') throw invalidParameters(['file is missing'])
   let taken = false
-  const form = await readMultipart(Object.assign(body, { headers }), {
+  const sent = await readForm(Object.assign(body, { headers }), {
     takeFile(name, content) {
       if (name !== 'file' || taken) return undefined
       taken = true
@@ -29,6 +27,7 @@ export async function readArchiveForm(
     },
     parts: 20,
   })
+  const form = sent ?? {}
   const { file } = form
   if (!(file instanceof UploadedFile))
     throw invalidParameters([`file is ${file === undefined ? 'missing' : 'invalid'}`])

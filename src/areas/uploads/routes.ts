@@ -16,7 +16,7 @@ import {
   type RequestFacts,
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
-import { readMultipart } from '../../kernel/endpoint/multipart.ts'
+import { readForm } from '../../kernel/endpoint/bag.ts'
 import { UploadedFile } from '../../kernel/endpoint/types.ts'
 import { invalidParameters } from '../../kernel/errors/index.ts'
 import { contentDisposition } from '../repository/index.ts'
@@ -175,10 +175,8 @@ async function take(
   { body, headers }: RequestFacts,
   put: (content: Readable) => Promise<Blob>,
 ): Promise<UploadedFile<Blob>> {
-  const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()
-  if (type !== 'multipart/form-data') throw invalidParameters(['file is missing'])
   let taken = false
-  const form = await readMultipart(Object.assign(body, { headers }), {
+  const form = await readForm(Object.assign(body, { headers }), {
     takeFile(name, content) {
       if (name !== 'file' || taken) return undefined
       taken = true
@@ -186,7 +184,7 @@ async function take(
     },
     parts: 20,
   })
-  const { file } = form
+  const { file } = form ?? {}
   if (file === undefined) throw invalidParameters(['file is missing'])
   if (!(file instanceof UploadedFile)) throw invalidParameters(['file is invalid'])
   return file as UploadedFile<Blob>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Actor } from '../../access/index.ts'
 import type { RequestFacts } from '../../kernel/endpoint/index.ts'
-import { readMultipart } from '../../kernel/endpoint/multipart.ts'
+import { readForm } from '../../kernel/endpoint/bag.ts'
 import { UploadedFile } from '../../kernel/endpoint/types.ts'
 import { badRequest, invalidParameters, refused } from '../../kernel/errors/index.ts'
 import { controlCharacters } from '../../kernel/lib/control-characters.ts'
@@ -35,12 +35,10 @@ export async function attach(
   actor: Actor,
   request: RequestFacts,
 ): Promise<Attachment> {
-  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()
-  if (type !== 'multipart/form-data') throw invalidParameters(['file is missing'])
   const repository = await door.open(wiki)
   await using stack = new AsyncDisposableStack()
   let taken = false
-  const form = await readMultipart(Object.assign(request.body, { headers: request.headers }), {
+  const form = await readForm(Object.assign(request.body, { headers: request.headers }), {
     fileBytes: largest(),
     takeFile(name, content) {
       if (name !== 'file' || taken) return undefined
@@ -48,7 +46,7 @@ export async function attach(
       return storeBlob(repository, content).then((blob) => stack.use(blob))
     },
   })
-  const { file, branch } = form
+  const { file, branch } = form ?? {}
   if (file === undefined) throw invalidParameters(['file is missing'])
   if (!(file instanceof UploadedFile)) throw invalidParameters(['file is invalid'])
   if (branch !== undefined && typeof branch !== 'string') throw invalidParameters(['branch is invalid'])

@@ -1,8 +1,9 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import { invalidParameters, tooLarge, unsupportedContentType } from '../errors/index.ts'
 import type { Endpoint } from './endpoint.ts'
 import { isUnfit, jsonTooLarge, parseJson } from './json-body.ts'
-import { readMultipart } from './multipart.ts'
+import { readMultipart, type MultipartOptions } from './multipart.ts'
 import { mergeParams, parseQuery } from './nested-params.ts'
 
 /**
@@ -32,24 +33,32 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-async function readBody(endpoint: Endpoint, request: IncomingMessage): Promise<Bag> {
+async function readBody({ method, takeFile }: Endpoint, request: IncomingMessage): Promise<Bag> {
+  const form = await readForm(request, { takeFile, fieldBytes: bodyLimit })
+  if (form !== undefined) return form
+  // A body on a GET or DELETE is nobody's concern; elsewhere it must be something that can be read.
+  if (method === 'GET' || method === 'DELETE') return {}
+  throw unsupportedContentType(request.headers['content-type'] ?? '')
+}
+
+type Sent = Readable & { readonly headers: IncomingHttpHeaders }
+
+/** What a body holds, of whichever type it is of those that are read; undefined for others. */
+export async function readForm(request: Sent, options: MultipartOptions): Promise<Bag | undefined> {
   const declared = request.headers['content-type'] ?? ''
-  const type = declared.split(';', 1)[0]!.trim().toLowerCase()
-  switch (type) {
+  switch (declared.split(';', 1)[0]!.trim().toLowerCase()) {
     case 'application/json':
       return parseJson(await readWhole(request, jsonTooLarge))
     case 'application/x-www-form-urlencoded':
       return parseQuery((await readWhole(request, tooLarge)).toString('latin1'))
     case 'multipart/form-data':
-      return readMultipart(request, { takeFile: endpoint.takeFile, fieldBytes: bodyLimit })
+      return readMultipart(request, options)
     default:
-      // A body on a GET or DELETE is nobody's concern; elsewhere it must be something that can be read.
-      if (endpoint.method === 'GET' || endpoint.method === 'DELETE') return {}
-      throw unsupportedContentType(declared)
+      return undefined
   }
 }
 
-async function readWhole(request: IncomingMessage, refusal: () => Error): Promise<Buffer> {
+async function readWhole(request: Sent, refusal: () => Error): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw refusal()
   const chunks: Buffer[] = []
   let size = 0
