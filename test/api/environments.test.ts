@@ -258,8 +258,14 @@ describe('by hand', () => {
       'auto_stop_at',
       'auto_stop_setting',
       'description',
+      'project',
       'last_deployment',
     ])
+    const basic = (
+      await get(`/projects?simple=true&id_after=${project.id - 1}&id_before=${project.id + 1}`)
+    )[0]
+    expect(basic).toMatchObject({ path_with_namespace: project.path_with_namespace })
+    for (const shown of [made, await get(one), (await get(path))[0]]) expect(shown['project']).toEqual(basic)
     const changed = await world.root.put(one, {
       external_url: '',
       tier: 'other',
@@ -269,9 +275,10 @@ describe('by hand', () => {
       external_url: null,
       tier: 'other',
       auto_stop_setting: 'with_action',
+      project: basic,
     })
     expect((await world.root.delete(one)).status).toBe(403)
-    expect((await world.root.post(`${one}/stop`)).body.state).toBe('stopped')
+    expect((await world.root.post(`${one}/stop`)).body).toMatchObject({ state: 'stopped', project: basic })
     expect((await world.root.delete(one)).status).toBe(204)
     expect((await world.root.get(one)).body).toEqual({ message: '404 Not found' })
   })

@@ -1,6 +1,7 @@
 import { Fields, Id, Int, ListOf, Nullable, Optional, Text, Timestamp } from '../../kernel/endpoint/index.ts'
 import { Job, type JobRow } from '../jobs/index.ts'
 import { levelDescription, type ApprovalRuleRow } from '../protected-environments/index.ts'
+import { BasicProject, type OwnProjectRow } from '../projects/index.ts'
 import { BasicUser, basicUser, type BasicUserRow } from '../users/index.ts'
 
 const basics = {
@@ -61,6 +62,7 @@ export const Environment = Fields({
   auto_stop_at: Nullable(Timestamp()),
   auto_stop_setting: Text({ description: '`with_action`: only where a job of its own stops it' }),
   description: Nullable(Text()),
+  project: BasicProject,
   last_deployment: Optional(Nullable(Deployment)),
 })
 
@@ -80,6 +82,11 @@ export interface EnvironmentRow extends BasicEnvironmentRow {
   readonly auto_stop_at: string | null
   readonly auto_stop_setting: string
   readonly description: string | null
+}
+
+/** What is read of the project beside its environments. */
+export interface WithProject {
+  readonly project: OwnProjectRow
 }
 
 export interface DeploymentRow {

@@ -2,8 +2,9 @@ import type { RawBuilder } from 'kysely'
 import { onConstraint, sql, type Reader, type Tx, type Writer } from '../../kernel/db/index.ts'
 import { page, rows, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
+import { subjectProject } from '../projects/index.ts'
 import { deploymentColumns, deploymentJoins } from './deployments-store.ts'
-import type { BasicEnvironmentRow, DeploymentRow, EnvironmentRow } from './entities.ts'
+import type { BasicEnvironmentRow, DeploymentRow, EnvironmentRow, WithProject } from './entities.ts'
 
 const columns = sql`
   e.id, e.project_id, e.name, e.slug, e.external_url, e.created_at, e.updated_at, e.tier, e.state, e.auto_stop_at,
@@ -17,7 +18,10 @@ export interface EnvironmentFilter {
 }
 
 /** Read together with the caller's access: `subject` is the project. */
-export function list({ name, search, states }: EnvironmentFilter, input: PageInput): Read<EnvironmentRow> {
+export function list(
+  { name, search, states }: EnvironmentFilter,
+  input: PageInput,
+): Read<EnvironmentRow & WithProject> {
   const conditions: RawBuilder<unknown>[] = [sql`e.project_id = subject.id`]
   if (name !== undefined) conditions.push(sql`e.name = ${name}`)
   if (search !== undefined) {
@@ -26,19 +30,30 @@ export function list({ name, search, states }: EnvironmentFilter, input: PageInp
   }
   if (states !== undefined) conditions.push(sql`e.state = ${states}`)
   return page(
-    { columns, from: sql`from environments e where ${sql.join(conditions, sql` and `)}`, order: sql`e.id` },
+    {
+      columns: sql`${columns}, ${subjectProject} as project`,
+      from: sql`from environments e where ${sql.join(conditions, sql` and `)}`,
+      order: sql`e.id`,
+    },
     input,
   )
 }
 
 /** With the newest deployment that went well. */
-export function one(id: number): Read<EnvironmentRow & { last_deployment: DeploymentRow | null }> {
+export function one(
+  id: number,
+): Read<EnvironmentRow & WithProject & { last_deployment: DeploymentRow | null }> {
   return rows(sql`
-    select ${columns}, (
+    select ${columns}, ${subjectProject} as project, (
       select to_json(x) from (
         select ${deploymentColumns} from deployments d ${deploymentJoins}
         where d.environment_id = one.id and d.status = 'success' order by d.id desc limit 1) x) as last_deployment
     from environments e, lateral (select e.id) one where e.id = ${id} and e.project_id = subject.id`)
+}
+
+/** Of an environment that is not there yet. */
+export function ofProject(): Read<WithProject> {
+  return rows(sql`select ${subjectProject} as project`)
 }
 
 export async function find(db: Reader, id: number): Promise<EnvironmentRow | undefined> {

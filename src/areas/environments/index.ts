@@ -1,11 +1,11 @@
 import type { ProjectSubject } from '../../access/index.ts'
 import type { Blobs } from '../../blobs/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import type { Events, Schedule, Task } from '../../tasks/index.ts'
 import type { JobView } from '../jobs/index.ts'
 import type { PipelineProcess, RefProtection } from '../pipelines/index.ts'
+import type { ContextServices } from '../projects/index.ts'
 import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import { approvalEndpoint } from './routes-approvals.ts'
 import { deploymentEndpoints } from './routes-deployments.ts'
@@ -17,14 +17,12 @@ import { environmentSchedules, environmentTasks } from './tasks.ts'
 export { deployments } from './deployments.ts'
 export type { DeploymentEvent } from './news.ts'
 
-export interface EnvironmentServices {
+export interface EnvironmentServices extends ContextServices {
   readonly db: Database
   readonly events: Events
-  readonly plan: Plan
   readonly blobs: Blobs
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
-  readonly externalUrl: () => string
   readonly process: PipelineProcess
   readonly refProtection: RefProtection
   readonly view: JobView

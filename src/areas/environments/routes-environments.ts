@@ -1,4 +1,4 @@
-import { endpoint, project } from '../../access/index.ts'
+import { endpoint, project, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { environmentSlug, guessTier } from '../../ci/index.ts'
 import { badRequest, forbidden } from '../../kernel/errors/index.ts'
 import {
@@ -18,9 +18,10 @@ import {
   type Endpoint,
 } from '../../kernel/endpoint/index.ts'
 import { enqueue } from '../../tasks/index.ts'
+import { basicProject, contextOf } from '../projects/index.ts'
 import { deployerCheck } from './deployer.ts'
 import { removeRefs } from './deployment-refs.ts'
-import { BasicEnvironment, Environment } from './entities.ts'
+import { BasicEnvironment, Environment, type WithProject } from './entities.ts'
 import * as store from './environments-store.ts'
 import type { EnvironmentServices } from './index.ts'
 import { autoStopSettings, check, tiers } from './rules.ts'
@@ -40,16 +41,18 @@ const settable = {
 }
 
 export function environmentEndpoints(
-  { db, plan }: EnvironmentServices,
+  services: EnvironmentServices,
   stopping: Stopping,
   shown: ShownDeployments,
 ): Endpoint[] {
+  const { db, plan } = services
   const requireDeployer = deployerCheck({ db, plan })
   const one = { on: project, checks, record: true, jobToken: true } as const
   const params = Fields({ environment_id: Id() })
   const read = ({ params: { environment_id } }: { params: { environment_id: number } }) =>
     store.one(environment_id)
-  const again = async (id: number) => store.find(db.reader, id)
+  const projectOf = (actor: Actor, project: ProjectSubject, { project: row }: WithProject) =>
+    basicProject(row, project, contextOf(services, actor))
 
   return [
     endpoint({
@@ -73,11 +76,11 @@ export function environmentEndpoints(
       rules: { mutuallyExclusive: [['name', 'search']] },
       answers: ListOf(Environment),
       read: ({ params: { name, search, states }, page }) => store.list({ name, search, states }, page),
-      async handle({ params, rows }) {
+      async handle({ actor, project, params, rows }) {
         if (params.search !== undefined && params.search.length < shortestSearch) {
           throw badRequest(`Search query is less than ${shortestSearch} characters`)
         }
-        return rows
+        return rows.map((row) => ({ ...row, project: projectOf(actor, project, row) }))
       },
     }),
 
@@ -91,10 +94,11 @@ export function environmentEndpoints(
       params,
       answers: Environment,
       read,
-      async handle({ project, rows }) {
+      async handle({ actor, project, rows }) {
         const { last_deployment, ...row } = rows[0]!
         return {
           ...row,
+          project: projectOf(actor, project, row),
           last_deployment: last_deployment === null ? null : await shown.one(last_deployment, project),
         }
       },
@@ -109,10 +113,11 @@ export function environmentEndpoints(
       jobToken: true,
       params: Fields({ name: Text(), ...settable }),
       answers: Environment,
-      async handle({ project, params }) {
+      read: () => store.ofProject(),
+      async handle({ actor, project, params, rows }) {
         const { name, external_url = null, tier, description = null, auto_stop_setting = 'always' } = params
         check({ name, externalUrl: external_url })
-        return store.create(db.writer, project.id, {
+        const made = await store.create(db.writer, project.id, {
           name,
           slug: environmentSlug(name),
           tier: tier ?? guessTier(name),
@@ -120,6 +125,7 @@ export function environmentEndpoints(
           description,
           auto_stop_setting,
         })
+        return { ...made, project: projectOf(actor, project, rows[0]!) }
       },
     }),
 
@@ -132,15 +138,16 @@ export function environmentEndpoints(
       params: Fields({ environment_id: Id(), ...settable }),
       answers: Environment,
       read,
-      async handle({ params, rows }) {
+      async handle({ actor, project, params, rows }) {
         const { external_url, tier, description, auto_stop_setting } = params
         check({ externalUrl: external_url })
-        return store.change(db.writer, rows[0]!.id, {
+        const changed = await store.change(db.writer, rows[0]!.id, {
           external_url: external_url === '' ? null : external_url,
           tier,
           description,
           auto_stop_setting,
         })
+        return { ...changed, project: projectOf(actor, project, rows[0]!) }
       },
     }),
 
@@ -228,7 +235,8 @@ export function environmentEndpoints(
         const environment = rows[0]!
         await requireDeployer({ actor, project }, environment)
         await stopping.stop(environment, { actor, project: project, force: params.force })
-        return again(environment.id)
+        const stopped = await store.find(db.reader, environment.id)
+        return { ...stopped, project: projectOf(actor, project, environment) }
       },
     }),
   ]

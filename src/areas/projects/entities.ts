@@ -16,7 +16,7 @@ import { aboutLicense } from '../templates/index.ts'
 import { basicUser } from '../users/index.ts'
 import { homeEntity } from './home.ts'
 import { levelNames, type FeatureLevels } from './feature-levels.ts'
-import type { PlainProjectRow, ProjectRow } from './rows.ts'
+import type { OwnProjectRow, PlainProjectRow, ProjectRow } from './rows.ts'
 import { allSettings, shownSettings } from './settings.ts'
 import { statisticsEntity } from './statistics.ts'
 
@@ -80,14 +80,15 @@ export function project(
   descriptionHtml = '',
 ): Record<string, unknown> {
   const subject = subjectOf(row)
-  const basic = basicEntity(row, subject, context)
+  const basic = basicProject(row, subject, context)
   if (form === 'basic') return basic
   const full = { ...basic, ...fullEntity(row, subject, context), description_html: descriptionHtml }
   return form === 'full' ? full : { ...full, permissions: permissions(row) }
 }
 
-function basicEntity(
-  row: PlainProjectRow,
+/** The short form of a project that was entered. */
+export function basicProject(
+  row: OwnProjectRow,
   subject: ProjectSubject,
   { actor, externalUrl, sshAddress, cloneRoot, license }: EntityContext,
 ) {
@@ -122,7 +123,7 @@ function basicEntity(
 
 /** A license that is none we know is another one. */
 function licenseEntity(
-  { license_path: path, license_key: key, default_branch: branch }: PlainProjectRow,
+  { license_path: path, license_key: key, default_branch: branch }: OwnProjectRow,
   readsCode: boolean,
   web: string,
 ) {
@@ -210,7 +211,9 @@ function mirrorEntity({ pull_mirror: mirror }: ProjectRow) {
 function forkedFrom({ forked_from: from }: ProjectRow, context: EntityContext) {
   if (from === null) return null
   const subject = subjectOf(from)
-  return isVisible(context.actor, subject) ? basicEntity(from, subject, { ...context, license: false }) : null
+  return isVisible(context.actor, subject)
+    ? basicProject(from, subject, { ...context, license: false })
+    : null
 }
 
 function links(id: number, externalUrl: string, has: { issues: boolean; mergeRequests: boolean }) {

@@ -15,7 +15,7 @@ import { statisticsTasks } from './statistics.ts'
 import { starEndpoints } from './stars.ts'
 
 export { homeColumns, homeEntity, type HomeRow } from './home.ts'
-export { contextOf, type ContextServices } from './entities.ts'
+export { basicProject, contextOf, type ContextServices } from './entities.ts'
 export { BasicProject } from './shapes.ts'
 export { searched as searchProjects } from './listing.ts'
 export { createProject } from './create.ts'
@@ -29,7 +29,7 @@ export { unlinkOpenForks } from './forking.ts'
 export { markedOn } from './marked.ts'
 export { deletionMarkOf } from './deletion-mark.ts'
 export { permanentlyParams } from './params.ts'
-export type { ProjectRow } from './rows.ts'
+export { subjectProject, type OwnProjectRow, type ProjectRow } from './rows.ts'
 export { allSettings } from './settings.ts'
 export {
   GroupStatistics,

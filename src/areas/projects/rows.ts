@@ -10,8 +10,8 @@ import { markedOn } from './marked.ts'
 import type { StatisticsRow } from './statistics.ts'
 import { basicUserJson, type BasicUserRow } from '../users/index.ts'
 
-/** A project as the short form of answers needs it: its own columns, those of its namespace, and the caller's role. */
-export interface PlainProjectRow extends HomeRow {
+/** A project as the short form of answers needs it: its own columns and those of its namespace. */
+export interface OwnProjectRow extends HomeRow {
   readonly id: number
   readonly name: string
   readonly path: string
@@ -36,6 +36,10 @@ export interface PlainProjectRow extends HomeRow {
   readonly avatar: string | null
   readonly forks_count: number
   readonly star_count: number
+}
+
+/** The same, and the caller's role in it. */
+export interface PlainProjectRow extends OwnProjectRow {
   readonly role: number
 }
 
@@ -140,6 +144,12 @@ export const projectColumns = sql`
   ${notificationLevel(sql`s.namespace_id = n.id`)} as group_notifications`
 
 export const projectJoins = sql`join namespaces n on n.id = p.namespace_id ${projectLevels}`
+
+/** The project that is the subject, for what shows its project: JSON of an `OwnProjectRow`. */
+export const subjectProject = sql`(
+  select to_json(own) from (
+    select ${plainColumns('p', 'n')} from projects p join namespaces n on n.id = p.namespace_id
+    where p.id = subject.id) own)`
 
 /** What a project and its namespace say by themselves. */
 function plainColumns(project: string, namespace: string): RawBuilder<unknown> {
