@@ -155,6 +155,6 @@ function pipelines(project: number, before: number, count: number, { callers }: 
 }
 
 const counters = `
-   insert into project_counters (project_id, kind, last_iid, live)
-   select p.project_id, 'pipeline', max(p.iid), count(*) filter (where p.source <> 'parent_pipeline')
+   insert into project_counters (project_id, kind, last_iid, last_id, live)
+   select p.project_id, 'pipeline', max(p.iid), max(p.id), count(*) filter (where p.source <> 'parent_pipeline')
    from ci_pipelines p group by p.project_id`

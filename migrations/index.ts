@@ -144,6 +144,8 @@ import * as mergedResults from './0345-merged-results.ts'
 import * as newsOfWholePushes from './0346-news-of-whole-pushes.ts'
 import * as repositoryImports from './0347-repository-imports.ts'
 import * as successesOfJobs from './0348-successes-of-jobs.ts'
+import * as idsOfPipelines from './0350-ids-of-pipelines.ts'
+import * as movesOfProjects from './0351-moves-of-projects.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -289,4 +291,6 @@ export const migrations: MigrationList = {
   '0346-news-of-whole-pushes': newsOfWholePushes,
   '0347-repository-imports': repositoryImports,
   '0348-successes-of-jobs': successesOfJobs,
+  '0350-ids-of-pipelines': idsOfPipelines,
+  '0351-moves-of-projects': movesOfProjects,
 }

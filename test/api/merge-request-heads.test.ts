@@ -1,6 +1,7 @@
 // @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { closedBy } from '../../src/areas/issues/index.ts'
+import { sql } from '../../src/kernel/db/index.ts'
 import { RawRunner } from '../runner/raw-runner.ts'
 import { eventually, MergeProjects, type MergeProject } from '../world/merge-project.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
@@ -158,6 +159,11 @@ test('a head that is seen before the news of its push is of who pushed it', asyn
   const actions = [{ action: 'create', file_path: 'b.txt', content: 'b\n' }]
   const pushed = { branch: 'a', commit_message: 'More', actions }
   expectStatus(await at.developer.post(`${at.base}/repository/commits`, pushed), 201)
+  const other = await slow.project()
+  await sql`
+    insert into ref_updates (project_id, state, updates) select ${other.id}, 'applied', '[]' from generate_series(1, 2000)`.execute(
+    slow.service.services.db.writer,
+  )
   expect((await at.merge(1, { sha: '0'.repeat(40) })).status).toBe(409)
   const [told] = (await at.developer.get(`${at.one(1)}/notes`)).body as Json[]
   expect(told).toMatchObject({ system: true, author: { id: at.developer.id } })

@@ -142,7 +142,7 @@ describe('keyset pagination (1.2)', () => {
   test.each(['access_token', 'job_token', 'token', 'secret_token', 'password'])(
     'links repeat no %s',
     async (name) => {
-      const headers = { 'private-token': world.root.token! }
+      const headers = { 'private-token': world.root.token }
       const answer = await world.anonymous.get(`/projects?per_page=1&other=1&${name}=hush`, headers)
       expect(answer.status).toBe(200)
       expect(answer.headers.get('link')).toContain('other=1')

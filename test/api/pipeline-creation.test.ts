@@ -189,9 +189,27 @@ describe('creations', () => {
     expect(new Set(iids).size).toBe(iids.length)
   })
 
+  test('at the same time are listed in the order of their ids, which is that of their numbers', async () => {
+    const ci = await projects.make({ a: { script: ['x'] } })
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all(Array.from({ length: 8 }, () => create(ci)))
+    }
+    const list = `/projects/${ci.id}/pipelines?per_page=100&sort=asc`
+    const found = expectStatus(await world.root.get(list), 200) as Json[]
+    const ids = found.map(({ id }) => id as number)
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+    // The first one is of the push that made the project.
+    expect(found.map(({ iid }) => iid)).toEqual(Array.from({ length: 25 }, (_, index) => index + 1))
+  })
+
   test('of 200 jobs take at most 9 SQL statements', async () => {
     const jobs = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`job-${i}`, { script: ['x'] }]))
     const ci = await projects.make({ ...jobs })
+    // What its push makes at the same time might have a later id, and be quicker.
+    await until(
+      async () => expectStatus(await world.root.get(`/projects/${ci.id}/pipelines`), 200) as Json[],
+      (list) => list.length > 0,
+    )
     const heard: string[] = []
     const listen = (message: unknown): void => {
       const { text, requestId } = message as SentStatement

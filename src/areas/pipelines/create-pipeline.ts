@@ -12,6 +12,7 @@ import {
   countActive,
   countRecent,
   insertPipeline,
+  Overtaken,
   type Inserted,
   type NewPipelineRow,
 } from './create-store.ts'
@@ -259,6 +260,7 @@ export class PipelineCreator {
     const met = advance(rows, now, { holds })
     const waits = !isAtRest(met.pipeline.status) && rows.some(({ kind }) => kind === 'build')
     const reserved = waits ? await refs.reserve(project, sha) : undefined
+    using turn = reserved?.turn
     const prepared = reserved === undefined || reserved.outcome === 'written'
     const first = prepared ? met : advance(rows, now, { prepared, holds })
     const turned = new Map(first.changed.map(({ job, status }) => [job.id, status]))
@@ -275,6 +277,7 @@ export class PipelineCreator {
     }))
     const environments = jobs.flatMap(({ environment }) => (environment === null ? [] : [environment]))
     const statuses = jobs.map((job, index) => ({ job, status: turned.get(index) ?? 'created' }))
+    await turn?.come
     try {
       return await db.transaction(async (tx) => {
         const inserted: Inserted = await insertPipeline(tx, row, variables, statuses)
@@ -289,7 +292,10 @@ export class PipelineCreator {
     } catch (error) {
       if (reserved?.outcome === 'written') await refs.abandon(project, reserved.id, sha)
       if (error instanceof AlreadyCreated) return { refused: null }
-      throw error
+      if (!(error instanceof Overtaken)) throw error
+      // Another one is stored by then, so that this ends.
+      turn?.[Symbol.dispose]()
+      return await this.#store(request, protectedRef, made, iid)
     }
   }
 }

@@ -63,9 +63,17 @@ export interface Inserted {
 export class AlreadyCreated extends Error {}
 
 /**
+ * A pipeline with a later id was quicker than one whose id was reserved. Within a project ids and numbers grow together:
+ * lists are in the order of both.
+ */
+export class Overtaken extends Error {}
+
+const nextId = sql`nextval(pg_get_serial_sequence('ci_pipelines', 'id'))`
+
+/**
  * Everything of a new pipeline in one statement: the project's counter, the pipeline with the status that its jobs
  * make, its variables and jobs, and the news for runners that something waits. A trigger or schedule that was deleted
- * meanwhile is left out.
+ * meanwhile is left out. Its id, like its number, is taken while the counter is held; `Overtaken` if it was before.
  */
 export async function insertPipeline(
   tx: Tx,
@@ -77,14 +85,18 @@ export async function insertPipeline(
   const { has, needs } = row.persistentRef ?? { has: false, needs: false }
   const { status } = row.state
   const finished = status === 'success' || status === 'failed' || status === 'canceled'
+  const reserved = sql`${row.id ?? null}::bigint`
   const { rows } = await sql<Inserted>`
     with refs as (
       update projects pr set refs_version = pr.refs_version + 1 where pr.id = ${row.projectId} and ${has} returning pr.id
     ), counter as (
-      insert into project_counters as c (project_id, kind, last_iid, live)
-      select ${row.projectId}, 'pipeline', 1, ${listed} from (select count(*) from refs) raised
-      on conflict (project_id, kind) do update set last_iid = c.last_iid + 1, live = c.live + excluded.live
-      returning c.last_iid as iid, c.live
+      insert into project_counters as c (project_id, kind, last_iid, last_id, live)
+      select ${row.projectId}, 'pipeline', 1, coalesce(${reserved}, ${nextId}), ${listed}
+      from (select count(*) from refs) raised
+      on conflict (project_id, kind) do update set last_iid = c.last_iid + 1,
+        last_id = coalesce(${reserved}, ${nextId}), live = c.live + excluded.live
+      where ${reserved} is null or c.last_id < ${reserved}
+      returning c.last_iid as iid, c.last_id as id, c.live
     ), block as (
       insert into ci_pipeline_blocks as b (project_id, size, block, live, before)
       select ${row.projectId}, size.of, counter.iid / size.of, ${listed}, ${beforeNew(listed, sql`counter.live`)}
@@ -96,8 +108,7 @@ export async function insertPipeline(
         schedule_id, source_job_id, merge_request_id, merge_request, source_sha, deploys, finished_at,
         has_ref, needs_ref)
       overriding system value
-      select coalesce(${row.id ?? null}::bigint, nextval(pg_get_serial_sequence('ci_pipelines', 'id'))), ${row.projectId},
-        counter.iid, ${row.userId}, ${status}, ${row.source}, ${row.ref}, ${row.tag}, ${row.sha},
+      select counter.id, ${row.projectId}, counter.iid, ${row.userId}, ${status}, ${row.source}, ${row.ref}, ${row.tag}, ${row.sha},
         ${row.beforeSha}, ${row.protected}, ${row.name}, ${row.yamlErrors}, ${row.failureReason}, ${row.eventKey},
         ${row.state.hasWarnings}, ${row.cancelOnNewCommit}, ${row.cancelOnJobFailure},
         (select t.id from ci_triggers t where t.id = ${row.triggerId}::bigint for key share),
@@ -141,7 +152,9 @@ export async function insertPipeline(
     from pipeline`
     .execute(tx)
     .catch(onConstraint('ci_pipelines_event', () => new AlreadyCreated()))
-  return rows[0]!
+  const [inserted] = rows
+  if (inserted === undefined) throw new Overtaken()
+  return inserted
 }
 
 function sourceSha({ mergeRequest }: NewPipelineRow): string | null {

@@ -13,6 +13,7 @@ import {
   type RefUpdate,
 } from '../../git/index.ts'
 import { sql, type Database, type Tx } from '../../kernel/db/index.ts'
+import { Turns } from '../../kernel/lib/turns.ts'
 import type { Logger } from '../../kernel/log/index.ts'
 import {
   placedProject,
@@ -30,6 +31,12 @@ export interface PersistentRefServices {
 
 /** `unwritable`: not at the moment; `lost`: the commit itself is gone. */
 export type RefOutcome = 'written' | 'unwritable' | 'lost'
+
+export interface Reserved {
+  readonly id: number
+  readonly outcome: RefOutcome
+  readonly turn: ReturnType<Turns['take']>
+}
 
 /** Of one project at a time; more wait for the next turn. */
 const mostTidied = 500
@@ -52,19 +59,31 @@ function idOf(name: RefName): number {
 export class PersistentRefs {
   readonly #services: PersistentRefServices
 
+  /** By project: pipelines come in the order of their ids. */
+  readonly #turns = new Turns()
+
   constructor(services: PersistentRefServices) {
     this.#services = services
   }
 
-  /** The id of a pipeline to be, with its ref; the version of the project's refs is to be raised with its row. */
-  async reserve(project: ProjectSubject, sha: Oid): Promise<{ id: number; outcome: RefOutcome }> {
+  /**
+   * The id of a pipeline to be, with its ref, and its turn to be stored; the version of the project's refs is to be raised
+   * with its row.
+   */
+  async reserve(project: ProjectSubject, sha: Oid): Promise<Reserved> {
     const { rows } = await sql<{ id: number; moving: boolean }>`
       select nextval(pg_get_serial_sequence('ci_pipelines', 'id'))::bigint as id,
         coalesce(p.moving_until > now(), false) as moving
       from projects p where p.id = ${project.id}`.execute(this.#services.db.writer)
     const [row] = rows
     if (row === undefined) throw new Error('the project is gone')
-    return { id: row.id, outcome: await this.#write(project, row, sha) }
+    const turn = this.#turns.take(project.id)
+    try {
+      return { id: row.id, outcome: await this.#write(project, row, sha), turn }
+    } catch (error) {
+      turn[Symbol.dispose]()
+      throw error
+    }
   }
 
   /** Takes back what `reserve` wrote. */

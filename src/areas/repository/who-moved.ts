@@ -1,12 +1,9 @@
 import type { RefUpdate } from '../../git/index.ts'
 import { sql, type Reader } from '../../kernel/db/index.ts'
 
-/** How many entries of the journal are looked through, newest first. */
-const newest = 1000
-
 /**
  * Who moved a ref of a project to where it is: for who sees that before the news of it come. Null where nobody did, or
- * long ago.
+ * so long ago that the journal has forgotten it.
  */
 export async function whoMoved(
   db: Reader,
@@ -14,8 +11,7 @@ export async function whoMoved(
   { ref, newOid }: Pick<RefUpdate, 'ref' | 'newOid'>,
 ): Promise<number | null> {
   const { rows } = await sql<{ user_id: number | null }>`
-    select r.user_id
-    from (select u.id, u.project_id, u.user_id, u.updates from ref_updates u order by u.id desc limit ${newest}) r
+    select r.user_id from ref_updates r
     where r.project_id = ${projectId} and r.updates @> ${JSON.stringify([{ ref, newOid }])}::jsonb
     order by r.id desc limit 1`.execute(db)
   return rows[0]?.user_id ?? null

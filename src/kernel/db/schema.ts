@@ -1428,6 +1428,7 @@ export interface ProjectAliases {
 
 export interface ProjectCounters {
   kind: string;
+  last_id: Generated<number>;
   last_iid: Generated<number>;
   live: Generated<number>;
   project_id: number;
