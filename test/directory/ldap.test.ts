@@ -553,7 +553,16 @@ describe.skipIf(!hasSlapd)(`LDAP${leftOut}`, () => {
       expect((await add(owner)).status).toBe(403)
       expect((await add(world.root)).status).toBe(201)
       expect((await owner.put(member, { access_level: 20 })).status).toBe(403)
+      expect((await owner.put(`${member}/state`, { state: 'awaiting' })).status).toBe(403)
+      expect((await owner.post(`/groups/${group.id}/members/approve_all`)).status).toBe(403)
       expect((await owner.delete(member)).status).toBe(403)
+      const billable = `/groups/${group.id}/billable_members/${other.id}`
+      expect((await owner.delete(billable)).status).toBe(403)
+      expect((await world.root.put(`${member}/state`, { state: 'awaiting' })).status).toBe(200)
+      const [waiting] = expectStatus(await owner.get(`/groups/${group.id}/pending_members`), 200) as Json[]
+      const approve = `/groups/${group.id}/members/${waiting!['id'] as number}/approve`
+      expect((await owner.put(approve)).status).toBe(403)
+      expect((await world.root.put(approve)).status).toBe(204)
     })
     expect((await owner.delete(member)).status).toBe(204)
   })
@@ -593,6 +602,16 @@ describe.skipIf(!hasSlapd)(`LDAP${leftOut}`, () => {
       expectStatus(await owner.post(`/projects/${its['id'] as number}/share`, share), 201)
     })
     expect(await ways(`/projects/${project.id}`, owner)).toEqual([201, 201, 201, 404, 201])
+    expectStatus(await owner.post(`/groups/${group.id}/share`, share), 201)
+    const unshare = async (by: Person) => [
+      (await by.delete(`/groups/${group.id}/share/${invited.id}`)).status,
+      (await by.delete(`/projects/${project.id}/share/${invited.id}`)).status,
+    ]
+    await during(world, { lock_memberships_to_ldap: true }, async () => {
+      expect(await unshare(owner)).toEqual([403, 403])
+      expect((await owner.delete(`/projects/${its['id'] as number}/share/${invited.id}`)).status).toBe(204)
+      expect(await unshare(world.root)).toEqual([204, 204])
+    })
   })
 })
 

@@ -11,12 +11,14 @@ import type { Plan } from '../../kernel/config/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import { Fields, Id, ListOf, OneOf, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import { badRequest, notFound, recordNotFound } from '../../kernel/errors/index.ts'
+import type { Settings } from '../../settings/index.ts'
 import type { Events } from '../../tasks/index.ts'
 import {
   announceMemberships,
   lockMember,
   lockOwners,
   placeOf,
+  refuseLocked,
   remove,
   removeBelow,
 } from '../members/index.ts'
@@ -28,6 +30,7 @@ interface Services {
   readonly events: Events
   readonly externalUrl: () => string
   readonly plan: Plan
+  readonly settings: Settings
 }
 
 /** Who takes a seat of a top-level group: its members, those of all below, and those of groups that were let in. */
@@ -110,6 +113,7 @@ export function billableMembers(services: Services): { endpoints: Endpoint[] } {
           if (!may(actor, 'admin_group', group)) {
             throw badRequest('User unauthorized to remove member')
           }
+          refuseLocked(services.settings, actor)
           const place = placeOf(group)
           await db.transaction(async (tx) => {
             await lockOwners(tx, place)

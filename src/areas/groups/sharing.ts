@@ -81,7 +81,10 @@ export function sharingEndpoints(services: GroupServices, { detail, listed }: An
       params: Fields({ group_id: Id() }),
       answers: null,
       refuses: { ...whenChanged, 404: 'No such share' },
-      handle: ({ group, params, request }) => unshare(db, group, params.group_id, request),
+      async handle({ actor, group, params, request }) {
+        refuseLocked(settings, actor)
+        await unshare(db, group, params.group_id, request)
+      },
     }),
 
     endpoint({

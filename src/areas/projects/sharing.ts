@@ -40,6 +40,7 @@ export function sharingEndpoints(services: Pick<ProjectServices, 'db' | 'plan' |
       answers: null,
       refuses: { ...whenChanged, 404: 'No such share' },
       async handle({ actor, project, params, request }) {
+        if (project.namespaceKind === 'group') refuseLocked(settings, actor)
         const there = await findShare(db.reader, project, params.group_id)
         if (there === undefined) throw notFound('Group Link')
         if (!mayGrant(actor, project, there.group_access)) throw forbidden()

@@ -13,7 +13,9 @@ import {
   type Endpoint,
 } from '../../../kernel/endpoint/index.ts'
 import { badRequest, notFound, recordNotFound, unprocessable } from '../../../kernel/errors/index.ts'
+import type { Settings } from '../../../settings/index.ts'
 import * as lists from '../lists.ts'
+import { refuseLocked } from '../lock.ts'
 import { placeOf } from '../place.ts'
 import * as store from '../store.ts'
 import { avatarUrl } from '../../avatars/index.ts'
@@ -21,6 +23,7 @@ import { avatarUrl } from '../../avatars/index.ts'
 interface Services {
   readonly db: Database
   readonly externalUrl: () => string
+  readonly settings: Settings
 }
 
 const Pending = Fields({
@@ -35,7 +38,7 @@ const Pending = Fields({
 })
 
 /** Memberships that wait for a seat, looked after in the top-level group. */
-export function stateEndpoints({ db, externalUrl }: Services): Endpoint[] {
+export function stateEndpoints({ db, externalUrl, settings }: Services): Endpoint[] {
   return [
     endpoint({
       method: 'PUT',
@@ -52,6 +55,7 @@ export function stateEndpoints({ db, externalUrl }: Services): Endpoint[] {
         const [user] = await store.candidates(db.reader, placeOf(group), { ids: [params.user_id] })
         if (user === undefined) throw notFound('User')
         requireTop(actor, group)
+        refuseLocked(settings, actor)
         if (params.state === 'awaiting' && userOf(actor).id === params.user_id) {
           throw unprocessable('You cannot set yourself to awaiting')
         }
@@ -103,6 +107,7 @@ export function stateEndpoints({ db, externalUrl }: Services): Endpoint[] {
       refuses: { 400: 'No top-level group, or no right to', 404: 'No such membership' },
       async handle({ actor, group, params }) {
         requireTop(actor, group)
+        refuseLocked(settings, actor)
         const userId = await store.userOfMembership(db.reader, group.id, params.member_id)
         if (userId === undefined) throw recordNotFound()
         await db.transaction((tx) => store.setState(tx, group.id, userId, 'active'))
@@ -121,6 +126,7 @@ export function stateEndpoints({ db, externalUrl }: Services): Endpoint[] {
       refuses: { 400: 'No top-level group, or no right to' },
       async handle({ actor, group }) {
         requireTop(actor, group)
+        refuseLocked(settings, actor)
         await db.transaction((tx) => store.activateAll(tx, group.id))
       },
     }),
