@@ -71,15 +71,15 @@ async function* withPack(
  */
 export async function pushOfBundle(
   bundle: Readable,
-  { first, options }: { readonly first: string; readonly options: readonly string[] },
+  first: string,
 ): Promise<{ readonly input: Readable; readonly refs: number }> {
   const reader = new ByteReader(bundle)
   const refs = await readHead(reader, whole)
   const ordered = refs.toSorted((one, other) => Number(other.name === first) - Number(one.name === first))
   const commands = ordered.map(({ oid, name }, index) =>
-    pkt(`${zeroOid} ${oid} ${name}${index === 0 ? '\0report-status push-options atomic' : ''}\n`),
+    pkt(`${zeroOid} ${oid} ${name}${index === 0 ? '\0report-status atomic' : ''}\n`),
   )
-  const request = [...commands, flushPkt, ...options.map((option) => pkt(option)), flushPkt]
+  const request = [...commands, flushPkt]
   async function* pushed(): AsyncGenerator<Buffer> {
     yield Buffer.concat(request)
     yield* reader.rest()

@@ -126,8 +126,7 @@ describe('an archive', () => {
     expect(branches.map(({ name }) => name as string).toSorted()).toEqual(['main', 'release/*'])
     // Numbers go on where they were, and nothing has run.
     expect(expectStatus(await world.root.post(`${again}/issues`, { title: 'Three' }), 201)['iid']).toBe(3)
-    const pipelines = (await world.root.get(`${again}/pipelines`)).body as Json[]
-    expect(pipelines.filter(({ status }) => status !== 'skipped')).toEqual([])
+    expect((await world.root.get(`${again}/pipelines`)).body).toEqual([])
   })
 
   test('that somebody brings who is no administrator speaks for nobody else', async () => {

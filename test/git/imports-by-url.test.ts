@@ -75,8 +75,19 @@ describe('a project that is made from a repository elsewhere', () => {
       import_status: 'finished',
       import_url: copies.url(upstream, { username: '*****', token: '*****' }),
     })
-    const pipelines = (await ida.get(`/projects/${made['id'] as number}/pipelines`)).body as Json[]
-    expect(pipelines.filter(({ status }) => status !== 'skipped')).toEqual([])
+    await world.settled()
+    expect((await ida.get(`/projects/${made['id'] as number}/pipelines`)).body).toEqual([])
+  })
+
+  test('is empty where nothing is there yet', async () => {
+    const import_url = copies.url(await world.project(), world.root)
+    const made = expectStatus(await begin({ import_url }), 201)
+    expect(await ended(made)).toMatchObject({ import_status: 'finished', import_error: null })
+    expect((await ida.get(`/projects/${made['id'] as number}`)).body).toMatchObject({ empty_repo: true })
+    const copy = await copies.fresh(made as Made, ida)
+    await copies.commit(copy, { 'README.md': '# Begun here\n' })
+    await git(copy, 'push', '--quiet', 'origin', 'HEAD:main')
+    expect(await refsOf(made)).toContain('refs/heads/main')
   })
 
   test('says so where the repository has gone meanwhile', async () => {

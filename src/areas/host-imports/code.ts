@@ -27,8 +27,6 @@ export interface GitPlace {
 /** Numbers of requests by the refs under which the host keeps their heads. */
 export type RequestRefs = (ref: RefName) => number | undefined
 
-/** Nothing is to run because of what was there before. */
-const quietly = ['ci.skip']
 const mebibyte = 1024 * 1024
 
 /** A line to a repository of the host. The credentials go in a header, and stand in no list of arguments. */
@@ -69,7 +67,7 @@ export async function takeCode(work: Work, place: GitPlace, requestOf: RequestRe
   if (updates.length > 0) {
     // Of an empty project the first branch becomes the default one.
     updates.sort((one, other) => Number(other.ref === head) - Number(one.ref === head))
-    const { rejected } = await door.bringEach({ actor, project, pushOptions: quietly }, updates, quarantine)
+    const { rejected } = await door.bringEach({ actor, project, imports: true }, updates, quarantine)
     const [first] = rejected
     if (first !== undefined) throw new HostFault(`${first.update.ref} was not taken: ${first.message}`)
   }

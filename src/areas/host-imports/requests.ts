@@ -161,6 +161,6 @@ async function makeBranch(work: Work, branch: string, head: Oid): Promise<void> 
   const { room, actor, project } = work
   const ref = branchRef(branch)
   if (ref === undefined || (await branchIn(work, branch)) !== undefined) return
-  const mover = { actor, project, pushOptions: ['ci.skip'] }
+  const mover = { actor, project, imports: true }
   await room.door.bringEach(mover, [{ ref, oldOid: zeroOid, newOid: head }], undefined)
 }

@@ -1,7 +1,7 @@
-import type { Actor, ProjectSubject } from '../../access/index.ts'
+import type { ProjectSubject } from '../../access/index.ts'
 import { fetchRemote, listRefs, type Oid, type RefName, type RemoteWire } from '../../git/index.ts'
 import type { Settings } from '../../settings/index.ts'
-import type { RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import type { Mover, RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import { differing, planPull } from './plan-pull.ts'
 import { MirrorProblem } from './problem.ts'
 import { named } from './wire.ts'
@@ -12,12 +12,8 @@ export interface FetchServices {
   readonly settings: Settings
 }
 
-/** In whose name refs move, and what his push asks for. */
-export interface RefMover {
-  readonly actor: Actor
-  readonly project: ProjectSubject
-  readonly pushOptions: readonly string[]
-}
+/** In whose name refs move, and what comes of it. */
+export type RefMover = Omit<Mover<ProjectSubject>, 'via'>
 
 /** Brings branches and tags of a repository elsewhere to where they are there. Throws `MirrorProblem` for what does not fit. */
 export async function fetchRefs(

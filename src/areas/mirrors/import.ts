@@ -86,9 +86,9 @@ async function runImport(
   const address = readAddress(services.cipher.open(claimed.address, contexts.importAddress), keylessSchemes)
   if ('fault' in address) return { ok: false, error: address.fault, passing: false }
   try {
-    // All that comes is the doing of who made the project. It runs no pipelines: it has been built where it comes from.
+    // All that comes is the doing of who made the project.
     const gone = 'Who asked for the import may not push to the project any more'
-    const mover = { ...(await moverOf(services.db, claimed, 'push_code', gone)), pushOptions: ['ci.skip'] }
+    const mover = { ...(await moverOf(services.db, claimed, 'push_code', gone)), imports: true }
     await using wire = keylessWireTo(services.outbound, address, signal)
     await fetchRefs(services, mover, wire, { signal, isWanted: () => true, overwrites: false })
     return { ok: true }

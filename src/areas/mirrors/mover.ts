@@ -9,7 +9,7 @@ export async function moverOf(
   { project_id, user_id }: { readonly project_id: number; readonly user_id: number | null },
   ability: 'admin_mirror' | 'push_code',
   otherwise: string,
-): Promise<Omit<RefMover, 'pushOptions'>> {
+): Promise<Pick<RefMover, 'actor' | 'project'>> {
   const lookup = { id: String(project_id), secretDigest: undefined }
   const { actor, subject } =
     user_id === null ? {} : await enterById<ProjectSubject>(db, projectKind, user_id, lookup)

@@ -27,11 +27,12 @@ export async function onPush(
   event: DomainEvent<PushEvent>,
 ): Promise<void> {
   const { projectId, userId, payload } = event
+  if (payload.byJob || payload.imported) return
   const limit = services.settings.values.git_push_pipeline_limit
   const built = payload.updates
     .filter(({ newOid }) => !isZero(newOid))
     .slice(0, limit === 0 ? undefined : limit)
-  if (payload.byJob || built.length === 0 || projectId === null || userId === null) return
+  if (built.length === 0 || projectId === null || userId === null) return
   const enter = () => enterAs<ProjectSubject>(services.db, projectKind, userId, projectId)
   const entered = await enter()
   if (entered === undefined || !may(entered.actor, 'create_pipeline', entered.subject)) return

@@ -51,7 +51,7 @@ export async function takeBundle(
   if (which === 'project') {
     if ((await listRefs(places.of(project), project.refsVersion)).refs.length > 0) return
     await pushAll(file, `refs/heads/${defaultBranch}`, (input, output) =>
-      door.receive({ actor, project, via: 'git' }, input, output, { messagePrefix: '' }),
+      door.receive({ actor, project, via: 'git', imports: true }, input, output, { messagePrefix: '' }),
     )
     return
   }
@@ -63,9 +63,6 @@ export async function takeBundle(
   )
 }
 
-/** Nothing is to run because of what was there before. */
-const quietly = ['ci.skip']
-
 /** Branches and tags come in by the door for pushes, all or none. */
 async function pushAll(
   file: string,
@@ -73,7 +70,7 @@ async function pushAll(
   receive: (input: Readable, output: Writable) => Promise<PushResult>,
 ): Promise<void> {
   await reading(file, async (stream) => {
-    const { input, refs } = await pushOfBundle(stream, { first, options: quietly })
+    const { input, refs } = await pushOfBundle(stream, first)
     if (refs === 0) return
     const answer = new Writable({ write: (_chunk, _encoding, done) => done() })
     const { problem, rejected } = await receive(input, answer)

@@ -37,6 +37,8 @@ export interface Mover<Project extends DoorProject = DoorProject> {
   readonly via: 'git' | 'web'
   /** As somebody who pushes gives them, for a move that is made in his name. */
   readonly pushOptions?: readonly string[]
+  /** What comes was made elsewhere before the project was here. */
+  readonly imports?: boolean
 }
 
 /** What another area plugs into the door: it may refuse updates, and act when a project's first branch appears. */
@@ -51,6 +53,8 @@ export interface PushEvent {
   readonly pushOptions: readonly string[]
   /** Whether the token of a job moved them. */
   readonly byJob: boolean
+  /** Whether they came with an import: nothing is to run because of what was there before. */
+  readonly imported: boolean
 }
 
 /** Whether a push moved this branch; never where there is none. */
@@ -64,6 +68,7 @@ interface Prepared {
   readonly id: number
   readonly pushOptions: readonly string[]
   readonly byJob: boolean
+  readonly imported: boolean
 }
 
 /** What is told while a repository is brought to another storage. */
@@ -126,7 +131,7 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
    * options a push may have the mover gives.
    */
   bringEach(
-    mover: Pick<Mover, 'actor' | 'project' | 'pushOptions'>,
+    mover: Omit<Mover, 'via'>,
     updates: readonly RefUpdate[],
     quarantine: Quarantine | undefined,
   ): Promise<UpdateOutcome> {
@@ -223,7 +228,7 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
   }
 
   #journal(
-    { actor, project }: Pick<Mover, 'actor' | 'project'>,
+    { actor, project, imports: imported = false }: Omit<Mover, 'via'>,
     pushOptions: readonly string[],
   ): RefJournal<Prepared> {
     const userId = actor.user?.id ?? actor.deployKey?.ownerId ?? null
@@ -233,14 +238,14 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
         const { rows } = await sql<{ id: number }>`
           insert into ref_updates (project_id, user_id, updates, push)
           select p.id, ${userId}, ${JSON.stringify(updates)}::jsonb,
-            ${JSON.stringify({ options: pushOptions, by_job: actor.job?.id ?? null })}::jsonb
+            ${JSON.stringify({ options: pushOptions, by_job: actor.job?.id ?? null, imported })}::jsonb
           from projects p
           where p.id = ${project.id} and p.storage = ${project.storage}
             and (p.moving_until is null or p.moving_until < now())
           for share of p returning id`.execute(this.#db.writer)
         const [row] = rows
         if (row === undefined) throw new RefRefusal(moving)
-        return { id: row.id, pushOptions, byJob: actor.job !== null }
+        return { id: row.id, pushOptions, byJob: actor.job !== null, imported }
       },
       applied: (entry, updates) => this.#settle(project, userId, entry, updates),
       abandoned: async ({ id }) => {
@@ -253,7 +258,7 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
   async #settle(
     project: DoorProject,
     userId: number | null,
-    { id, pushOptions, byJob }: Prepared,
+    { id, ...push }: Prepared,
     updates: readonly RefUpdate[],
   ): Promise<void> {
     const created = updates.flatMap(({ ref, newOid }) => (isZero(newOid) ? [] : (branchName(ref) ?? [])))
@@ -277,7 +282,7 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
         await setDefaultBranch(this.#places.of(project), branchRef(head)!)
         await this.#rules.firstBranch(tx, project.id, head)
       }
-      const payload: PushEvent = { updates, pushOptions, byJob }
+      const payload: PushEvent = { updates, ...push }
       await this.#events.announce(tx, 'push', { projectId: project.id, userId, payload })
     })
   }
@@ -321,7 +326,12 @@ export class RefDoor<Project extends DoorProject = DoorProject> {
       const applied = updates.filter((_, index) => fates[at + index] === 'applied')
       at += updates.length
       if (state === 'applied') continue
-      const prepared = { id, pushOptions: push.options, byJob: (push.by_job ?? null) !== null }
+      const prepared = {
+        id,
+        pushOptions: push.options,
+        byJob: (push.by_job ?? null) !== null,
+        imported: push.imported === true,
+      }
       if (applied.length > 0) await this.#settle(project, user_id, prepared, applied)
       else await this.#db.writer.deleteFrom('ref_updates').where('id', '=', id).execute()
     }
@@ -333,5 +343,9 @@ interface Entry {
   readonly user_id: number | null
   readonly state: 'prepared' | 'applied'
   readonly updates: readonly RefUpdate[]
-  readonly push: { readonly options: readonly string[]; readonly by_job?: number | null }
+  readonly push: {
+    readonly options: readonly string[]
+    readonly by_job?: number | null
+    readonly imported?: boolean
+  }
 }
