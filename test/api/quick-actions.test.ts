@@ -27,11 +27,11 @@ const issueOf = async (fields: Json = {}): Promise<{ issue: Json; at: string }> 
 const say = (at: string, body: string, by = ida, fields: Json = {}) =>
   by.post(`${at}/notes`, { body, ...fields })
 /** What the service wrote down there. */
-const toldOn = async (at: string): Promise<string[]> =>
-  rowsOf(await ida.get(`${at}/notes?activity_filter=only_activity&sort=asc&per_page=100`)).map(
+const toldOn = async (at: string, by = ida): Promise<string[]> =>
+  rowsOf(await by.get(`${at}/notes?activity_filter=only_activity&sort=asc&per_page=100`)).map(
     ({ body }) => body as string,
   )
-const shown = async (at: string): Promise<Json> => expectStatus(await ida.get(at), 200)
+const shown = async (at: string, by = ida): Promise<Json> => expectStatus(await by.get(at), 200)
 
 describe('answers', () => {
   test('commands alone are 202 with what they changed, and no note', async () => {
@@ -245,6 +245,50 @@ describe('merge requests', () => {
     expect(merged['commands_changes']).toEqual({ merge: request['sha'] })
     await eventually(async () => (await shown(at))['state'] === 'merged')
   })
+})
+
+test('an issue that becomes an epic brings along what belongs to it', async () => {
+  const group = await world.group()
+  const project = await world.project({ namespace_id: group.id })
+  const planner = await world.member({ group }, 'planner')
+  const reader = await world.member({ group }, 'guest')
+  const parent = expectStatus(await planner.post(`/groups/${group.id}/epics`, { title: 'P' }), 201)
+  expectStatus(await planner.post(`/groups/${group.id}/labels`, { name: 'known', color: '#ff0000' }), 201)
+  const fields = {
+    title: 'Large',
+    description: 'Indeed',
+    labels: 'known,own',
+    epic_id: parent['id'] as number,
+  }
+  const issue = expectStatus(await planner.post(`/projects/${project.id}/issues`, fields), 201)
+  const at = `/projects/${project.id}/issues/${issue['iid'] as number}`
+  const thread = expectStatus(await reader.post(`${at}/discussions`, { body: 'One' }), 201)
+  expectStatus(await planner.post(`${at}/discussions/${thread['id'] as string}/notes`, { body: 'Two' }), 201)
+  expectStatus(await reader.post(`${at}/award_emoji`, { name: 'thumbsup' }), 201)
+
+  const reply = expectStatus(await say(at, '/promote', planner), 202)
+  expect(reply['commands_changes']).toEqual({ promote_to_epic: true })
+  const epics = rowsOf(await planner.get(`/groups/${group.id}/epics?search=Large`))
+  expect(epics).toMatchObject([
+    {
+      description: 'Indeed',
+      labels: ['known'],
+      parent_id: parent['id'],
+      upvotes: 1,
+      author: { id: planner.id },
+    },
+  ])
+  const epic = `/groups/${group.id}/epics/${epics[0]!['id'] as number}`
+  const discussions = rowsOf(await planner.get(`${epic}/discussions`))
+  const notes = discussions.flatMap((one) => one['notes'] as Json[])
+  expect(notes.filter(({ system }) => system !== true)).toMatchObject([
+    { body: 'One', author: { id: reader.id }, noteable_type: 'Epic' },
+    { body: 'Two', author: { id: planner.id }, noteable_type: 'Epic' },
+  ])
+  const full = project.path_with_namespace
+  expect(await toldOn(epic, planner)).toContain(`promoted from issue ${full}#${issue['iid'] as number}`)
+  expect(await toldOn(at, planner)).toContain(`promoted to epic ${group['full_path']}&2`)
+  expect(await shown(at, planner)).toMatchObject({ state: 'closed' })
 })
 
 test('epics and commits', async () => {

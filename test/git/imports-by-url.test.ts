@@ -84,7 +84,7 @@ describe('a project that is made from a repository elsewhere', () => {
     const made = expectStatus(await begin({ import_url }), 201)
     expect(await ended(made)).toMatchObject({ import_status: 'finished', import_error: null })
     expect((await ida.get(`/projects/${made['id'] as number}`)).body).toMatchObject({ empty_repo: true })
-    const copy = await copies.fresh(made as Made, ida)
+    const copy = await copies.fresh(made, ida)
     await copies.commit(copy, { 'README.md': '# Begun here\n' })
     await git(copy, 'push', '--quiet', 'origin', 'HEAD:main')
     expect(await refsOf(made)).toContain('refs/heads/main')

@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { sql, type Tx } from '../../kernel/db/index.ts'
+import { labelsNamed } from '../labels/index.ts'
+import type { Target } from './system-notes.ts'
 
 const noteColumns = sql`
   n.author_id, n.updated_by_id, n.body, n.system, n.action, n.resolvable, n.resolved_at, n.resolved_by_id,
   n.created_at, n.updated_at`
 
-/** Copies what was said about an issue to one that was made of it, with the reactions to it. */
-export async function copyDiscussions(
-  tx: Tx,
-  from: number,
-  to: { readonly id: number; readonly projectId: number },
-): Promise<void> {
+const tables = { Issue: sql`issues`, Epic: sql`epics` }
+
+/** What was made of an issue. */
+export type CopyTarget = Target & { readonly kind: keyof typeof tables; readonly id: number }
+
+/** Copies what was said about an issue to what was made of it, with the reactions to it. */
+export async function copyDiscussions(tx: Tx, from: number, to: CopyTarget): Promise<void> {
   // Keys are not to be guessed, so they are not derived from the old ones in the database.
   const { rows } = await sql<{ id: number }>`
     select d.id from noteables nb join discussions d on d.noteable_id = nb.id
@@ -19,10 +22,10 @@ export async function copyDiscussions(
   const keys = rows.map(({ id }) => ({ id, key: randomBytes(20).toString('hex') }))
   await sql`
     with nb as (
-      insert into noteables as x (kind, target_id, project_id, version, notes, user_notes, discussions,
+      insert into noteables as x (kind, target_id, project_id, namespace_id, version, notes, user_notes, discussions,
         internal_discussions)
-      select 'Issue', ${to.id}::bigint, ${to.projectId}::bigint, 1, o.notes, o.user_notes, o.discussions,
-        o.internal_discussions
+      select ${to.kind}, ${to.id}::bigint, ${to.projectId}::bigint, ${to.namespaceId}::bigint, 1, o.notes,
+        o.user_notes, o.discussions, o.internal_discussions
       from noteables o where o.kind = 'Issue' and o.target_id = ${from}
       on conflict (kind, target_id) do update set version = x.version + 1, notes = x.notes + excluded.notes,
         user_notes = x.user_notes + excluded.user_notes, discussions = x.discussions + excluded.discussions,
@@ -48,7 +51,7 @@ export async function copyDiscussions(
       from copied c join notes n on n.id = c.old_id, nb order by c.new_id
       returning id
     ), counted as (
-      update issues i set user_notes_count = i.user_notes_count + o.user_notes
+      update ${tables[to.kind]} i set user_notes_count = i.user_notes_count + o.user_notes
       from noteables o where o.kind = 'Issue' and o.target_id = ${from} and i.id = ${to.id}
     )
     insert into award_emoji (awardable_kind, awardable_id, user_id, name, created_at, updated_at)
@@ -58,15 +61,44 @@ export async function copyDiscussions(
     order by a.id`.execute(tx)
 }
 
-/** Copies the reactions to an issue, and the record of its labels, states, milestones and weights. */
-export async function copyRecords(tx: Tx, from: number, to: number): Promise<void> {
+/** Copies the reactions to an issue. */
+export async function copyAwards(tx: Tx, from: number, { kind, id }: CopyTarget): Promise<void> {
   await sql`
     with awards as (
       insert into award_emoji (awardable_kind, awardable_id, user_id, name, created_at, updated_at)
-      select 'Issue', ${to}::bigint, a.user_id, a.name, a.created_at, a.updated_at from award_emoji a
+      select ${kind}, ${id}::bigint, a.user_id, a.name, a.created_at, a.updated_at from award_emoji a
       where a.awardable_kind = 'Issue' and a.awardable_id = ${from} order by a.id)
-    update issues i set upvotes = o.upvotes, downvotes = o.downvotes from issues o
-    where i.id = ${to} and o.id = ${from}`.execute(tx)
+    update ${tables[kind]} i set upvotes = o.upvotes, downvotes = o.downvotes from issues o
+    where i.id = ${id} and o.id = ${from}`.execute(tx)
+}
+
+/** Copies who wants to hear of an issue, or does not. */
+export async function copySubscriptions(tx: Tx, from: number, { kind, id }: CopyTarget): Promise<void> {
+  await sql`
+    insert into subscriptions (user_id, subscribable_type, subscribable_id, subscribed)
+    select s.user_id, ${kind}, ${id}::bigint, s.subscribed from subscriptions s
+    where s.subscribable_type = 'Issue' and s.subscribable_id = ${from} on conflict do nothing`.execute(tx)
+}
+
+/** Those labels of an issue, by their titles, that are known in another place. */
+export async function labelsOf(
+  tx: Tx,
+  id: number,
+  place: Parameters<typeof labelsNamed>[1],
+): ReturnType<typeof labelsNamed> {
+  const { rows } = await sql<{ title: string }>`
+    select l.title from noteable_labels x join labels l on l.id = x.label_id
+    where x.noteable_type = 'Issue' and x.noteable_id = ${id}`.execute(tx)
+  return labelsNamed(
+    tx,
+    place,
+    rows.map(({ title }) => title),
+    false,
+  )
+}
+
+/** Copies the record of an issue's labels, states, milestones and weights to another issue. */
+export async function copyRecords(tx: Tx, from: number, to: number): Promise<void> {
   for (const [table, columns] of Object.entries(recorded)) {
     const names = sql.join(columns.map((column) => sql.ref(column)))
     await sql`

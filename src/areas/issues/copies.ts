@@ -1,8 +1,8 @@
 import { may, userOf, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { sql, type Tx } from '../../kernel/db/index.ts'
 import { recordNotFound, refused } from '../../kernel/errors/index.ts'
-import { changeLabels, labelsNamed } from '../labels/index.ts'
-import { copyDiscussions, copyRecords } from './copied-history.ts'
+import { changeLabels } from '../labels/index.ts'
+import { copyAwards, copyDiscussions, copyRecords, copySubscriptions, labelsOf } from './copied-history.ts'
 import * as store from './store.ts'
 import { issueTarget, tell } from './system-notes.ts'
 import { changeIssue, type IssueServices } from './write.ts'
@@ -60,21 +60,16 @@ export async function copyIssue(
     createdAt: null,
   })
   await store.setAssignees(tx, made.id, await store.assignable(tx, to.id, before.assignee_ids))
-  const { rows: titles } = await sql<{ title: string }>`
-    select l.title from noteable_labels x join labels l on l.id = x.label_id
-    where x.noteable_type = 'Issue' and x.noteable_id = ${id}`.execute(tx)
-  const known = await labelsNamed(
-    tx,
-    { projectId: to.id, line: to.line },
-    titles.map(({ title }) => title),
-    false,
-  )
+  const known = await labelsOf(tx, id, { projectId: to.id, line: to.line })
+  const target = issueTarget(made.id, to.id)
   // What moves has its record with it.
   if (verb === 'clone') await changeLabels(tx, { type: 'Issue', id: made.id }, { set: known }, user)
   if (verb === 'move' || copy.withNotes === true) {
-    await copyDiscussions(tx, id, { id: made.id, projectId: to.id })
+    await copyDiscussions(tx, id, target)
   }
   if (verb === 'move') {
+    await copyAwards(tx, id, target)
+    await copySubscriptions(tx, id, target)
     await copyRecords(tx, id, made.id)
     await sql`
       insert into noteable_labels (noteable_type, noteable_id, label_id)
@@ -90,9 +85,9 @@ export async function copyIssue(
   const done = verb === 'move' ? 'moved' : 'cloned'
   const name = (project: ProjectSubject, iid: number): string => `${project.fullPath}#${iid}`
   await tell(tx, issueTarget(id, from.id), user, [
-    { action: done, body: `${done} to ${name(to, made.iid)}`, of: issueTarget(made.id, to.id) },
+    { action: done, body: `${done} to ${name(to, made.iid)}`, of: target },
   ])
-  await tell(tx, issueTarget(made.id, to.id), user, [
+  await tell(tx, target, user, [
     { action: done, body: `${done} from ${name(from, before.iid)}`, of: issueTarget(id, from.id) },
   ])
   await services.events.announce(tx, 'issue', {
@@ -132,10 +127,6 @@ async function takeAlong(tx: Tx, from: number, to: number): Promise<void> {
     update issues i set time_estimate = o.time_estimate, total_time_spent = o.total_time_spent
     from issues o where i.id = ${to} and o.id = ${from}`.execute(tx)
   await sql`update issues i set time_estimate = 0, total_time_spent = 0 where i.id = ${from}`.execute(tx)
-  await sql`
-    insert into subscriptions (user_id, subscribable_type, subscribable_id, subscribed)
-    select s.user_id, 'Issue', ${to}::bigint, s.subscribed from subscriptions s
-    where s.subscribable_type = 'Issue' and s.subscribable_id = ${from} on conflict do nothing`.execute(tx)
   await sql`update issue_links k set source_id = ${to} where k.source_id = ${from}`.execute(tx)
   await sql`update issue_links k set target_id = ${to} where k.target_id = ${from}`.execute(tx)
 }

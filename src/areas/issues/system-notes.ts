@@ -13,7 +13,10 @@ export interface Told {
   readonly of?: Target | undefined
 }
 
-export function issueTarget(id: number, projectId: number): Target {
+export function issueTarget(
+  id: number,
+  projectId: number,
+): Target & { readonly kind: 'Issue'; readonly id: number } {
   return { kind: 'Issue', id, projectId, namespaceId: null }
 }
 

@@ -1,4 +1,4 @@
-import { markAsDuplicate } from '../issues/index.ts'
+import { copyToEpic, markAsDuplicate } from '../issues/index.ts'
 import type { CommandContext, Done } from './context.ts'
 import { dayOf } from './dates.ts'
 import type { CommandTable } from './table.ts'
@@ -198,12 +198,16 @@ export const issueCommands: CommandTable = {
         title: issue['title'] as string,
         description: (issue['description'] as string | null) ?? '',
         confidential: issue['confidential'] as boolean,
+        parent_id: (issue['epic'] as { id: number } | null)?.id,
       })
       if (epic === undefined) return undefined
+      const made = { id: epic['id'] as number, iid: epic['iid'] as number }
+      const of = { id: context.target.id!, iid: context.iid }
+      await context.write((tx, userId) => copyToEpic(tx, userId, { issue: of, epic: made, project: place }))
       return context.change(
         { state_event: 'close' },
         {
-          summary: `Promoted this issue to epic &${epic['iid'] as number}.`,
+          summary: `Promoted this issue to epic &${made.iid}.`,
           changes: { promote_to_epic: true },
         },
       )
