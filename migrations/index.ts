@@ -146,6 +146,7 @@ import * as repositoryImports from './0347-repository-imports.ts'
 import * as successesOfJobs from './0348-successes-of-jobs.ts'
 import * as idsOfPipelines from './0350-ids-of-pipelines.ts'
 import * as movesOfProjects from './0351-moves-of-projects.ts'
+import * as mostSeats from './0352-most-seats.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -293,4 +294,5 @@ export const migrations: MigrationList = {
   '0348-successes-of-jobs': successesOfJobs,
   '0350-ids-of-pipelines': idsOfPipelines,
   '0351-moves-of-projects': movesOfProjects,
+  '0352-most-seats': mostSeats,
 }

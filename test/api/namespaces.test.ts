@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sql } from '../../src/kernel/db/index.ts'
 import { startWorld, type Json, type World } from '../world/world.ts'
 
 let world: World
@@ -41,6 +42,7 @@ test('one is found by id or path, by members and administrators', async () => {
     web_url: group.web_url,
     members_count_with_descendants: 2,
     billable_members_count: 2,
+    max_seats_used: 2,
     seats_in_use: 2,
     plan: 'ultimate',
     trial: false,
@@ -107,4 +109,23 @@ test('a path in use is told, with one that is free', async () => {
   expect((await person.get('/namespaces/x/exists?parent_id=x')).body).toEqual({
     error: 'parent_id is invalid',
   })
+})
+
+test('the most seats that were in use are remembered', async () => {
+  const group = await world.group()
+  const developer = await world.member({ group }, 'developer')
+  const seats = async (): Promise<unknown[]> => {
+    const { max_seats_used, seats_in_use } = (await world.root.get(`/namespaces/${group.id}`)).body as Json
+    return [max_seats_used, seats_in_use]
+  }
+  expect(await seats()).toEqual([2, 2])
+  await sql`select graphile_worker.add_job('namespaces:count-seats')`.execute(
+    world.service.services.db.writer,
+  )
+  await world.settled()
+  expect((await world.root.delete(`/groups/${group.id}/members/${developer.id}`)).status).toBe(204)
+  expect(await seats()).toEqual([2, 1])
+  await world.member({ group }, 'developer')
+  await world.member({ group }, 'developer')
+  expect(await seats()).toEqual([3, 3])
 })

@@ -22,6 +22,7 @@ export const Namespace = Fields({
   billable_members_count: Optional(
     Int({ description: 'Who takes a seat; of one namespace, with a paid plan, for its Owners' }),
   ),
+  max_seats_used: Optional(Int({ description: 'The most that were in use, as counted each day and now' })),
   seats_in_use: Optional(Int({ description: 'The same, of what lies at the top' })),
   plan: Optional(Text({ description: 'With a paid plan' })),
   trial: Optional(Flag()),
@@ -48,6 +49,8 @@ export interface NamespaceRow extends BriefNamespaceRow {
   readonly projects_count: number | null
   readonly root_repository_size?: number | null
   readonly billable_members_count?: number | null
+  /** Null: never counted yet. */
+  readonly most_seats?: number | null
 }
 
 export function briefNamespace(row: BriefNamespaceRow, externalUrl: string): Record<string, unknown> {
@@ -60,11 +63,14 @@ export function briefNamespace(row: BriefNamespaceRow, externalUrl: string): Rec
 }
 
 export function namespace(row: NamespaceRow, externalUrl: string, plan: Plan): Record<string, unknown> {
+  const billable = row.billable_members_count ?? undefined
+  const seats = row.parent_id === null ? billable : undefined
   return {
     ...briefNamespace(row, externalUrl),
     members_count_with_descendants: row.members_count_with_descendants ?? undefined,
-    billable_members_count: row.billable_members_count ?? undefined,
-    seats_in_use: row.parent_id === null ? (row.billable_members_count ?? undefined) : undefined,
+    billable_members_count: billable,
+    max_seats_used: seats === undefined ? undefined : Math.max(seats, row.most_seats ?? 0),
+    seats_in_use: seats,
     root_repository_size: row.projects_count === null ? undefined : row.root_repository_size,
     projects_count: row.projects_count ?? undefined,
     ...(offers(plan, 'plan_of_namespaces') && { plan, trial: false, trial_ends_on: null }),

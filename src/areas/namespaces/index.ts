@@ -1,4 +1,7 @@
+import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
+import type { Schedule, Task } from '../../tasks/index.ts'
+import { mostSeats } from './most-seats.ts'
 import { namespaceEndpoints, type NamespaceServices } from './routes.ts'
 
 export { BriefNamespace, briefNamespace } from './entities.ts'
@@ -27,6 +30,10 @@ export {
 export { seatHolders } from './seats.ts'
 
 /** Namespaces: personal ones and groups, and the one name space of paths. */
-export function namespaces(services: NamespaceServices): { endpoints: Endpoint[] } {
-  return { endpoints: namespaceEndpoints(services) }
+export function namespaces(services: NamespaceServices & { readonly db: Database }): {
+  endpoints: Endpoint[]
+  tasks: Task[]
+  schedules: Schedule[]
+} {
+  return { endpoints: namespaceEndpoints(services), ...mostSeats(services) }
 }

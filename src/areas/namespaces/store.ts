@@ -63,7 +63,8 @@ export function one(id: string, seatsAbove: number | undefined): Read<NamespaceR
     seatsAbove === undefined
       ? sql``
       : sql`, case when ${belongs(Role.owner, true)} then (
-          select count(*) from ${seatHolders(sql`n.id`, seatsAbove)}) end as billable_members_count`
+          select count(*) from ${seatHolders(sql`n.id`, seatsAbove)}) end as billable_members_count,
+          (select m.seats from most_seats m where m.namespace_id = n.id) as most_seats`
   return rows(
     sql`select ${columns} ${seats} from namespaces n where ${condition} and ${belongs(Role.guest, true)}`,
   )

@@ -1225,6 +1225,11 @@ export interface Milestones {
   updated_at: Generated<Timestamp>;
 }
 
+export interface MostSeats {
+  namespace_id: number;
+  seats: number;
+}
+
 export interface NamespaceCounters {
   kind: string;
   last_iid: Generated<number>;
@@ -2491,6 +2496,7 @@ export interface DB {
   merge_requests: MergeRequests;
   merge_requests_closing_issues: MergeRequestsClosingIssues;
   milestones: Milestones;
+  most_seats: MostSeats;
   namespace_counters: NamespaceCounters;
   namespaces: Namespaces;
   noteable_labels: NoteableLabels;
