@@ -1,4 +1,7 @@
 // @module-tag long
+import { createHash } from 'node:crypto'
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { during, set } from '../settings/effects.ts'
@@ -108,6 +111,109 @@ describe('a project that is made from a repository elsewhere', () => {
       import_status: 'failed',
       empty_repo: true,
     })
+  })
+})
+
+describe('large files', () => {
+  const large = 'a large file'
+  const named = (content: string) => ({
+    oid: createHash('sha256').update(content).digest('hex'),
+    size: Buffer.byteLength(content),
+  })
+  const pointer = (content: string): string => {
+    const { oid, size } = named(content)
+    return `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`
+  }
+  const batch = async (of: Json, operation: 'upload' | 'download', content: string): Promise<Json> => {
+    const reply = await fetch(`${copies.url(of)}/info/lfs/objects/batch`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from(`root:${world.root.token}`).toString('base64')}`,
+        'content-type': 'application/vnd.git-lfs+json',
+      },
+      body: JSON.stringify({ operation, objects: [named(content)] }),
+    })
+    return ((await reply.json()) as { objects: [Json] }).objects[0]
+  }
+  const actionOf = ({ actions }: Json, name: string) =>
+    (actions as Record<string, { href: string; header: Record<string, string> }>)[name]!
+
+  const fetched = async (of: Json): Promise<string> => {
+    const { href, header } = actionOf(await batch(of, 'download', large), 'download')
+    return (await fetch(href, { headers: { authorization: header['Authorization']! } })).text()
+  }
+
+  /** A project with one large file, and one that is named but has never come. */
+  async function source(): Promise<Made> {
+    const project = await world.project()
+    const { href, header } = actionOf(await batch(project, 'upload', large), 'upload')
+    const headers = { authorization: header['Authorization']! }
+    expect((await fetch(href, { method: 'PUT', headers, body: large })).status).toBe(200)
+    const files = {
+      '.gitattributes': '*.bin filter=lfs\n',
+      'large.bin': pointer(large),
+      'gone.bin': pointer('nowhere'),
+    }
+    const actions = Object.entries(files).map(([file_path, content]) => ({
+      action: 'create',
+      file_path,
+      content,
+    }))
+    const commit = { branch: 'main', commit_message: 'Large', actions }
+    expectStatus(await world.root.post(`/projects/${project.id}/repository/commits`, commit), 201)
+    return project
+  }
+
+  test('come along, as far as they are there', async () => {
+    const made = expectStatus(await begin({ import_url: copies.url(await source(), world.root) }), 201)
+    expect(await ended(made)).toMatchObject({ import_status: 'finished', import_error: null })
+    expect(await fetched(made)).toBe(large)
+    expect(await batch(made, 'download', 'nowhere')).toMatchObject({ error: { code: 404 } })
+  })
+
+  test('stay away where none are served, and the code comes without', async () => {
+    const from = await source()
+    expectStatus(await world.root.put(`/projects/${from.id}`, { lfs_enabled: false }), 200)
+    const made = expectStatus(await begin({ import_url: copies.url(from, world.root) }), 201)
+    expect(await ended(made)).toMatchObject({ import_status: 'finished', import_error: null })
+    expect(await refsOf(made)).toBe(await refsOf(from))
+    expect(await batch(made, 'download', large)).toMatchObject({ error: { code: 404 } })
+  })
+
+  test('are what their names say, or all is tried again later', async () => {
+    const from = await source()
+    const answers = ['another file', large]
+    const served: string[] = []
+    const host = createServer((request, response) => {
+      const path = request.url ?? ''
+      if (path.endsWith('/objects/batch')) {
+        const objects = [{ ...named(large), actions: { download: { href: `${at}/file` } } }]
+        response.end(JSON.stringify({ objects }))
+      } else if (path === '/file') {
+        const answer = answers[served.length]!
+        served.push(answer)
+        response.end(answer)
+      } else {
+        // Code it has from where it is.
+        const { host: _host, ...headers } = request.headers
+        const passed = httpRequest(world.url + path, { method: request.method, headers }, (answer) => {
+          response.writeHead(answer.statusCode!, answer.headers)
+          answer.pipe(response)
+        })
+        request.pipe(passed)
+      }
+    })
+    await new Promise<void>((done) => host.listen(0, '127.0.0.1', done))
+    const at = `http://127.0.0.1:${(host.address() as AddressInfo).port}`
+    try {
+      const made = expectStatus(await begin({ import_url: copies.url(from, world.root, at) }), 201)
+      expect(await ended(made)).toMatchObject({ import_status: 'finished', import_error: null })
+      expect(served).toEqual(answers)
+      expect(await refsOf(made)).toBe(await refsOf(from))
+      expect(await fetched(made)).toBe(large)
+    } finally {
+      host.close()
+    }
   })
 })
 

@@ -1,8 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import { offers } from '../../kernel/config/index.ts'
 import { GitRefusal } from '../git-http/index.ts'
-import { sizeProblem } from '../repository/index.ts'
+import { sizeProblem, type PlacedProject } from '../repository/index.ts'
 import { sendJson, type LfsRequest } from './call.ts'
+import type { LfsServices } from './index.ts'
 import * as store from './store.ts'
 
 interface Asked {
@@ -57,10 +58,12 @@ export async function answerBatch(
   await store.link(services.db, project.id, borrowed)
   const sizes = new Map(found.map(({ oid, size }) => [oid, size]))
   if (operation === 'upload') {
-    await checkSize(
-      call,
+    const problem = await sizeFault(
+      services,
+      project,
       asked.flatMap((one) => (one === undefined || sizes.has(one.oid) ? [] : one.size)),
     )
+    if (problem !== undefined) throw new GitRefusal(406, problem)
   }
   const answers = asked.map((one, index) => {
     if (one === undefined) return { ...(objects[index] as object | null), error: malformed }
@@ -70,17 +73,22 @@ export async function answerBatch(
   return sendJson(reply, 200, { transfer: 'basic', objects: answers, hash_algo: 'sha256' })
 }
 
-/** Large files count like what is in the repository: the client is told before it sends them. */
-async function checkSize({ services, project }: LfsRequest, bringing: readonly number[]): Promise<void> {
-  const { db, settings, places, plan } = services
-  if (!offers(plan, 'push_rules') || bringing.length === 0) return
+/**
+ * Why a project may not have large files of so many bytes more, which count like what is in the repository: whoever brings
+ * them is told before they come. Undefined where it may.
+ */
+export async function sizeFault(
+  { db, settings, places, plan }: Pick<LfsServices, 'db' | 'settings' | 'places' | 'plan'>,
+  project: PlacedProject,
+  bringing: readonly number[],
+): Promise<string | undefined> {
+  if (!offers(plan, 'push_rules') || bringing.length === 0) return undefined
   const sum = bringing.reduce((all, one) => all + one, 0)
-  const problem = await sizeProblem(
+  return sizeProblem(
     settings,
     places.of(project),
     async () => sum + (await store.storedBytes(db.reader, project.id)),
   )
-  if (problem !== undefined) throw new GitRefusal(406, problem)
 }
 
 const malformed = { code: 422, message: 'Not the digest and the size of an object' }

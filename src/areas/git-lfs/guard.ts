@@ -1,16 +1,8 @@
 import type { Actor } from '../../access/index.ts'
-import {
-  changedPaths,
-  newBlobs,
-  readBlob,
-  type Proposal,
-  type RefGuard,
-  type Refusal,
-} from '../../git/index.ts'
+import { changedPaths, type Proposal, type RefGuard, type Refusal } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
-import { readFileAt } from '../repository/index.ts'
 import { heldByOthers } from './lock-store.ts'
-import { largestPointer, readPointer } from './pointer.ts'
+import { lackingFiles } from './named-files.ts'
 import * as store from './store.ts'
 
 interface Mover {
@@ -20,9 +12,6 @@ interface Mover {
 }
 
 const absent = 'LFS objects are missing. Ensure LFS is properly set up or try a manual "git lfs push --all".'
-const largestAttributes = 64 * 1024
-/** Blobs that are looked at, and objects that the database is asked for, at one time. */
-const atOnce = 1000
 
 /** Keeps out pushes that name large files which nobody has brought, and those to files that others have locked. */
 export function lfsGuard({ db }: { db: Database }, { actor, project, via }: Mover): RefGuard {
@@ -36,39 +25,17 @@ export function lfsGuard({ db }: { db: Database }, { actor, project, via }: Move
         ? await lockRefusals(db, actor, project.id, { updates: bringing, objects })
         : []
       if (locked.length > 0) return locked
-      if (!has_objects && !(await declares(objects, bringing))) return []
-      const lacking = await lacksObjects(db, project.id, { updates: bringing, objects })
-      return lacking ? bringing.map(({ ref }) => ({ ref, message: absent })) : []
+      const heads = bringing.map(({ newOid }) => newOid)
+      const lacking = lackingFiles(db, { id: project.id, has_objects }, { objects, heads })
+      return (await isLacking(lacking)) ? bringing.map(({ ref }) => ({ ref, message: absent })) : []
     },
   }
 }
 
 type Bringing = Pick<Proposal, 'updates' | 'objects'>
 
-/** Whether the attributes of a commit say that some of its files are large; projects without any are not searched. */
-async function declares(objects: Proposal['objects'], updates: Proposal['updates']): Promise<boolean> {
-  for (const newOid of new Set(updates.map((update) => update.newOid))) {
-    const attributes = await readFileAt(objects, newOid, '.gitattributes', largestAttributes)
-    if (attributes === 'too-large' || attributes?.includes('filter=lfs') === true) return true
-  }
-  return false
-}
-
-async function lacksObjects(
-  db: Database,
-  projectId: number,
-  { updates, objects }: Bringing,
-): Promise<boolean> {
-  const heads = updates.map(({ newOid }) => newOid)
-  for await (const oids of newBlobs(objects, heads, { smallerThan: largestPointer, atOnce })) {
-    const blobs = await Promise.all(oids.map((oid) => readBlob(objects, oid, largestPointer)))
-    const named = new Set(blobs.flatMap((content) => (content && readPointer(content)?.oid) ?? []))
-    if (named.size === 0) continue
-    const found = await store.findObjects(db.reader, projectId, [...named])
-    if (found.length < named.size) return true
-    const borrowed = found.filter(({ own }) => !own).map(({ oid }) => oid)
-    await store.link(db, projectId, borrowed)
-  }
+async function isLacking(files: AsyncIterable<readonly unknown[]>): Promise<boolean> {
+  for await (const _some of files) return true
   return false
 }
 

@@ -74,6 +74,12 @@ export function webAddress({ scheme, host, port, path }: Address): string {
   return `${scheme}://${host}:${port}${path}`
 }
 
+/** The login, as it is sent beside that address. */
+export function loginOf({ user, password }: Address): Record<string, string> {
+  if (user === undefined && password === undefined) return {}
+  return { authorization: `Basic ${Buffer.from(`${user ?? ''}:${password ?? ''}`).toString('base64')}` }
+}
+
 /** Takes the secrets of an address out of what somebody says who was told them. */
 export function withoutSecrets(text: string, { user, password }: Address): string {
   const secrets = [password, user === 'git' ? undefined : user].filter((one) => one !== undefined)

@@ -1,5 +1,6 @@
 import type { ProjectSubject } from '../../access/index.ts'
 import { fetchRemote, listRefs, type Oid, type RefName, type RemoteWire } from '../../git/index.ts'
+import type { NewCommits } from '../git-lfs/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Mover, RefDoor, RepositoryPlaces } from '../repository/index.ts'
 import { differing, planPull } from './plan-pull.ts'
@@ -24,11 +25,14 @@ export async function fetchRefs(
     signal,
     isWanted,
     overwrites,
+    prepare,
   }: {
     readonly signal: AbortSignal
     readonly isWanted: (branch: string) => boolean
     /** What has gone another way here is overwritten. */
     readonly overwrites: boolean
+    /** Looks after what the new commits need besides. */
+    readonly prepare: (commits: NewCommits) => Promise<void>
   },
 ): Promise<void> {
   const repository = places.of(mover.project)
@@ -45,10 +49,10 @@ export async function fetchRefs(
     { signal, maxSize: megabytes > 0 ? megabytes * 1024 * 1024 : undefined },
   )
   await using _quarantine = quarantine
-  const { updates, diverged } = await planPull(quarantine?.repository ?? repository, local, wanted, {
-    overwrites,
-  })
+  const objects = quarantine?.repository ?? repository
+  const { updates, diverged } = await planPull(objects, local, wanted, { overwrites })
   if (updates.length > 0) {
+    await prepare({ objects, heads: updates.map(({ newOid }) => newOid) })
     const { rejected } = await door.bringEach(mover, updates, quarantine)
     if (rejected.length > 0) {
       const refs = rejected.map(({ update, message }) => `${update.ref} (${message})`)

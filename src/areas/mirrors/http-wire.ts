@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { ByteReader, GitError, RemoteRefusal, type RemoteWire } from '../../git/index.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
-import { webAddress, type Address } from './address.ts'
+import { loginOf, webAddress, type Address } from './address.ts'
 import { MirrorProblem } from './problem.ts'
 
 type Service = Parameters<RemoteWire['greet']>[0]
@@ -62,11 +62,6 @@ export class HttpWire implements RemoteWire {
 
 function isTold(error: unknown): boolean {
   return error instanceof MirrorProblem || error instanceof RemoteRefusal || error instanceof GitError
-}
-
-function loginOf({ user, password }: Address): Record<string, string> {
-  if (user === undefined && password === undefined) return {}
-  return { authorization: `Basic ${Buffer.from(`${user ?? ''}:${password ?? ''}`).toString('base64')}` }
 }
 
 function refusalOf(status: number): MirrorProblem {
