@@ -210,7 +210,7 @@ export function areas(services: Services): Area[] {
     secretPushProtection(services),
     securityPolicies(services),
     storageMoves(services),
-    mirrors(services),
+    mirrors({ ...services, bringLargeFiles: lfs.bring }),
     code,
     commitStatuses({ ...services, refProtection, process: pipelineArea.process }),
     sshKeys(services),

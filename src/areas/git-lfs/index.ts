@@ -1,25 +1,26 @@
 import { removeLeftovers, type Content } from '../../blobs/index.ts'
 import type { Cipher } from '../../kernel/lib/secrets.ts'
+import type { Outbound } from '../../kernel/outbound/index.ts'
 import type { Events, Schedule, Task } from '../../tasks/index.ts'
 import type { AdmissionServices, Neighbour } from '../git-http/index.ts'
+import type { BringLargeFiles } from '../mirrors/index.ts'
 import type { LargeFileSource } from '../repository/index.ts'
+import { bringLargeFiles } from './bringing.ts'
 import { digestOfOid, largestPointer, readPointer } from './pointer.ts'
 import { lfsNeighbour } from './routes.ts'
 import { findObjects, mayHold, removeUnused } from './store.ts'
 
-export { sizeFault } from './batch.ts'
 export { lfsGuard } from './guard.ts'
-export { lackingFiles, type NewCommits } from './named-files.ts'
-export type { Pointer } from './pointer.ts'
 export { heldByOthers } from './lock-store.ts'
 export type { UnlockEvent } from './locks.ts'
-export { factsOf as largeFileFacts, storedBytes as largeFileBytes } from './store.ts'
+export { storedBytes as largeFileBytes } from './store.ts'
 export { keepLargeFile, readLargeFile } from './transfer.ts'
 export { sealGrant, tokenLife, type LfsGrant } from './tokens.ts'
 
 export interface LfsServices extends AdmissionServices {
   readonly cipher: Cipher
   readonly events: Events
+  readonly outbound: Outbound
   readonly largeContent: LargeContent
 }
 
@@ -38,6 +39,7 @@ const day = 24 * 3600_000
 export function gitLfs(services: LfsServices): {
   neighbour: Neighbour
   largeFiles: LargeFileSource
+  bring: BringLargeFiles
   tasks: Task[]
   schedules: Schedule[]
 } {
@@ -53,6 +55,7 @@ export function gitLfs(services: LfsServices): {
         return found && { ...found, read: (range) => content.read(digestOfOid(found.oid), range) }
       },
     },
+    bring: bringLargeFiles(services),
     tasks: [
       {
         name: sweep,

@@ -1,5 +1,6 @@
-import { newBlobs, readBlob, type Oid, type Proposal } from '../../git/index.ts'
+import { newBlobs, readBlob } from '../../git/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
+import type { NewCommits } from '../mirrors/index.ts'
 import { readFileAt } from '../repository/index.ts'
 import { largestPointer, readPointer, type Pointer } from './pointer.ts'
 import * as store from './store.ts'
@@ -7,12 +8,6 @@ import * as store from './store.ts'
 const largestAttributes = 64 * 1024
 /** Blobs that are looked at, and objects that the database is asked for, at one time. */
 const atOnce = 1000
-
-/** Commits that are on their way in. */
-export interface NewCommits {
-  readonly objects: Proposal['objects']
-  readonly heads: readonly Oid[]
-}
 
 /**
  * The large files that new commits name and a project does not have, in groups. Where it has none at all, only commits

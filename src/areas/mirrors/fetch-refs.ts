@@ -1,16 +1,37 @@
 import type { ProjectSubject } from '../../access/index.ts'
-import { fetchRemote, listRefs, type Oid, type RefName, type RemoteWire } from '../../git/index.ts'
-import type { NewCommits } from '../git-lfs/index.ts'
+import {
+  fetchRemote,
+  listRefs,
+  type Oid,
+  type Proposal,
+  type RefName,
+  type RemoteWire,
+} from '../../git/index.ts'
 import type { Settings } from '../../settings/index.ts'
 import type { Mover, RefDoor, RepositoryPlaces } from '../repository/index.ts'
+import type { Address } from './address.ts'
 import { differing, planPull } from './plan-pull.ts'
 import { MirrorProblem } from './problem.ts'
 import { named } from './wire.ts'
+
+/** Commits that are on their way in. */
+export interface NewCommits {
+  readonly objects: Proposal['objects']
+  readonly heads: readonly Oid[]
+}
+
+/** Brings the large files that new commits name from where these come from. Throws `MirrorProblem`. */
+export type BringLargeFiles = (
+  project: ProjectSubject,
+  commits: NewCommits,
+  from: { readonly address: Address; readonly signal: AbortSignal },
+) => Promise<void>
 
 export interface FetchServices {
   readonly places: RepositoryPlaces
   readonly door: RefDoor<ProjectSubject>
   readonly settings: Settings
+  readonly bringLargeFiles: BringLargeFiles
 }
 
 /** In whose name refs move, and what comes of it. */
@@ -18,21 +39,20 @@ export type RefMover = Omit<Mover<ProjectSubject>, 'via'>
 
 /** Brings branches and tags of a repository elsewhere to where they are there. Throws `MirrorProblem` for what does not fit. */
 export async function fetchRefs(
-  { places, door, settings }: FetchServices,
+  { places, door, settings, bringLargeFiles }: FetchServices,
   mover: RefMover,
   wire: RemoteWire,
   {
+    address,
     signal,
     isWanted,
     overwrites,
-    prepare,
   }: {
+    readonly address: Address
     readonly signal: AbortSignal
     readonly isWanted: (branch: string) => boolean
     /** What has gone another way here is overwritten. */
     readonly overwrites: boolean
-    /** Looks after what the new commits need besides. */
-    readonly prepare: (commits: NewCommits) => Promise<void>
   },
 ): Promise<void> {
   const repository = places.of(mover.project)
@@ -52,7 +72,8 @@ export async function fetchRefs(
   const objects = quarantine?.repository ?? repository
   const { updates, diverged } = await planPull(objects, local, wanted, { overwrites })
   if (updates.length > 0) {
-    await prepare({ objects, heads: updates.map(({ newOid }) => newOid) })
+    const heads = updates.map(({ newOid }) => newOid)
+    await bringLargeFiles(mover.project, { objects, heads }, { address, signal })
     const { rejected } = await door.bringEach(mover, updates, quarantine)
     if (rejected.length > 0) {
       const refs = rejected.map(({ update, message }) => `${update.ref} (${message})`)

@@ -8,7 +8,6 @@ import { enqueueDue } from './due.ts'
 import { contexts } from './entities.ts'
 import { fetchRefs } from './fetch-refs.ts'
 import * as store from './import-store.ts'
-import { fetchLargeFiles } from './large-files.ts'
 import { moverOf } from './mover.ts'
 import type { PullChangeServices } from './pull-changes.ts'
 import type { PullServices } from './pull.ts'
@@ -91,12 +90,7 @@ async function runImport(
     const gone = 'Who asked for the import may not push to the project any more'
     const mover = { ...(await moverOf(services.db, claimed, 'push_code', gone)), imports: true }
     await using wire = keylessWireTo(services.outbound, address, signal)
-    await fetchRefs(services, mover, wire, {
-      signal,
-      isWanted: () => true,
-      overwrites: false,
-      prepare: (commits) => fetchLargeFiles(services, mover.project, commits, { address, signal }),
-    })
+    await fetchRefs(services, mover, wire, { address, signal, isWanted: () => true, overwrites: false })
     return { ok: true }
   } catch (error) {
     return failureOf(error, { address, signal, log: services.log, mirror: claimed.id })

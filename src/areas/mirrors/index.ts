@@ -11,7 +11,8 @@ import * as store from './store.ts'
 import { mirrorWork } from './work.ts'
 
 // What other areas fetch repositories with.
-export { readAddress } from './address.ts'
+export { loginOf, readAddress, webAddress, type Address } from './address.ts'
+export type { BringLargeFiles, NewCommits } from './fetch-refs.ts'
 export { HttpWire } from './http-wire.ts'
 export { importRepository } from './import.ts'
 export { MirrorProblem } from './problem.ts'

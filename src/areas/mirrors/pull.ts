@@ -2,14 +2,13 @@ import { anyScheme, readAddress, type Address } from './address.ts'
 import { branchFilter } from './branch-filter.ts'
 import { contexts } from './entities.ts'
 import { fetchRefs, type FetchServices } from './fetch-refs.ts'
-import { fetchLargeFiles, type LargeFileServices } from './large-files.ts'
 import { moverOf } from './mover.ts'
 import * as store from './pull-store.ts'
 import type { PushServices } from './push.ts'
 import { failureOf, wireTo } from './wire.ts'
 import type { MirrorKind, Outcome } from './work.ts'
 
-export type PullServices = PushServices & FetchServices & LargeFileServices
+export type PullServices = PushServices & FetchServices
 
 export const pullTask = 'mirrors:pull'
 
@@ -60,9 +59,9 @@ async function pull(
   }
   await using wire = wireTo(outbound, address, login, signal)
   await fetchRefs(services, mover, wire, {
+    address,
     signal,
     isWanted,
     overwrites: mirror.overwrites_diverged_branches,
-    prepare: (commits) => fetchLargeFiles(services, mover.project, commits, { address, signal }),
   })
 }

@@ -1,35 +1,14 @@
-import type { ProjectSubject } from '../../access/index.ts'
-import type { Plan } from '../../kernel/config/index.ts'
-import type { Database } from '../../kernel/db/index.ts'
 import type { Outbound } from '../../kernel/outbound/index.ts'
-import type { Settings } from '../../settings/index.ts'
-import {
-  keepLargeFile,
-  lackingFiles,
-  largeFileFacts,
-  sizeFault,
-  type LargeContent,
-  type NewCommits,
-  type Pointer,
-} from '../git-lfs/index.ts'
-import type { RepositoryPlaces } from '../repository/index.ts'
-import { loginOf, webAddress, type Address } from './address.ts'
-import { MirrorProblem } from './problem.ts'
+import { loginOf, MirrorProblem, webAddress, type Address, type BringLargeFiles } from '../mirrors/index.ts'
+import { sizeFault } from './batch.ts'
+import type { LfsServices } from './index.ts'
+import { lackingFiles } from './named-files.ts'
+import type { Pointer } from './pointer.ts'
+import * as store from './store.ts'
+import { keepLargeFile } from './transfer.ts'
 
-export interface LargeFileServices {
-  readonly db: Database
-  readonly plan: Plan
-  readonly settings: Settings
-  readonly places: RepositoryPlaces
-  readonly outbound: Outbound
-  readonly largeContent: LargeContent
-}
-
-/** Where commits come from, and as long as what. */
-interface Source {
-  readonly address: Address
-  readonly signal: AbortSignal
-}
+type BringingServices = Pick<LfsServices, 'db' | 'plan' | 'settings' | 'places' | 'outbound' | 'largeContent'>
+type Source = Parameters<BringLargeFiles>[2]
 
 const mediaType = 'application/vnd.git-lfs+json'
 /** Objects that one question is about. */
@@ -42,29 +21,27 @@ const patience = { answer: 60_000, file: 30 * 60_000 }
  * Brings the large files that commits name from where these come from, before they come in themselves. What the other
  * side does not have is left out, and so are all where it serves none: the code is of use without them.
  */
-export async function fetchLargeFiles(
-  services: LargeFileServices,
-  project: ProjectSubject,
-  commits: NewCommits,
-  source: Source,
-): Promise<void> {
-  if (source.address.scheme !== 'http' && source.address.scheme !== 'https') return
-  const { enabled, has_objects } = await largeFileFacts(services.db.reader, project.id)
-  if (!enabled) return
-  for await (const lacking of lackingFiles(services.db, { id: project.id, has_objects }, commits)) {
-    for (let at = 0; at < lacking.length; at += atOnce) {
-      const wanted = lacking.slice(at, at + atOnce)
-      const fault = await sizeFault(
-        services,
-        project,
-        wanted.map(({ size }) => size),
-      )
-      if (fault !== undefined) throw new MirrorProblem('Its large files take more than a repository may')
-      const places = await ask(services, source, wanted)
-      if (places === undefined) return
-      for (const pointer of wanted) {
-        const place = places.get(pointer.oid)
-        if (place !== undefined) await fetchOne(services, project.id, { pointer, place }, source)
+export function bringLargeFiles(services: BringingServices): BringLargeFiles {
+  const { db } = services
+  return async (project, commits, source) => {
+    if (source.address.scheme !== 'http' && source.address.scheme !== 'https') return
+    const { enabled, has_objects } = await store.factsOf(db.reader, project.id)
+    if (!enabled) return
+    for await (const lacking of lackingFiles(db, { id: project.id, has_objects }, commits)) {
+      for (let at = 0; at < lacking.length; at += atOnce) {
+        const wanted = lacking.slice(at, at + atOnce)
+        const fault = await sizeFault(
+          services,
+          project,
+          wanted.map(({ size }) => size),
+        )
+        if (fault !== undefined) throw new MirrorProblem('Its large files take more than a repository may')
+        const places = await ask(services.outbound, source, wanted)
+        if (places === undefined) return
+        for (const pointer of wanted) {
+          const place = places.get(pointer.oid)
+          if (place !== undefined) await bringOne(services, project.id, { pointer, place }, source)
+        }
       }
     }
   }
@@ -78,7 +55,7 @@ interface FilePlace {
 
 /** Where the files are; undefined where there are no large files at all. */
 async function ask(
-  { outbound }: LargeFileServices,
+  outbound: Outbound,
   { address, signal }: Source,
   objects: readonly Pointer[],
 ): Promise<ReadonlyMap<string, FilePlace> | undefined> {
@@ -137,8 +114,8 @@ function parsed(text: string): { readonly objects?: unknown } | null {
   }
 }
 
-async function fetchOne(
-  services: LargeFileServices,
+async function bringOne(
+  services: BringingServices,
   projectId: number,
   { pointer, place: { url, headers } }: { readonly pointer: Pointer; readonly place: FilePlace },
   { address, signal }: Source,
