@@ -11,7 +11,7 @@ import {
   wantsKeyset,
   type PageInput,
 } from './pagination.ts'
-import type { Route } from './registry.ts'
+import { knowsOffsetsOnly, type Route } from './registry.ts'
 
 /** What lets a call in; `access/` has the one there is. */
 export interface Gatekeeper {
@@ -103,7 +103,7 @@ async function handle(
     sent: bag,
   }
   // Where it is no parameter it would be passed over, and the pages taken for those of a keyset.
-  if (endpoint.paged === true && !('pagination' in route.params.properties)) wantsKeyset(bag, false)
+  if (knowsOffsetsOnly(route)) wantsKeyset(bag, false)
   const result = await endpoint.handle(input as never)
   if (result instanceof Answer) return result
 

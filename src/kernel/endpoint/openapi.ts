@@ -3,7 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import { operationIds, pascal, tagOf } from './openapi-names.ts'
 import { Components, type Schema } from './openapi-schemas.ts'
 import { pathParamNames } from './path.ts'
-import type { Registry, Route } from './registry.ts'
+import { knowsOffsetsOnly, type Registry, type Route } from './registry.ts'
 
 export interface OpenApiOptions {
   readonly title: string
@@ -197,7 +197,7 @@ const usualRefusals = {
   401: 'No credentials where a user is needed, or credentials that are unknown, expired or revoked.',
   403: 'Visible, but not allowed; or the scope of the token is too small.',
   404: 'It does not exist, or the caller must not know of it.',
-  405: 'The project has moved: only GET and HEAD are led to its new place.',
+  405: 'Keyset pagination is not available here; or the project has moved: only GET and HEAD are led to its new place.',
   413: 'The body is too large.',
   415: 'The type of the body is not one that can be read.',
 } as const
@@ -207,7 +207,8 @@ function refusal(description: string): Json {
 }
 
 /** The statuses that follow from the declaration, and those it names itself. */
-function refusals({ endpoint, params }: Route): Json {
+function refusals(route: Route): Json {
+  const { endpoint, params } = route
   const { method } = endpoint
   const on = kindOf(endpoint)
   const hasBody = method !== 'GET' && method !== 'DELETE'
@@ -216,7 +217,7 @@ function refusals({ endpoint, params }: Route): Json {
     401: !isMachine(endpoint),
     403: isMachine(endpoint) || endpoint.anonymous !== true || (endpoint.may as string) !== 'use_instance',
     404: on === 'project' || on === 'group' || endpoint.path.includes(':'),
-    405: on === 'project' && method !== 'GET',
+    405: knowsOffsetsOnly(route) || (on === 'project' && method !== 'GET'),
     413: hasBody,
     415: hasBody && endpoint.body !== 'stream',
   }

@@ -38,6 +38,11 @@ export function compileRoute(endpoint: Endpoint): Route {
   }
 }
 
+/** Whether it is a list with pages that knows nothing of keysets. */
+export function knowsOffsetsOnly({ endpoint, params }: Route): boolean {
+  return endpoint.paged === true && !('pagination' in params.properties)
+}
+
 /** All endpoints there are, each once. */
 export class Registry {
   readonly routes: readonly Route[]
