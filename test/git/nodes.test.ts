@@ -219,6 +219,7 @@ describe('what breaks in the midst', () => {
       updates: [{ ref: 'refs/heads/main', oldOid: old, newOid: next }],
       pushOptions: ['ci.skip'],
       byJob: false,
+      imported: false,
     })
     const open = await sql`select from ref_updates where state = 'prepared' and project_id = ${id}`.execute(
       db.reader,
