@@ -108,8 +108,8 @@ export async function insertPipeline(
         schedule_id, source_job_id, merge_request_id, merge_request, source_sha, deploys, finished_at,
         has_ref, needs_ref)
       overriding system value
-      select counter.id, ${row.projectId}, counter.iid, ${row.userId}, ${status}, ${row.source}, ${row.ref}, ${row.tag}, ${row.sha},
-        ${row.beforeSha}, ${row.protected}, ${row.name}, ${row.yamlErrors}, ${row.failureReason}, ${row.eventKey},
+      select counter.id, ${row.projectId}, counter.iid, ${row.userId}, ${status}, ${row.source}, ${row.ref},
+        ${row.tag}, ${row.sha}, ${row.beforeSha}, ${row.protected}, ${row.name}, ${row.yamlErrors}, ${row.failureReason}, ${row.eventKey},
         ${row.state.hasWarnings}, ${row.cancelOnNewCommit}, ${row.cancelOnJobFailure},
         (select t.id from ci_triggers t where t.id = ${row.triggerId}::bigint for key share),
         (select d.id from ci_pipeline_schedules d where d.id = ${row.scheduleId}::bigint for key share),
