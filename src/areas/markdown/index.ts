@@ -30,18 +30,7 @@ export function markdown(services: TextServices): { endpoints: Endpoint[]; texts
           const project =
             id === undefined ? undefined : await find(services.db.reader, projectKind, actor, id)
           if (id !== undefined && project === undefined) throw notFound('Project')
-          const code = project && `${services.externalUrl()}/${project.fullPath}/-`
-          const branch = project?.defaultBranch ?? 'HEAD'
-          const html = await texts.render({
-            text,
-            language: 'markdown',
-            reader: gfm ? actor : undefined,
-            place: project,
-            ...(code !== undefined && {
-              links: { page: `${code}/blob/${branch}`, file: `${code}/raw/${branch}`, folder: '' },
-            }),
-          })
-          return { html }
+          return { html: await texts.renderMarkdown(text, gfm ? actor : undefined, project) }
         },
       }),
     ],

@@ -1,4 +1,4 @@
-import type { Actor } from '../../access/index.ts'
+import type { Actor, ProjectSubject } from '../../access/index.ts'
 import type { Candidate, Language, LinkPlaces, Renderer, RenderSettings } from '../../rendering/index.ts'
 import type { Settings, SettingValues } from '../../settings/index.ts'
 import {
@@ -54,6 +54,25 @@ export class Texts {
         }),
       },
     )
+  }
+
+  /** Markdown of a project, where files are named as seen from its default branch; without a project of none. */
+  renderMarkdown(
+    text: string,
+    reader: Actor | undefined,
+    project: Pick<ProjectSubject, 'kind' | 'id' | 'fullPath' | 'defaultBranch'> | undefined,
+  ): Promise<string> {
+    const code = project && `${this.#services.externalUrl()}/${project.fullPath}/-`
+    const branch = project?.defaultBranch ?? 'HEAD'
+    return this.render({
+      text,
+      language: 'markdown',
+      reader,
+      place: project,
+      ...(code !== undefined && {
+        links: { page: `${code}/blob/${branch}`, file: `${code}/raw/${branch}`, folder: '' },
+      }),
+    })
   }
 
   /** What a text in Markdown names, outside of code, of what its writer may see. */

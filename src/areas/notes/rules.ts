@@ -38,19 +38,34 @@ export function mayIn(actor: Actor, ability: NoteAbility, place: Place): boolean
 }
 
 /** Writing anything at all about a noteable that the caller reads. */
-export function checkWriter(actor: Actor, place: Place, { locked }: Pick<Found, 'locked'>): void {
-  if (!mayIn(actor, 'create_note', place)) throw forbidden()
-  if (locked && !mayIn(actor, 'write_locked_discussion', place)) throw forbidden()
+export function isWriter(actor: Actor, place: Place, { locked }: Pick<Found, 'locked'>): boolean {
+  return mayIn(actor, 'create_note', place) && (!locked || mayIn(actor, 'write_locked_discussion', place))
+}
+
+export function checkWriter(actor: Actor, place: Place, found: Pick<Found, 'locked'>): void {
+  if (!isWriter(actor, place, found)) throw forbidden()
+}
+
+/** What tells who may change or delete a note. */
+export interface Written {
+  readonly system: boolean
+  readonly author: { readonly id: number } | null
 }
 
 /** Changing or deleting a note: its author may, and who looks after the place; nobody those of the service. */
-export function checkEditor(
-  actor: Actor,
-  place: Place,
-  { system, author }: { readonly system: boolean; readonly author: { readonly id: number } | null },
-): void {
-  if (system) throw forbidden()
-  if (author?.id !== actor.user?.id && !mayIn(actor, 'admin_note', place)) throw forbidden()
+export function isEditor(actor: Actor, place: Place, { system, author }: Written): boolean {
+  const wrote = actor.user !== null && author?.id === actor.user.id
+  return !system && (wrote || mayIn(actor, 'admin_note', place))
+}
+
+export function checkEditor(actor: Actor, place: Place, note: Written): void {
+  if (!isEditor(actor, place, note)) throw forbidden()
+}
+
+/** Resolving: who wrote the noteable, or the note alone that it is about, and whom the place lets. */
+export function isResolver(actor: Actor, place: Place, ...authors: (number | null | undefined)[]): boolean {
+  const id = actor.user?.id
+  return (id !== undefined && authors.includes(id)) || mayIn(actor, 'resolve_note', place)
 }
 
 /** Whether the new note is internal; refused where it cannot be, or the caller may not. */

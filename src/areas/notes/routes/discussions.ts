@@ -147,8 +147,7 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
               const { opened, discussion } = await find(call)
               const { place, found } = opened
               rules.checkWriter(actor, place, found)
-              const mine = found.author_id !== null && found.author_id === actor.user?.id
-              if (!mine && !rules.mayIn(actor, 'resolve_note', place)) throw forbidden()
+              if (!rules.isResolver(actor, place, found.author_id)) throw forbidden()
               if (!discussion.notes.some(({ resolvable }) => resolvable)) throw forbidden()
               await writer.resolve(actor, opened, { discussionId: discussion.id }, params.resolved)
               return discussionEntity(await again(call, discussion.id), opened.shown)
@@ -272,10 +271,9 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
             },
           )
         }
-        const mine = [found.author_id, row.note.author?.id].some(
-          (author) => author != null && author === actor.user?.id,
-        )
-        if (noteable.resolvable && !mine && !rules.mayIn(actor, 'resolve_note', place)) throw forbidden()
+        const { author } = row.note
+        if (noteable.resolvable && !rules.isResolver(actor, place, found.author_id, author?.id))
+          throw forbidden()
         if (!row.note.resolvable) throw rules.notResolvable()
         await writer.resolve(actor, opened, { noteId: row.note.id }, resolved)
         return show()
