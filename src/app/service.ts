@@ -202,13 +202,9 @@ export async function startService(
     ...built.flatMap((area) => area.endpoints ?? []),
     openApiEndpoint(() => registry),
   ])
-  mountEndpoints(
-    server,
-    registry,
-    new Gate({ db, plan: config.plan, settings, counts, throttles, log, externalUrl }),
-    externalUrl,
-  )
-  for (const area of built) area.mount?.(server)
+  const gate = new Gate({ db, plan: config.plan, settings, counts, throttles, log, externalUrl })
+  mountEndpoints(server, registry, gate, externalUrl)
+  for (const area of built) area.mount?.(server, gate)
   mountPages(server, pageOptions(services, visitors))
   stack.defer(() => close(server, config.shutdownTimeout))
   await server.listen({ port: config.port, host: config.host })

@@ -16,10 +16,11 @@ export { isUnfit } from './json-body.ts'
 export { requireUnmodified, whenChanged } from './conditional.ts'
 export { mergedPage, mergedRows, type MergedSource } from './merged-page.ts'
 export { countedPast, countedRows, inColumns, page, rows, windowOf } from './read.ts'
-export { InnerApi, type InnerReply } from './inner-api.ts'
+export { InnerApi, type InnerCaller, type InnerReply } from './inner-api.ts'
 export { Registry, type Route } from './registry.ts'
 export { compileEntity } from './serialize.ts'
-export { apiPrefix, createServer, mountEndpoints, requestFacts, send } from './server.ts'
+export { apiPrefix, createServer, mountEndpoints, requestFacts, send, serveEndpoints } from './server.ts'
+export type { Gatekeeper } from './call.ts'
 export { asksForUpgrade, takeUpgrade } from './upgrades.ts'
 export {
   countLimit,

@@ -6,6 +6,8 @@ export interface InnerReply {
   readonly status: number
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers of every shape
   readonly body: any
+  /** What the list that was asked for says of its further pages. */
+  readonly hasNextPage: boolean
 }
 
 const credentials = [
@@ -17,6 +19,14 @@ const credentials = [
   'sudo',
   'user-agent',
 ]
+
+/** As which a request calls: what it shows of its caller, and whence. */
+export interface InnerCaller extends Pick<RequestFacts, 'headers' | 'ip'> {
+  /** All that it sent, where credentials may be among its parameters. */
+  readonly sent?: Readonly<Record<string, unknown>>
+}
+
+const credentialParams = ['private_token', 'access_token', 'job_token', 'sudo']
 
 /**
  * Calls of the public API that a request makes on behalf of its caller, with his credentials and nothing more: whatever
@@ -30,26 +40,47 @@ export class InnerApi {
   }
 
   /** `path` below `/api/v4`. */
-  async call(
-    caller: Pick<RequestFacts, 'headers' | 'ip'>,
-    method: Method,
-    path: string,
-    body?: object,
-  ): Promise<InnerReply> {
-    const own = Object.fromEntries(
-      credentials.flatMap((name) => {
-        const value = caller.headers[name]
-        return value === undefined ? [] : [[name, value]]
-      }),
-    )
+  async call(caller: InnerCaller, method: Method, path: string, body?: object): Promise<InnerReply> {
     const reply = await this.#server!.inject({
-      method,
-      url: apiPrefix + path,
-      headers: own,
-      remoteAddress: caller.ip,
+      ...inject(caller, method, path),
       ...(body !== undefined && { payload: body }),
     })
     const json = reply.headers['content-type']?.toString().includes('json') === true
-    return { status: reply.statusCode, body: json ? reply.json<unknown>() : undefined }
+    return {
+      status: reply.statusCode,
+      body: json ? reply.json<unknown>() : undefined,
+      hasNextPage: (reply.headers['x-next-page'] ?? '') !== '',
+    }
+  }
+
+  /** What a path answers that answers with a text; undefined where it is refused, or longer than `most` bytes. */
+  async text(caller: InnerCaller, path: string, most: number): Promise<string | undefined> {
+    const reply = await this.#server!.inject({ ...inject(caller, 'GET', path), payloadAsStream: true })
+    const stream = reply.stream()
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      size += chunk.length
+      // Leaving the loop ends the stream.
+      if (size > most) return undefined
+      chunks.push(chunk)
+    }
+    return reply.statusCode === 200 ? Buffer.concat(chunks).toString() : undefined
+  }
+}
+
+function inject({ headers, ip, sent = {} }: InnerCaller, method: Method, path: string) {
+  const shown = (names: readonly string[], of: Readonly<Record<string, unknown>>): [string, string][] =>
+    names.flatMap((name) => {
+      const value = of[name]
+      return typeof value === 'string' || typeof value === 'number' ? [[name, String(value)]] : []
+    })
+  const params = new URLSearchParams(shown(credentialParams, sent)).toString()
+  const more = params === '' ? '' : `${path.includes('?') ? '&' : '?'}${params}`
+  return {
+    method,
+    url: `${apiPrefix}${path}${more}`,
+    headers: Object.fromEntries(shown(credentials, headers)),
+    remoteAddress: ip,
   }
 }

@@ -16,7 +16,7 @@ import { Answer, type RequestFacts } from './endpoint.ts'
 import { commonHeaders, corsHeaders, preflightHeaders, requestId } from './headers.ts'
 import { withOneSlash } from './one-slash.ts'
 import { withReadablePath } from './readable-path.ts'
-import type { Registry } from './registry.ts'
+import type { Registry, Route } from './registry.ts'
 import { asksForWebSocket, routeUpgrades } from './upgrades.ts'
 
 export const apiPrefix = '/api/v4'
@@ -142,20 +142,52 @@ export function mountEndpoints(
   gate: Gatekeeper,
   externalUrl: () => string,
 ): void {
-  const router = new ApiRouter(routes, apiPrefix)
-  server.route({
-    method: server.supportedMethods,
+  const router = serveEndpoints(server, {
+    routes,
+    prefix: apiPrefix,
     url: `${apiPrefix}/*`,
-    onSend: withoutBody,
-    handler: (request, reply) => {
-      const found = router.find(request.method, request.url)
-      return found === undefined
-        ? sendUnserved(router, request, reply)
-        : answer(found, gate, externalUrl(), request, reply)
-    },
+    gate,
+    externalUrl,
   })
   // Also of methods that the server does not know.
   server.setNotFoundHandler((request, reply) => sendUnserved(router, request, reply))
+}
+
+export interface Served {
+  readonly routes: readonly Route[]
+  /** What stands before the paths of the endpoints. */
+  readonly prefix: string
+  /** The addresses that are looked up among them. */
+  readonly url: string
+  readonly gate: Gatekeeper
+  readonly externalUrl: () => string
+  /** How refusals are answered where their form is another than the API's. */
+  readonly refuse?: (refusal: ApiError) => Answer
+}
+
+/** Serves endpoints, also such as are no part of the API but are let in by the same gate. */
+export function serveEndpoints(
+  server: FastifyInstance,
+  { routes, prefix, url, gate, externalUrl, refuse }: Served,
+): ApiRouter {
+  const router = new ApiRouter(routes, prefix)
+  server.route({
+    method: server.supportedMethods,
+    url,
+    onSend: withoutBody,
+    handler: async (request, reply) => {
+      const found = router.find(request.method, request.url)
+      if (found === undefined) return sendUnserved(router, request, reply)
+      try {
+        return await answer(found, gate, externalUrl(), request, reply)
+      } catch (error) {
+        if (refuse === undefined || !(error instanceof ApiError)) throw error
+        closeUnread(request, reply)
+        return send(reply.headers(error.headers), refuse(error))
+      }
+    },
+  })
+  return router
 }
 
 /** HEAD tells the length of what GET would send. */
@@ -255,9 +287,13 @@ function refusalOf(
   return new ApiError(statusCode, { error: `${statusCode} ${message}` })
 }
 
-function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): FastifyReply {
-  // What is left of a refused body is not read: the connection ends with the answer.
+/** What is left of a refused body is not read: the connection ends with the answer. */
+function closeUnread(request: FastifyRequest, reply: FastifyReply): void {
   if (!request.raw.complete && request.method !== 'GET') reply.header('connection', 'close')
+}
+
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): FastifyReply {
+  closeUnread(request, reply)
   const refusal = error instanceof ApiError ? error : refusalOf(error as FastifyError, request)
   if (refusal !== undefined) return sendJson(reply.headers(refusal.headers), refusal.status, refusal.body)
   const id = request.context?.id
