@@ -43,6 +43,7 @@ import { freezePeriods } from '../areas/freeze-periods/index.ts'
 import { gpgKeys } from '../areas/gpg-keys/index.ts'
 import { groupIdentities } from '../areas/group-identities/index.ts'
 import { groupArchives } from '../areas/group-archives/index.ts'
+import { graphql } from '../areas/graphql/index.ts'
 import { groups } from '../areas/groups/index.ts'
 import { hostImports } from '../areas/host-imports/index.ts'
 import { identityTokens } from '../areas/identity-tokens/index.ts'
@@ -279,6 +280,7 @@ export function areas(services: Services): Area[] {
       },
     }),
     crossReferences({ ...services, texts }),
+    graphql({ ...services, texts }),
     uploads(services),
     templates(services),
     runners({

@@ -3,9 +3,12 @@ import type { Settings } from '../settings/index.ts'
 
 const writing = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** What stays open: the settings, where the way out is; sign-in and sign-out; and fetching with git, which only reads. */
+/**
+ * What stays open: the settings, where the way out is; sign-in and sign-out; and what only reads: fetching with git, and
+ * GraphQL, of which what writes calls the API.
+ */
 const open =
-  /^\/api\/v4\/application\/settings(?:\/|$)|^\/users\/sign_(?:in|out)$|^\/oauth\/token$|\/git-upload-pack$/
+  /^\/api\/v4\/application\/settings(?:\/|$)|^\/api\/graphql\/?$|^\/users\/sign_(?:in|out)$|^\/oauth\/token$|\/git-upload-pack$/
 
 /** Seconds after which clients are told to try again. */
 const retryAfter = '900'

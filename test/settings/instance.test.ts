@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../world/client.ts'
-import { startWorld, type World } from '../world/world.ts'
+import { data } from '../world/graphql.ts'
+import { expectStatus, startWorld, type World } from '../world/world.ts'
 import { during, set } from './effects.ts'
 
 let world: World
@@ -14,6 +15,9 @@ const page = (path: string) => new Client(world.url).get(world.url + path)
 describe('pages and doors of the instance', () => {
   test('maintenance_mode refuses what writes, but for the way out', async () => {
     const values = { maintenance_mode: true, maintenance_mode_message: 'Back at noon' }
+    const { id } = await world.project()
+    const issue = expectStatus(await world.root.post(`/projects/${id}/issues`, { title: 'T' }), 201)
+    const noteableId = `gid://gitlab/Issue/${issue['id']}`
     await during(world, values, async () => {
       const refused = await world.root.post('/groups', { name: 'x', path: 'x' })
       expect([refused.status, refused.headers.get('retry-after'), refused.body]).toEqual([
@@ -22,6 +26,11 @@ describe('pages and doors of the instance', () => {
         { message: 'Back at noon' },
       ])
       expect((await world.root.get('/user')).status).toBe(200)
+      expect(await data(world.root, '{ currentUser { username } }')).toEqual({
+        currentUser: { username: 'root' },
+      })
+      const write = `mutation { createNote(input: { noteableId: "${noteableId}", body: "x" }) { note { id } errors } }`
+      expect(await data(world.root, write)).toEqual({ createNote: { note: null, errors: ['Back at noon'] } })
       const open = await set(world, { maintenance_mode: false })
       expect(open['maintenance_mode_message']).toBeNull()
       await world.group()
