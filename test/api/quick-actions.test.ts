@@ -1,7 +1,7 @@
 // @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodyOf, rowsOf } from '../world/bodies.ts'
-import type { Person } from '../world/client.ts'
+import { Client, type Person } from '../world/client.ts'
 import { eventually, MergeProjects, type MergeProject } from '../world/merge-project.ts'
 import { expectStatus, startWorld, type Json, type World } from '../world/world.ts'
 
@@ -42,6 +42,19 @@ describe('answers', () => {
       summary: ['Closed this issue.', 'Added ~bug.'],
     })
     expect(await shown(at)).toMatchObject({ state: 'closed', labels: ['bug'], user_notes_count: 0 })
+  })
+
+  test('commands are done with a token among the parameters, too', async () => {
+    const { at } = await issueOf()
+    const nobody = new Client(world.url)
+    expectStatus(await nobody.post(`${at}/notes?private_token=${ida.token}`, { body: '/close' }), 202)
+    expectStatus(await nobody.post(`${at}/notes`, { body: '/reopen', access_token: ida.token }), 202)
+    const { token } = world.root
+    expectStatus(
+      await nobody.post(`${at}/notes`, { body: '/close', private_token: token, sudo: ida.id }),
+      202,
+    )
+    expect(await shown(at)).toMatchObject({ state: 'closed', closed_by: { username: ida.username } })
   })
 
   test('a text with commands is a note without their lines', async () => {

@@ -73,8 +73,8 @@ export function settingEndpoints(services: SettingAreaServices): Endpoint[] {
         dry_run: Optional(Flag({ description: 'Checks everything and answers what would change' })),
       }),
       answers: Either(ForeseenChange, ApplicationSettings),
-      async handle({ actor, params, sent }) {
-        const changes = await settings.update(await withGroup(sent), {
+      async handle({ actor, params, request }) {
+        const changes = await settings.update(await withGroup(request.sent), {
           userId: userOf(actor).id,
           context: ruleContext,
           dryRun: params.dry_run === true,

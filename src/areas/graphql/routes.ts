@@ -22,7 +22,7 @@ export function graphqlEndpoints(services: GraphqlServices): Endpoint[] {
       scopes: ['read_api'],
       params,
       answers: Json(),
-      async handle({ actor, params: { query, operationName, variables }, request, sent }) {
+      async handle({ actor, params: { query, operationName, variables }, request }) {
         if (query == null || query.trim() === '') return answer(200, refusal('There is no query'))
         const operation = {
           query,
@@ -33,8 +33,7 @@ export function graphqlEndpoints(services: GraphqlServices): Endpoint[] {
         }
         // Loaded for the first query: it would be a part of every start, and most are over before one comes.
         const { run } = await import('./run.ts')
-        const { headers, ip } = request
-        const { status, body } = await run(services, operation, actor, { headers, ip, sent })
+        const { status, body } = await run(services, operation, actor, request)
         return answer(status, body)
       },
     }),

@@ -1,4 +1,4 @@
-import type { RequestFacts } from '../../kernel/endpoint/index.ts'
+import type { InnerCaller } from '../../kernel/endpoint/index.ts'
 import type { Actor } from '../../access/index.ts'
 import type { NoteableKind, Place } from './noteables/noteable.ts'
 
@@ -22,7 +22,7 @@ export interface CommandTarget {
   readonly sha?: string | null
   readonly place: Place
   readonly actor: Actor
-  readonly request: Pick<RequestFacts, 'headers' | 'ip'>
+  readonly request: InnerCaller
   /** The head of a merge request that the caller has looked at. */
   readonly head?: string | undefined
 }

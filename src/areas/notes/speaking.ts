@@ -1,5 +1,5 @@
 import type { Actor } from '../../access/index.ts'
-import { Answer, type RequestFacts } from '../../kernel/endpoint/index.ts'
+import { Answer, type InnerCaller } from '../../kernel/endpoint/index.ts'
 import { badRequest } from '../../kernel/errors/index.ts'
 import type { Command, CommandTarget, Outcome } from './commands.ts'
 import type { NotesRoom } from './index.ts'
@@ -9,7 +9,7 @@ import { noteFault } from './rules.ts'
 
 export interface Speech {
   readonly actor: Actor
-  readonly request: Pick<RequestFacts, 'headers' | 'ip'>
+  readonly request: InnerCaller
   readonly opened: Open<unknown>
   readonly body: string
   /** The note that it changes. */

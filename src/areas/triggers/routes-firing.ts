@@ -51,7 +51,7 @@ export function firingEndpoints(services: TriggerServices): Endpoint[] {
         422: 'The configuration is wrong; a failed pipeline says so',
       },
       read: ({ params }) => store.lookUp(params.id, digestToken(params.token)),
-      async handle({ params, rows, request, sent }) {
+      async handle({ params, rows, request }) {
         refuseLoop(request)
         const variables = variablesOf(params.variables ?? {})
         const starter = await starterOf(db, rows[0], digestToken(params.token))
@@ -60,7 +60,7 @@ export function firingEndpoints(services: TriggerServices): Endpoint[] {
           ref: params.ref,
           variables,
           inputs: params.inputs,
-          payload: payloadOf(sent),
+          payload: payloadOf(request.sent),
           storesErrors: true,
         })
         if ('refused' in made) throw invalid({ base: [made.refused ?? ''] })

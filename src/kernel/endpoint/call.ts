@@ -40,7 +40,8 @@ export interface Incoming {
   readonly path: Readonly<Record<string, string>>
   /** The one that the path ends in. */
   readonly format?: string | undefined
-  readonly facts: RequestFacts
+  /** From all that was sent. */
+  readonly facts: (sent: RequestFacts['sent']) => RequestFacts
   /** Scheme and host under which the caller reaches us. */
   readonly base: string
 }
@@ -50,11 +51,12 @@ const firstPage = readPage({ page: 1, per_page: 20 })
 /** Runs one call from its parameters to its answer. Refusals are thrown. */
 export async function call(route: Route, gate: Gatekeeper, incoming: Incoming): Promise<Answer> {
   const { endpoint } = route
-  const { raw, path, facts } = incoming
+  const { raw, path } = incoming
   const [, query = ''] = splitOnce(raw.url ?? '', '?')
   const { format = answersJson(endpoint) ? formatBesidesJson(raw.headers.accept) : undefined } = incoming
   if (format !== undefined && format !== 'json') throw formatNotServed(format)
   const bag = await readBag(endpoint, raw, path, query)
+  const request = incoming.facts(bag)
   const checked = route.check(bag)
   const page =
     endpoint.paged === true && checked.faults === undefined
@@ -66,15 +68,15 @@ export async function call(route: Route, gate: Gatekeeper, incoming: Incoming): 
     path,
     params: checked.faults === undefined ? { value: checked.value } : { faults: checked.faults },
     page,
-    request: facts,
+    request,
     asked: hasBody(raw) ? undefined : `${incoming.base} ${raw.url}`,
     movedTo: (id) => incoming.base + raw.url!.replace(/^(\/api\/v4\/projects\/)[^/?]+/, `$1${id}`),
   })
   if (passed instanceof Answer) return passed
-  const answer = passed.loaded.answer ?? (await handle(route, incoming, page, passed, bag))
+  const answer = passed.loaded.answer ?? (await handle(route, incoming, page, passed, request))
   if (typeof answer.body !== 'string') return answer
   passed.loaded.remember?.(answer)
-  return unlessKnown(answer, facts)
+  return unlessKnown(answer, request)
 }
 
 /** Texts and files are of many types. */
@@ -85,10 +87,10 @@ function answersJson({ answers }: Endpoint): boolean {
 
 async function handle(
   route: Route,
-  { raw, facts, base }: Incoming,
+  { raw, base }: Incoming,
   page: PageInput,
   passed: Passed,
-  bag: Readonly<Record<string, unknown>>,
+  request: RequestFacts,
 ): Promise<Answer> {
   const { endpoint } = route
   const { rows } = passed.loaded
@@ -99,11 +101,10 @@ async function handle(
     rows: endpoint.paged === true && rows.length > page.limit ? rows.slice(0, page.limit) : rows,
     total: passed.loaded.total,
     page,
-    request: facts,
-    sent: bag,
+    request,
   }
   // Where it is no parameter it would be passed over, and the pages taken for those of a keyset.
-  if (knowsOffsetsOnly(route)) wantsKeyset(bag, false)
+  if (knowsOffsetsOnly(route)) wantsKeyset(request.sent, false)
   const result = await endpoint.handle(input as never)
   if (result instanceof Answer) return result
 
@@ -113,7 +114,7 @@ async function handle(
       : result
   if (found instanceof Page) {
     const url = base + splitOnce(raw.url ?? '', '?')[0]
-    const query = { ...repeatable(bag), ...passed.params }
+    const query = { ...repeatable(request.sent), ...passed.params }
     return jsonAnswer(route, found.rows, listHeaders(found, page, url, query))
   }
   return endpoint.answers === null ? new Answer(route.status) : jsonAnswer(route, result, {})

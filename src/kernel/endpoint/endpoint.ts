@@ -131,8 +131,6 @@ export interface Call<Actor, Params, Row> {
   readonly total: number | undefined
   readonly page: PageInput
   readonly request: RequestFacts
-  /** All that was sent, unchecked: path, query and body in one bag. Only to hand it on as it came. */
-  readonly sent: Readonly<Record<string, unknown>>
 }
 
 export interface RequestFacts {
@@ -140,6 +138,8 @@ export interface RequestFacts {
   readonly headers: IncomingHttpHeaders
   /** Address of the caller. */
   readonly ip: string
+  /** All parameters, unchecked: path, query and body in one bag. Only to hand them on as they came. */
+  readonly sent: Readonly<Record<string, unknown>>
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal
   /** The unread body of an endpoint with `body: 'stream'`. */

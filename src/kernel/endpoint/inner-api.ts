@@ -20,11 +20,8 @@ const credentials = [
   'user-agent',
 ]
 
-/** As which a request calls: what it shows of its caller, and whence. */
-export interface InnerCaller extends Pick<RequestFacts, 'headers' | 'ip'> {
-  /** All that it sent, where credentials may be among its parameters. */
-  readonly sent?: Readonly<Record<string, unknown>>
-}
+/** What a request shows of its caller; credentials may be among its parameters. */
+export type InnerCaller = Pick<RequestFacts, 'headers' | 'ip'> & Partial<Pick<RequestFacts, 'sent'>>
 
 const credentialParams = ['private_token', 'access_token', 'job_token', 'sudo']
 

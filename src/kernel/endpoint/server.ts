@@ -228,19 +228,24 @@ async function answer(
     raw: request.raw,
     path: values,
     format,
-    facts: requestFacts(request, reply),
+    facts: (sent) => requestFacts(request, reply, sent),
     base,
   })
   return send(reply, result)
 }
 
 /** What a handler may know of the request itself. The signal is made when somebody asks for it. */
-export function requestFacts(request: FastifyRequest, reply: FastifyReply): RequestFacts {
+export function requestFacts(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  sent: RequestFacts['sent'] = {},
+): RequestFacts {
   let controller: AbortController | undefined
   return {
     method: request.method,
     headers: request.headers,
     ip: request.ip,
+    sent,
     body: request.raw,
     get signal() {
       if (controller === undefined) {

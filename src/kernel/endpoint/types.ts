@@ -151,7 +151,7 @@ export function Json(options: Pick<Options, 'description' | 'deprecated'> = {}):
   return Type.Unsafe({ ...options })
 }
 
-/** Described as `type`, and handed on as it was sent: the handler makes the checks, from `call.sent`. */
+/** Described as `type`, and handed on as it was sent: the handler makes the checks, from `call.request.sent`. */
 export function Unchecked<T extends TSchema>(type: T): TUnsafe {
   return Type.Unsafe({ ...type, 'x-unchecked': true })
 }
