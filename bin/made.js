@@ -11,6 +11,8 @@ const made = path.join(root, 'node_modules/.cache/guildhall')
 export const bundle = path.join(made, 'bundle')
 /** Data of PostgreSQL with all tables and nobody's rows, for making those takes most of a first start. */
 export const database = path.join(made, 'database')
+/** The scripts of the pages, put together for browsers: what does that takes memory, and time of the first visitor. */
+export const scripts = path.join(made, 'scripts')
 
 /** Differs once a file, given by its path below the root, has changed. */
 function stateOf(file) {

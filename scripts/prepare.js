@@ -8,9 +8,10 @@ import { bundle } from './bundle.js'
 const run = promisify(execFile)
 const file = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 
-async function prepareDatabase() {
+/** Runs a script under the Node that npm brought, for it uses the sources. */
+async function runScript(name) {
   const brought = file('node_modules/node/bin/node')
-  await run(existsSync(brought) ? brought : process.execPath, [file('scripts/prepare-database.ts')])
+  await run(existsSync(brought) ? brought : process.execPath, [file(`scripts/${name}`)])
 }
 
 const tell = (what) => (error) => {
@@ -18,5 +19,10 @@ const tell = (what) => (error) => {
 }
 await Promise.all([
   bundle().catch(tell('guildhall starts from its sources, which takes longer')),
-  prepareDatabase().catch(tell('guildhall makes its database at its first start, which takes longer')),
+  runScript('prepare-database.ts').catch(
+    tell('guildhall makes its database at its first start, which takes longer'),
+  ),
+  runScript('prepare-scripts.ts').catch(
+    tell('guildhall makes the scripts of its pages for the first visitor'),
+  ),
 ])

@@ -1,4 +1,5 @@
 import { apiPrefix } from '../kernel/endpoint/index.ts'
+import { addressTable, slot } from '../kernel/lib/address-forms.ts'
 
 /**
  * Addresses that stand in our answers, or that clients know by heart, where an endpoint of the API has the very bytes:
@@ -34,45 +35,17 @@ const addresses: readonly (readonly [address: string, twin: string])[] = [
   ['/:project/-/badges/release.svg', '/projects/:project/badges/release.svg'],
 ]
 
-/** No part of the path of a project or group is `-`. */
-const part = '(?!-/)[^/]+'
-
-/** What each name takes of a path. */
-const forms: Readonly<Record<string, string>> = {
-  project: `${part}(?:/${part})+`,
-  place: `${part}(?:/${part})*`,
-  ref: '.+?',
-  path: '.+',
-  name: '[^/]+',
-  id: String.raw`\d+`,
-  secret: '[0-9a-f]{32}',
-}
-const slot = /:([a-z]+)/g
-const table = addresses.map(([address, twin]) => ({
-  form: new RegExp(
-    `^${address
-      .replace('.', String.raw`\.`)
-      .replace(slot, (_, name: string) => `(?<${name}>${forms[name]!})`)
-      .replace(/\*$/, '(?<rest>.+)')}$`,
-  ),
-  twin: apiPrefix + twin,
-}))
-
+const find = addressTable(addresses)
 const ofOthers = /^\/(?:api|v2)\//
-const longest = 4096
 
 /** The address in the API that has what is at this one, if it is one of those above. */
 export function twinOf(url: string): string | undefined {
   const at = url.indexOf('?')
   const [path, query] = at === -1 ? [url, ''] : [url.slice(0, at), url.slice(at)]
-  if (path.length > longest || ofOthers.test(path)) return undefined
-  for (const { form, twin } of table) {
-    const { groups } = form.exec(path) ?? {}
-    if (groups === undefined) continue
-    const { rest = '', ...named } = groups
-    // In the API a name with slashes is one part of the path.
-    const filled = twin.replace(slot, (_, name: string) => named[name]!.replaceAll('/', '%2F'))
-    return filled.replace(/\*$/, () => rest) + query
-  }
-  return undefined
+  const found = ofOthers.test(path) ? undefined : find(path)
+  if (found === undefined) return undefined
+  const { rest = '', ...named } = found.named
+  // In the API a name with slashes is one part of the path.
+  const filled = found.value.replace(slot, (_, name: string) => named[name]!.replaceAll('/', '%2F'))
+  return apiPrefix + filled.replace(/\*$/, () => rest) + query
 }

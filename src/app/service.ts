@@ -22,7 +22,7 @@ import { Mailer } from '../mail/index.ts'
 import { outboundRules, Settings } from '../settings/index.ts'
 import { Renderer } from '../rendering/index.ts'
 import { Events, TaskWorker } from '../tasks/index.ts'
-import { mountPages } from '../web/index.ts'
+import { mountPages, placePages } from '../web/index.ts'
 import { areas } from './areas.ts'
 import { startBuiltInRunner } from './built-in-runner.ts'
 import { openUpToDate, type OpenDatabase } from './database.ts'
@@ -198,14 +198,15 @@ export async function startService(
     measured: () => settings.values.prometheus_metrics_enabled,
     isStopping: () => stopping.signal.aborted,
   })
+  const pages = pageOptions(services, visitors)
   const registry: Registry = new Registry([
     ...built.flatMap((area) => area.endpoints ?? []),
     openApiEndpoint(() => registry),
   ])
   const gate = new Gate({ db, plan: config.plan, settings, counts, throttles, log, externalUrl })
-  mountEndpoints(server, registry, gate, externalUrl)
+  mountEndpoints(server, registry, gate, externalUrl, placePages(pages))
   for (const area of built) area.mount?.(server, gate)
-  mountPages(server, pageOptions(services, visitors))
+  mountPages(server, pages)
   stack.defer(() => close(server, config.shutdownTimeout))
   await server.listen({ port: config.port, host: config.host })
   bound = listeningAt(server, config.host)

@@ -5,6 +5,9 @@ import path from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../kernel/endpoint/headers.ts'
 import { html, Html, pageHeaders, pageHeadersWith } from '../kernel/pages/index.ts'
+import { servedScripts } from './scripts.ts'
+
+export { placePages } from './place-pages.ts'
 
 const contentTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -82,6 +85,23 @@ export function mountPages(server: FastifyInstance, options: PageOptions): void 
       ? sendPage(request, reply, 'sign-in.html')
       : sendSignIn(reply, pages.get('sign-in.html')!, { notice, providers, appearance, captcha })
   })
+  server.get<{ Params: { version: string; '*': string } }>(
+    '/-/scripts/:version/*',
+    async (request, reply) => {
+      const { version, bodies } = await servedScripts()
+      const body = bodies.get(request.params['*'])
+      if (body === undefined || request.params.version !== version) {
+        reply.callNotFound()
+        return reply
+      }
+      return reply
+        .headers({
+          'content-type': contentTypes['.js']!,
+          'cache-control': 'public, max-age=31536000, immutable',
+        })
+        .send(body)
+    },
+  )
   server.get<{ Params: { name: string } }>('/-/assets/:name', (request, reply) => {
     const file = assets.get(request.params.name)
     if (file === undefined) reply.callNotFound()

@@ -131,8 +131,9 @@ describe('the pages', () => {
         links.push(new URL(target!, world.url + page).pathname)
       }
     }
+    const asBrowser = { accept: 'text/html,*/*;q=0.8' }
     for (const link of new Set(links))
-      expect([link, (await world.anonymous.get(world.url + link)).status]).toEqual([link, 200])
+      expect([link, (await world.anonymous.get(world.url + link, asBrowser)).status]).toEqual([link, 200])
   })
 
   test.each(['/-/assets/none.js', '/-/assets/..%2Findex.ts', '/-/assets/'])('%s is 404', async (path) => {

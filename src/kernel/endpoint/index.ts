@@ -19,7 +19,15 @@ export { countedPast, countedRows, inColumns, page, rows, windowOf } from './rea
 export { InnerApi, type InnerCaller, type InnerReply } from './inner-api.ts'
 export { Registry, type Route } from './registry.ts'
 export { compileEntity } from './serialize.ts'
-export { apiPrefix, createServer, mountEndpoints, requestFacts, send, serveEndpoints } from './server.ts'
+export {
+  apiPrefix,
+  createServer,
+  mountEndpoints,
+  requestFacts,
+  send,
+  serveEndpoints,
+  type Elsewhere,
+} from './server.ts'
 export type { Gatekeeper } from './call.ts'
 export { asksForUpgrade, takeUpgrade } from './upgrades.ts'
 export {

@@ -135,12 +135,16 @@ export function createServer({
   return server
 }
 
+/** Answers what is none of the API's; undefined where it has nothing either. */
+export type Elsewhere = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | undefined
+
 /** Mounts every endpoint of the registry, and what is answered where there is none. */
 export function mountEndpoints(
   server: FastifyInstance,
   { routes }: Registry,
   gate: Gatekeeper,
   externalUrl: () => string,
+  elsewhere: Elsewhere = () => undefined,
 ): void {
   const router = serveEndpoints(server, {
     routes,
@@ -150,7 +154,9 @@ export function mountEndpoints(
     externalUrl,
   })
   // Also of methods that the server does not know.
-  server.setNotFoundHandler((request, reply) => sendUnserved(router, request, reply))
+  server.setNotFoundHandler(
+    (request, reply) => elsewhere(request, reply) ?? sendUnserved(router, request, reply),
+  )
 }
 
 export interface Served {

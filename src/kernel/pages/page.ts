@@ -6,14 +6,22 @@ export function pageHeaders(...forms: readonly string[]): Record<string, string>
   return pageHeadersWith(forms, [])
 }
 
-/** As `pageHeaders`. `guests`: whose scripts run, too, and open frames of their own. */
-export function pageHeadersWith(forms: readonly string[], guests: readonly string[]): Record<string, string> {
+/**
+ * As `pageHeaders`. `guests`: whose scripts run, too, and open frames of their own. `written`: whether the page shows what
+ * people and programs write, with pictures from everywhere and styles of its own.
+ */
+export function pageHeadersWith(
+  forms: readonly string[],
+  guests: readonly string[],
+  written = false,
+): Record<string, string> {
   const policy = [
     "default-src 'none'",
     ["script-src 'self'", ...guests].join(' '),
     ...(guests.length > 0 ? [['frame-src', ...guests].join(' ')] : []),
     "style-src 'self'",
-    "img-src 'self'",
+    written ? "img-src 'self' * data:" : "img-src 'self'",
+    ...(written ? ["style-src-attr 'unsafe-inline'"] : []),
     "connect-src 'self'",
     "base-uri 'none'",
     `form-action ${forms.join(' ')}`,

@@ -1,0 +1,126 @@
+// What the API answers, as far as the pages show it.
+
+export interface Person {
+  readonly id: number
+  readonly username: string
+  readonly name: string
+  readonly avatar_url: string | null
+}
+
+export interface Me extends Person {
+  readonly is_admin?: boolean
+}
+
+type Access = 'disabled' | 'private' | 'enabled' | 'public'
+
+export interface Project {
+  readonly id: number
+  readonly name: string
+  readonly name_with_namespace: string
+  readonly path_with_namespace: string
+  readonly description: string | null
+  readonly default_branch: string | null
+  readonly visibility: 'private' | 'internal' | 'public'
+  readonly http_url_to_repo: string
+  readonly ssh_url_to_repo: string
+  readonly avatar_url: string | null
+  readonly star_count: number
+  readonly forks_count: number
+  readonly last_activity_at: string
+  readonly topics: readonly string[]
+  readonly archived?: boolean
+  readonly empty_repo?: boolean
+  readonly forked_from_project?: Pick<Project, 'path_with_namespace' | 'name_with_namespace'> | null
+  readonly namespace: { readonly kind: 'user' | 'group'; readonly full_path: string; readonly name: string }
+  readonly repository_access_level?: Access
+  readonly builds_access_level?: Access
+}
+
+export interface Group {
+  readonly id: number
+  readonly name: string
+  readonly full_name: string
+  readonly full_path: string
+  readonly description: string | null
+  readonly visibility: 'private' | 'internal' | 'public'
+  readonly avatar_url: string | null
+}
+
+export interface Commit {
+  readonly id: string
+  readonly short_id: string
+  readonly title: string
+  readonly message: string
+  readonly author_name: string
+  readonly author_email: string
+  readonly authored_date: string
+  readonly committed_date: string
+  readonly parent_ids: readonly string[]
+}
+
+export interface TreeEntry {
+  readonly id: string
+  readonly name: string
+  readonly type: 'tree' | 'blob' | 'commit'
+  readonly path: string
+  readonly mode: string
+}
+
+export interface FileDiff {
+  readonly old_path: string
+  readonly new_path: string
+  readonly new_file: boolean
+  readonly deleted_file: boolean
+  readonly renamed_file: boolean
+  readonly diff: string
+  readonly too_large?: boolean | null
+  readonly collapsed?: boolean | null
+}
+
+export interface Branch {
+  readonly name: string
+  readonly merged: boolean
+  readonly protected: boolean
+  readonly default: boolean
+  readonly commit: Commit
+}
+
+export interface Tag {
+  readonly name: string
+  readonly message: string | null
+  readonly commit: Commit
+}
+
+export interface Pipeline {
+  readonly id: number
+  readonly iid: number
+  readonly sha: string
+  readonly ref: string
+  readonly status: string
+  readonly source: string
+  readonly name: string | null
+  readonly created_at: string
+}
+
+export interface WholePipeline extends Pipeline {
+  readonly user: Person | null
+  /** In seconds. */
+  readonly duration: number | null
+  readonly coverage: string | null
+  readonly yaml_errors: string | null
+}
+
+export interface Job {
+  readonly id: number
+  readonly name: string
+  readonly stage: string
+  readonly status: string
+  readonly ref: string
+  readonly allow_failure: boolean
+  /** In seconds. */
+  readonly duration: number | null
+  readonly failure_reason?: string
+  readonly pipeline: { readonly id: number }
+  readonly artifacts_file?: { readonly filename: string; readonly size: number }
+  readonly user: Person | null
+}

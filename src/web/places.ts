@@ -1,0 +1,40 @@
+import { addressTable, type AddressFound } from '../kernel/lib/address-forms.ts'
+
+/**
+ * The pages of code, and of what runs for it, at the addresses that answers of the API name (`web_url`). Each is a script of `browser/places/`. Whether something is there, and
+ * for whom, the script learns from the API.
+ */
+const find = addressTable([
+  ['/explore', 'projects'],
+  ['/explore/projects', 'projects'],
+  ['/dashboard/projects', 'projects'],
+  ['/explore/groups', 'groups'],
+  ['/dashboard/groups', 'groups'],
+  ['/groups/:place', 'group'],
+
+  ['/:project/-/tree/*', 'tree'],
+  ['/:project/-/blob/*', 'blob'],
+  ['/:project/-/commits', 'commits'],
+  ['/:project/-/commits/*', 'commits'],
+  ['/:project/-/commit/:sha', 'commit'],
+  ['/:project/-/branches', 'branches'],
+  ['/:project/-/tags', 'tags'],
+  ['/:project/-/pipelines', 'pipelines'],
+  ['/:project/-/pipelines/:id', 'pipeline'],
+  ['/:project/-/jobs/:id', 'job'],
+
+  ['/:owner', 'owner'],
+  ['/:project', 'project'],
+])
+
+/** Below these is nothing that somebody could own. */
+const ofOthers =
+  /^\/(?:-|api|v2|users|oauth|admin|assets|uploads|groups|projects|explore|dashboard|search)(?:\/|$)/
+
+/** The page at this address, and what the address names. */
+export function placeAt(path: string): AddressFound<string> | undefined {
+  const found = find(path)
+  if (found === undefined) return undefined
+  const isNamed = found.value === 'owner' || found.value === 'project'
+  return isNamed && ofOthers.test(path) ? undefined : found
+}
