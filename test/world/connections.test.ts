@@ -31,6 +31,6 @@ test('who asks for a second connection inside a transaction is told of, and nobo
   await db.transaction(() => asked.execute(db.reader))
   await db.transaction(() => db.rows(asked, 'bounded'))
   await db.transaction(() => db.transaction((tx) => asked.execute(tx)))
-  expect(logged).toHaveLength(3)
-  expect(logged[0]).toContain('a transaction asks for a second connection')
+  const told: unknown = expect.stringContaining('a transaction asks for a second connection')
+  expect(logged).toEqual([told, told, told])
 })
