@@ -16,7 +16,7 @@ const places = [
   ['Pipelines', 'builds_access_level', '/-/pipelines'],
 ] as const
 
-export type ProjectPlace = (typeof places)[number][0]
+type ProjectPlace = (typeof places)[number][0]
 
 /** Draws a page of the project that the address names. `current`: the place it belongs to. */
 export async function showInProject(
@@ -60,7 +60,7 @@ function projectHead(project: Project, current: ProjectPlace): Child {
 }
 
 /** The groups that something lies in, each leading to itself. */
-export function crumbs({ path_with_namespace, name_with_namespace, namespace }: Project): Child {
+function crumbs({ path_with_namespace, name_with_namespace, namespace }: Project): Child {
   const names = name_with_namespace.split(' / ')
   const parts = path_with_namespace.split('/')
   return names.map((name, index) => {

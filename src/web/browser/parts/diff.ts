@@ -1,9 +1,9 @@
-import { tags, type Child } from '../dom.ts'
+import { tags } from '../dom.ts'
 import type { FileDiff } from '../entities.ts'
 
 const { details, div, span, summary, table, tbody, td, tr } = tags
 
-export interface DiffLine {
+interface DiffLine {
   readonly kind: 'hunk' | 'same' | 'added' | 'removed' | 'remark'
   readonly old: number | undefined
   readonly new: number | undefined
@@ -11,7 +11,7 @@ export interface DiffLine {
 }
 
 /** The lines of a diff of one file, each with its numbers before and after. `diff`: unified, from its first hunk on. */
-export function diffLines(diff: string): DiffLine[] {
+function diffLines(diff: string): DiffLine[] {
   const lines: DiffLine[] = []
   let [before, after] = [0, 0]
   for (const line of diff.replace(/\n$/, '').split('\n')) {
@@ -29,18 +29,12 @@ export function diffLines(diff: string): DiffLine[] {
   return lines
 }
 
-/** What changed in some files. `below`: what stands below a line of one of them, as what is said about it. */
-export function diffView(
-  files: readonly FileDiff[],
-  below: (file: FileDiff, line: DiffLine) => Child = () => null,
-): HTMLElement {
-  return div(
-    { className: 'diffs' },
-    files.map((file) => fileDiff(file, below)),
-  )
+/** What changed in some files. */
+export function diffView(files: readonly FileDiff[]): HTMLElement {
+  return div({ className: 'diffs' }, files.map(fileDiff))
 }
 
-function fileDiff(file: FileDiff, below: (file: FileDiff, line: DiffLine) => Child): HTMLElement {
+function fileDiff(file: FileDiff): HTMLElement {
   const lines = file.diff === '' ? [] : diffLines(file.diff)
   const count = (wanted: DiffLine['kind']): number => lines.filter(({ kind }) => kind === wanted).length
   return details(
@@ -56,18 +50,14 @@ function fileDiff(file: FileDiff, below: (file: FileDiff, line: DiffLine) => Chi
       : table(
           { className: 'diff' },
           tbody(
-            lines.map((line) => {
-              const under = below(file, line)
-              return [
-                tr(
-                  { className: line.kind },
-                  td({ className: 'number' }, line.old),
-                  td({ className: 'number' }, line.new),
-                  td({ className: 'text' }, line.text),
-                ),
-                under !== null && tr({ className: 'below' }, td({ colSpan: 3 }, under)),
-              ]
-            }),
+            lines.map((line) =>
+              tr(
+                { className: line.kind },
+                td({ className: 'number' }, line.old),
+                td({ className: 'number' }, line.new),
+                td({ className: 'text' }, line.text),
+              ),
+            ),
           ),
         ),
   )
