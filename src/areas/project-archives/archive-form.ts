@@ -1,6 +1,6 @@
 import type { Blob } from '../../blobs/index.ts'
-import { UploadedFile, type RequestFacts } from '../../kernel/endpoint/index.ts'
-import { readForm } from '../../kernel/endpoint/bag.ts'
+import { readFileForm } from '../../kernel/endpoint/file-form.ts'
+import type { RequestFacts } from '../../kernel/endpoint/index.ts'
 import { invalidParameters } from '../../kernel/errors/index.ts'
 
 /** A form with an archive as its `file`. */
@@ -15,30 +15,18 @@ export interface ArchiveForm {
 
 /** Stores the archive as it comes; 400 without one. */
 export async function readArchiveForm(
-  { body, headers }: RequestFacts,
+  request: RequestFacts,
   put: (content: RequestFacts['body']) => Promise<Blob>,
 ): Promise<ArchiveForm> {
-  let taken = false
-  const sent = await readForm(Object.assign(body, { headers }), {
-    takeFile(name, content) {
-      if (name !== 'file' || taken) return undefined
-      taken = true
-      return put(content)
-    },
-    parts: 20,
-  })
-  const form = sent ?? {}
-  const { file } = form
-  if (!(file instanceof UploadedFile))
-    throw invalidParameters([`file is ${file === undefined ? 'missing' : 'invalid'}`])
+  const { file, fields } = await readFileForm(request, put)
   const text = (name: string): string | undefined => {
-    const value = form[name]
+    const value = fields[name]
     if (value === undefined || value === '') return undefined
     if (typeof value !== 'string' || value.includes('\0')) throw invalidParameters([`${name} is invalid`])
     return value
   }
   return {
-    digest: (file as UploadedFile<Blob>).stored.digest,
+    digest: file.stored.digest,
     text,
     id(name) {
       const value = text(name)

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Readable } from 'node:stream'
 import { endpoint, userOf } from '../../access/index.ts'
-import type { Blob, Blobs } from '../../blobs/index.ts'
+import type { Blobs } from '../../blobs/index.ts'
 import {
   Answer,
   Fields,
@@ -13,12 +12,9 @@ import {
   Text,
   Timestamp,
   type Endpoint,
-  type RequestFacts,
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
-import { readForm } from '../../kernel/endpoint/bag.ts'
-import { UploadedFile } from '../../kernel/endpoint/types.ts'
-import { invalidParameters } from '../../kernel/errors/index.ts'
+import { readFileForm } from '../../kernel/endpoint/file-form.ts'
 import { contentDisposition } from '../repository/index.ts'
 import { BasicUser, basicUser } from '../users/index.ts'
 import type { UploadServices } from './index.ts'
@@ -80,7 +76,7 @@ export function uploadEndpoints<Kind extends SubjectKind>(
       async handle(call) {
         const { actor, request } = call
         const limit = settings.values.max_attachment_size * mebibyte
-        const file = await take(request, (content) => blobs.put(content, limit))
+        const { file } = await readFileForm(request, (content) => blobs.put(content, limit))
         const filename = fileName(file.filename)
         const secret = randomBytes(16).toString('hex')
         const place = subjectOf(call)
@@ -169,23 +165,4 @@ export function uploadEndpoints<Kind extends SubjectKind>(
       handle: ({ rows }) => store.remove(db, rows[0]!.id),
     }),
   ]
-}
-
-async function take(
-  { body, headers }: RequestFacts,
-  put: (content: Readable) => Promise<Blob>,
-): Promise<UploadedFile<Blob>> {
-  let taken = false
-  const form = await readForm(Object.assign(body, { headers }), {
-    takeFile(name, content) {
-      if (name !== 'file' || taken) return undefined
-      taken = true
-      return put(content)
-    },
-    parts: 20,
-  })
-  const { file } = form ?? {}
-  if (file === undefined) throw invalidParameters(['file is missing'])
-  if (!(file instanceof UploadedFile)) throw invalidParameters(['file is invalid'])
-  return file as UploadedFile<Blob>
 }

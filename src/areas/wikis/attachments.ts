@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import type { Actor } from '../../access/index.ts'
 import type { RequestFacts } from '../../kernel/endpoint/index.ts'
-import { readForm } from '../../kernel/endpoint/bag.ts'
-import { UploadedFile } from '../../kernel/endpoint/types.ts'
+import { readFileForm } from '../../kernel/endpoint/file-form.ts'
 import { badRequest, invalidParameters, refused } from '../../kernel/errors/index.ts'
 import { controlCharacters } from '../../kernel/lib/control-characters.ts'
 import {
@@ -37,20 +37,12 @@ export async function attach(
 ): Promise<Attachment> {
   const repository = await door.open(wiki)
   await using stack = new AsyncDisposableStack()
-  let taken = false
-  const form = await readForm(Object.assign(request.body, { headers: request.headers }), {
-    fileBytes: largest(),
-    takeFile(name, content) {
-      if (name !== 'file' || taken) return undefined
-      taken = true
-      return storeBlob(repository, content).then((blob) => stack.use(blob))
-    },
-  })
-  const { file, branch } = form ?? {}
-  if (file === undefined) throw invalidParameters(['file is missing'])
-  if (!(file instanceof UploadedFile)) throw invalidParameters(['file is invalid'])
+  const put = async (content: Readable): Promise<StoredBlob> =>
+    stack.use(await storeBlob(repository, content))
+  const { file, fields } = await readFileForm(request, put, { fileBytes: largest() })
+  const { branch } = fields
   if (branch !== undefined && typeof branch !== 'string') throw invalidParameters(['branch is invalid'])
-  const blob = file.stored as StoredBlob
+  const blob = file.stored
   const ref = await branchNamed(branch)
   const { name, path } = placeFor(file.filename)
   const signature = signatureOf(actor)
