@@ -445,10 +445,12 @@ describe('changing', () => {
       description: 'd',
     }
     const { path, maintainer } = await place({ key: 'HOST', ...all })
-    expect(answer(await maintainer.put(`${path}/HOST`, { description: 'e' }))).toEqual([
-      400,
-      { error: 'value is missing' },
-    ])
+    for (const key of ['HOST', 'NOT_THERE']) {
+      expect(answer(await maintainer.put(`${path}/${key}`, { description: 'e' }))).toEqual([
+        400,
+        { error: 'value is missing' },
+      ])
+    }
     expect(answer(await maintainer.put(`${path}/HOST`, { value: 'ijklmnop' }))).toEqual([
       200,
       { ...plain, ...all, value: 'ijklmnop' },

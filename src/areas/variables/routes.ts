@@ -11,7 +11,6 @@ import {
   type Endpoint,
   type SubjectKind,
 } from '../../kernel/endpoint/index.ts'
-import { invalidParameters } from '../../kernel/errors/index.ts'
 import { secretContext, UnscopedVariable, variable, Variable, variableWith } from './entities.ts'
 import type { VariableServices } from './index.ts'
 import type { Place } from './places.ts'
@@ -149,13 +148,10 @@ export function variableEndpoints<Kind extends SubjectKind>(
       async handle(call) {
         const { params } = call
         return db.transaction(async (tx) => {
-          const before = rules.only(
-            kind,
-            await store.lockKey(tx, owner(call), params.key),
-            params.filter?.environment_scope,
-          )
-          // Who may not see a value cannot send it along.
-          if (params.value === undefined && !before.hidden) throw invalidParameters(['value is missing'])
+          const candidates = await store.lockKey(tx, owner(call), params.key)
+          const wanted = params.filter?.environment_scope
+          rules.requireValue(params.value, candidates, wanted)
+          const before = rules.only(kind, candidates, wanted)
           const state = {
             type: params.variable_type ?? before.variable_type,
             key: before.key,

@@ -1,6 +1,6 @@
 import type { KeeperKind } from '../../access/index.ts'
 import { isMaskable } from '../../ci/index.ts'
-import { conflict, invalid, notFound } from '../../kernel/errors/index.ts'
+import { conflict, invalid, invalidParameters, notFound } from '../../kernel/errors/index.ts'
 import type { VariableRow } from './entities.ts'
 
 /** What differs between the places that keep variables (completions, 2.9). */
@@ -96,15 +96,31 @@ export function only(
   candidates: readonly VariableRow[],
   scope: string | undefined,
 ): VariableRow {
-  const chosen =
-    scope === undefined ? candidates : candidates.filter((row) => row.environment_scope === scope)
-  if (chosen.length === 1) return chosen[0]!
+  const chosen = chosenBy(candidates, scope)
+  if (chosen !== undefined) return chosen
   if (candidates.length > 1) {
     throw conflict(
       "There are multiple variables with provided parameters. Please use 'filter[environment_scope]'",
     )
   }
   throw notFound(placeRules[kind].singular)
+}
+
+/** Refuses a change without a value: only who may not see it cannot send it along. Said before there is no such variable. */
+export function requireValue(
+  value: string | undefined,
+  candidates: readonly VariableRow[],
+  scope: string | undefined,
+): void {
+  if (value === undefined && chosenBy(candidates, scope)?.hidden !== true) {
+    throw invalidParameters(['value is missing'])
+  }
+}
+
+function chosenBy(candidates: readonly VariableRow[], scope: string | undefined): VariableRow | undefined {
+  const chosen =
+    scope === undefined ? candidates : candidates.filter((row) => row.environment_scope === scope)
+  return chosen.length === 1 ? chosen[0] : undefined
 }
 
 /** A hidden variable stays hidden and masked for good, and only a new one can become hidden. */
