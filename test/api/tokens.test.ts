@@ -52,6 +52,18 @@ test('an administrator makes a token for a user, and it is shown once', async ()
   expect(Object.keys(bodyOf(again))).toEqual(keys)
 })
 
+test.each(['ai_features', 'ai_workflows', 'mcp'])(
+  'a token for assistants has the scope %s',
+  async (scope) => {
+    const person = await world.user()
+    const token = await issue(person, { scopes: [scope] })
+    expect(token['scopes']).toEqual([scope])
+    expect((await holder(token['token']).get('/projects')).body).toMatchObject({
+      error: 'insufficient_scope',
+    })
+  },
+)
+
 test('what no token may be', async () => {
   const person = await world.user()
   const path = `/users/${person.id}/personal_access_tokens`

@@ -35,6 +35,8 @@ const meanings: Readonly<Record<string, string>> = {
   read_virtual_registry: 'Pull through virtual registries',
   write_virtual_registry: 'Write to virtual registries',
   ai_features: 'Use features of assistants',
+  ai_workflows: 'Let assistants work for you',
+  mcp: 'Use tools for assistants',
   sudo: 'Act as anybody, if you are an administrator',
   admin_mode: 'Act as an administrator, if you are one',
   read_service_ping: 'Read what the service tells of its use',

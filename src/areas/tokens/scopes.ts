@@ -14,6 +14,8 @@ export const tokenScopes = [
   'read_virtual_registry',
   'write_virtual_registry',
   'ai_features',
+  'ai_workflows',
+  'mcp',
   'sudo',
   'admin_mode',
   'read_service_ping',
