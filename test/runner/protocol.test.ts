@@ -254,6 +254,22 @@ test('wrong tokens: 403, never 404', async () => {
   })
 })
 
+test('a plain text along with a call of a runner is passed over', async () => {
+  const { job, runner } = await running()
+  const nobody = new Client(world.url, { 'content-type': 'text/plain' })
+  const calls = [
+    ['POST', `/runners/verify?token=${runner.token}`, 200],
+    ['POST', `/jobs/request?token=${runner.token}`, 204],
+    ['PUT', `/jobs/${job.id}?token=${job.token}&state=running`, 200],
+    ['POST', `/jobs/${job.id}/artifacts/authorize?token=${job.token}`, 200],
+    ['POST', '/runners?token=wrong', 403],
+    ['POST', '/runners/reset_authentication_token?token=wrong', 403],
+  ] as const
+  for (const [method, path, status] of calls) {
+    expect([path, (await nobody.request(method, path, 'a text')).status]).toEqual([path, status])
+  }
+})
+
 test('a runner whose project is gone gets no jobs, and is told why', async () => {
   const ci = await projects.make(oneJob)
   const runner = await RawRunner.forProject(world, ci.project)

@@ -62,6 +62,7 @@ export function runnerEndpoints(services: JobServices, traces: Traces, limits: R
       summary: 'Tell how a job is doing, as its runner',
       on: job,
       may: 'act_as_job',
+      plainText: true,
       params: Fields({
         token,
         state: Optional(Text({ description: 'running, success or failed' })),
@@ -145,6 +146,7 @@ export function runnerEndpoints(services: JobServices, traces: Traces, limits: R
       summary: 'Ask whether an upload would be taken, as the runner of a job',
       on: job,
       may: 'act_as_job',
+      plainText: true,
       params: Fields({ token, filesize: Optional(Id()), artifact_type: Optional(Text()) }),
       answers: Fields({}),
       status: 200,

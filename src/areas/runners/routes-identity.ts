@@ -134,6 +134,7 @@ export function identityEndpoints({ db, settings }: RunnerServices): Endpoint[] 
       description: 'With `system_id` the program that speaks for the runner is noted from then on.',
       on: runnerKind,
       may: 'act_as_runner',
+      plainText: true,
       params: Fields({ token, system_id: Optional(Text()) }),
       answers: RunnerIdentity,
       status: 200,
@@ -169,6 +170,7 @@ export function identityEndpoints({ db, settings }: RunnerServices): Endpoint[] 
       summary: 'Get a new token, as the runner',
       on: runnerKind,
       may: 'act_as_runner',
+      plainText: true,
       params: Fields({ token }),
       answers: RunnerToken,
       async handle({ runner }) {

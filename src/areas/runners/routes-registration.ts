@@ -24,6 +24,7 @@ export function registrationEndpoints({ db, cipher, settings }: RunnerServices):
       description: 'The older way; create runners with `POST /user/runners` instead.',
       on: instance,
       may: 'use_instance',
+      plainText: true,
       anonymous: true,
       checks: ['params'],
       params: Fields({

@@ -33,6 +33,7 @@ export function requestEndpoint(
       'Answers 204 when there is none; held up to 50 seconds when `last_update` is what the last answer told.',
     on: runnerKind,
     may: 'act_as_runner',
+    plainText: true,
     params: Fields({
       token: Text(),
       system_id: Optional(Text()),

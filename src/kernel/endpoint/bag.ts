@@ -33,20 +33,24 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-async function readBody({ method, takeFile }: Endpoint, request: IncomingMessage): Promise<Bag> {
+async function readBody({ method, plainText, takeFile }: Endpoint, request: IncomingMessage): Promise<Bag> {
   const form = await readForm(request, { takeFile, fieldBytes: bodyLimit })
   if (form !== undefined) return form
   // A body on a GET or DELETE is nobody's concern; elsewhere it must be something that can be read.
   if (method === 'GET' || method === 'DELETE') return {}
+  if (plainText === true && typeOf(request) === 'text/plain') return {}
   throw unsupportedContentType(request.headers['content-type'] ?? '')
+}
+
+function typeOf({ headers }: Sent): string {
+  return (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()
 }
 
 type Sent = Readable & { readonly headers: IncomingHttpHeaders }
 
 /** What a body holds, of whichever type it is of those that are read; undefined for others. */
 export async function readForm(request: Sent, options: MultipartOptions): Promise<Bag | undefined> {
-  const declared = request.headers['content-type'] ?? ''
-  switch (declared.split(';', 1)[0]!.trim().toLowerCase()) {
+  switch (typeOf(request)) {
     case 'application/json':
       return parseJson(await readWhole(request, jsonTooLarge))
     case 'application/x-www-form-urlencoded':

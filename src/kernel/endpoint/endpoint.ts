@@ -181,6 +181,8 @@ interface Declaration<Kind extends SubjectKind, Path extends string, Params exte
   readonly checks?: readonly Check[]
   /** `stream`: the body is left to the handler; parameters come from path and query only. */
   readonly body?: 'params' | 'stream'
+  /** A body of plain text is passed over, not refused. */
+  readonly plainText?: boolean
   /** Where the bytes of a file parameter go; answers what `UploadedFile.stored` holds. Undefined: nobody asked for it. */
   readonly takeFile?: (name: string, content: Readable) => Promise<unknown> | undefined
   /** A list with offset pages: `page` and `per_page` are parameters, the paging headers are made. */
