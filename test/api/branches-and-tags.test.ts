@@ -304,6 +304,8 @@ describe('tags', () => {
   test.each([
     [{ tag_name: 'v1.0', ref: 'main' }, 'Tag v1.0 already exists'],
     [{ tag_name: 'a..b', ref: 'main' }, 'Tag name invalid'],
+    [{ tag_name: '', ref: 'main' }, 'Tag name invalid'],
+    [{ tag_name: 'new', ref: ' ' }, 'Target is empty'],
     [{ tag_name: 'new', ref: 'nothing' }, 'Target nothing is invalid'],
     [{ tag_name: 'main', ref: 'main' }, 'You cannot use default branch name to create a tag'],
     [{ tag_name: 'a'.repeat(40), ref: 'main' }, 'You cannot create a tag with a SHA-1 or SHA-256 tag name.'],

@@ -89,8 +89,8 @@ export function tagEndpoints(services: RepositoryServices): Endpoint[] {
       on: projectKind,
       may: 'push_code',
       params: Fields({
-        tag_name: Text({ blank: false }),
-        ref: Text({ blank: false, description: 'Branch, tag or commit that it is to name' }),
+        tag_name: Text(),
+        ref: Text({ description: 'Branch, tag or commit that it is to name' }),
         message: Optional(Text({ description: 'Makes an annotated tag' })),
       }),
       answers: Tag,
@@ -101,6 +101,7 @@ export function tagEndpoints(services: RepositoryServices): Endpoint[] {
         if (ref === undefined) throw refused(400, 'Tag name invalid')
         if ((await refsOf(places, project))?.find(ref) !== undefined)
           throw refused(400, `Tag ${name} already exists`)
+        if (start.trim() === '') throw refused(400, 'Target is empty')
         const repository = await readable(places, project)
         const target = await resolveName(repository, start)
         if (repository === undefined || target === undefined) throw refused(400, `Target ${start} is invalid`)
