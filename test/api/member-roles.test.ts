@@ -84,6 +84,22 @@ describe('roles of the instance', () => {
       400,
       { message: 'Read vulnerability has to be enabled in order to enable Admin vulnerability' },
     ])
+    await role('/member_roles', { name: 'Taken twice' })
+    const faults =
+      'Name has already been taken, Read vulnerability has to be enabled in order to enable Admin vulnerability'
+    expect(await refused({ name: 'Taken twice', base_access_level: 20, admin_vulnerability: true })).toEqual([
+      400,
+      { message: faults },
+    ])
+    const other = await role('/member_roles')
+    expect(
+      message(
+        await world.root.put(`/member_roles/${other['id']}`, {
+          name: 'Taken twice',
+          admin_vulnerability: true,
+        }),
+      ),
+    ).toEqual([400, faults])
     // A Developer reads them anyway.
     await role('/member_roles', { base_access_level: 30, admin_vulnerability: true })
     expect((await world.root.delete('/member_roles/many')).body).toEqual({

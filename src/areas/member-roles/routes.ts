@@ -89,7 +89,7 @@ export function memberRoleEndpoints<Kind extends SubjectKind>(
             baseAccessLevel: before.base_access_level,
             permissions: chosen(params, before.permissions),
           }
-          rules.refuseFaults(state, place)
+          rules.refuseFaults(state, place, await store.others(tx, place.groupId, state.name, before.id))
           return memberRole(await store.change(tx, before.id, state))
         })
       },
@@ -134,9 +134,8 @@ export function memberRoleEndpoints<Kind extends SubjectKind>(
           permissions: chosen(params),
         }
         return db.transaction(async (tx) => {
-          const full =
-            place.groupId !== null && (await store.countLocked(tx, place.groupId)) >= rules.mostOfGroup
-          rules.refuseFaults(state, place, full ? [rules.tooMany] : [])
+          if (place.groupId !== null) await store.lockGroup(tx, place.groupId)
+          rules.refuseFaults(state, place, await store.others(tx, place.groupId, state.name))
           return memberRole(await store.insert(tx, place.groupId, state))
         })
       },

@@ -2,7 +2,7 @@ import { lackingPermissions, type Permission } from '../../access/index.ts'
 import { refused, type ApiError } from '../../kernel/errors/index.ts'
 
 /** Roles that one tree of groups may have. */
-export const mostOfGroup = 10
+const mostOfGroup = 10
 const longestText = 255
 
 export interface RoleState {
@@ -19,15 +19,23 @@ export interface RolePlace {
   readonly below: boolean
 }
 
+/** The other roles of the place. */
+export interface Others {
+  readonly number: number
+  /** Whether one has the name. */
+  readonly named: boolean
+}
+
 /** What is wrong with a role, in the words of the completions (2.3). */
-export function refuseFaults(state: RoleState, { below }: RolePlace, more: readonly string[] = []): void {
+export function refuseFaults(state: RoleState, { below, groupId }: RolePlace, others: Others): void {
   const faults: string[] = []
   if (state.name === '') faults.push("Name can't be blank")
   if (state.name.length > longestText) faults.push(tooLong('Name'))
+  if (others.named) faults.push(nameTaken)
   if ((state.description?.length ?? 0) > longestText) faults.push(tooLong('Description'))
   if (below) faults.push('Namespace must be top-level namespace')
+  if (groupId !== null && others.number >= mostOfGroup) faults.push(tooMany)
   faults.push(
-    ...more,
     ...lackingPermissions(state.baseAccessLevel, state.permissions).map(
       ({ what, needs }) => `${inWords(needs)} has to be enabled in order to enable ${inWords(what)}`,
     ),
@@ -43,9 +51,12 @@ function inWords(permission: Permission): string {
   return words[0]!.toUpperCase() + words.slice(1)
 }
 
-export const nameTaken = (): ApiError => refused(400, 'Name has already been taken')
+const nameTaken = 'Name has already been taken'
 
-export const tooMany =
+/** By a role that was made at the same time. */
+export const nameIsTaken = (): ApiError => refused(400, nameTaken)
+
+const tooMany =
   'Namespace maximum number of Member Roles are already in use by the group hierarchy. Please delete an existing Member Role.'
 
 export const baseIsFixed = (): ApiError =>

@@ -2,7 +2,7 @@ import type { RawBuilder } from 'kysely'
 import { onConstraint, sql, type Reader, type Tx } from '../../kernel/db/index.ts'
 import { page, type PageInput, type Read } from '../../kernel/endpoint/index.ts'
 import { roleColumns, type MemberRoleRow } from './entities.ts'
-import { nameTaken, type RoleState } from './rules.ts'
+import { nameIsTaken, type Others, type RoleState } from './rules.ts'
 
 /** Roles of the instance; or of the group that is the subject. */
 export function list(of: 'instance' | 'group', input: PageInput): Read<MemberRoleRow> {
@@ -16,12 +16,22 @@ export function list(of: 'instance' | 'group', input: PageInput): Read<MemberRol
 const keptIn = (groupId: number | null): RawBuilder<boolean> =>
   sql`r.namespace_id is not distinct from ${groupId}::bigint`
 
-/** How many roles a group has; nobody else adds one until the transaction ends. */
-export async function countLocked(tx: Tx, groupId: number): Promise<number> {
+/** Nobody else adds a role to the group until the transaction ends. */
+export async function lockGroup(tx: Tx, groupId: number): Promise<void> {
   await sql`select from namespaces n where n.id = ${groupId} for no key update`.execute(tx)
-  const { rows } = await sql<{ number: number }>`
-    select count(*)::int as number from member_roles r where ${keptIn(groupId)}`.execute(tx)
-  return rows[0]!.number
+}
+
+/** The roles of a place besides the one that changes: how many there are, and whether one has the name. */
+export async function others(
+  tx: Tx,
+  groupId: number | null,
+  name: string,
+  changing: number | null = null,
+): Promise<Others> {
+  const { rows } = await sql<Others>`
+    select count(*)::int as number, coalesce(bool_or(r.name = ${name}), false) as named
+    from member_roles r where ${keptIn(groupId)} and r.id is distinct from ${changing}::bigint`.execute(tx)
+  return rows[0]!
 }
 
 export async function insert(tx: Tx, groupId: number | null, state: RoleState): Promise<MemberRoleRow> {
@@ -30,7 +40,7 @@ export async function insert(tx: Tx, groupId: number | null, state: RoleState): 
     values (${groupId}, ${state.name}, ${state.description}, ${state.baseAccessLevel}, ${state.permissions}::text[])
     returning ${roleColumns('r')}`
     .execute(tx)
-    .catch(onConstraint('member_roles_name', nameTaken))
+    .catch(onConstraint('member_roles_name', nameIsTaken))
   return rows[0]!
 }
 
@@ -49,7 +59,7 @@ export async function change(tx: Tx, id: number, state: RoleState): Promise<Memb
       permissions = ${state.permissions}::text[], updated_at = now()
     where r.id = ${id} returning ${roleColumns('r')}`
     .execute(tx)
-    .catch(onConstraint('member_roles_name', nameTaken))
+    .catch(onConstraint('member_roles_name', nameIsTaken))
   return rows[0]!
 }
 
