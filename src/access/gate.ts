@@ -194,7 +194,9 @@ export class Gate {
             if (moved !== undefined) return moved
           }
           if ('id' in subject) this.#limits.within({ ...limited, subject: subject.id })
-          if (endpoint.plan !== undefined && !includesPlan(this.#plan, endpoint.plan)) throw forbidden()
+          if (endpoint.plan !== undefined && !includesPlan(this.#plan, endpoint.plan)) {
+            throw endpoint.missingBelowPlan === undefined ? forbidden() : notFound(endpoint.missingBelowPlan)
+          }
           break
         case 'record':
           if (endpoint.record !== undefined && entrance.loaded.rows.length === 0) {

@@ -69,3 +69,14 @@ test('what is confidential or internal is not for guests', async () => {
   expect(rowsOf(await guest.get(`${byId}/discussions`))).toEqual([])
   expect(rowsOf(await writer.get(`${byId}/discussions`))).toHaveLength(1)
 })
+
+test('are not there below the plan of epics, which themselves are refused', async () => {
+  const { byId, byNumber } = await epicOf()
+  const premium = await world.sibling({ PLAN: 'premium' })
+  const api = `${premium.address}/api/v4`
+  for (const path of ['/discussions', '/notes']) {
+    const { status, body } = await writer.get(`${api}${byId}${path}`)
+    expect([status, body]).toEqual([404, { message: '404 Epic Not Found' }])
+  }
+  expect((await writer.get(`${api}${byNumber}`)).status).toBe(403)
+})

@@ -87,11 +87,15 @@ export function noteIn(discussion: DiscussionRow, noteId: number): FlatRow {
 }
 
 /** What all endpoints of a kind of noteable have in common. */
-export function aboutOf({ kind, on, plan }: Noteable): Pick<Endpoint, 'on' | 'may' | 'plan' | 'refuses'> {
+export function aboutOf({
+  kind,
+  on,
+  plan,
+}: Noteable): Pick<Endpoint, 'on' | 'may' | 'plan' | 'missingBelowPlan' | 'refuses'> {
   return {
     on,
     may: on.name === 'project' ? 'read_project' : 'read_group',
-    ...(plan !== undefined && { plan }),
+    ...(plan !== undefined && { plan, missingBelowPlan: kind }),
     refuses: { 404: `No such thing: \`404 ${kind} Not Found\`` },
   }
 }

@@ -169,6 +169,8 @@ interface Declaration<Kind extends SubjectKind, Path extends string, Params exte
   /** Takes deploy tokens, in a header of their own and by HTTP Basic. */
   readonly deployToken?: boolean
   readonly plan?: Plan
+  /** Below the plan it hides itself: a thing of this name is missing. Otherwise it refuses. */
+  readonly missingBelowPlan?: string
   /** A switch among the settings: while it is off there is no such endpoint, for nobody. */
   readonly switchedBy?: string
   /** Also on what is archived or marked for deletion, though it writes: it is nothing of the project's or group's. */
