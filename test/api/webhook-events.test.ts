@@ -253,7 +253,7 @@ describe('a webhook of a group is told', () => {
     expectStatus(await person.post(`/groups/${group.id}/access_requests`), 201)
     await receiver.next(path, (one) => one['event_name'] === 'user_access_request_to_group')
     expectStatus(await world.root.delete(`/groups/${group.id}/access_requests/${person.id}`), 204)
-    await receiver.next(path, (one) => one['event_name'] === 'user_access_request_denied_for_group')
+    await receiver.next(path, (one) => one['event_name'] === 'user_access_request_revoked_for_group')
   })
 
   test('of the projects and groups in it', async () => {
