@@ -56,22 +56,25 @@ export function isBelow(level: number, inherited: number): boolean {
   return level < inherited
 }
 
-/** Whether somebody else, no bot, is owner of a group: directly or of a group above it. `line` as of a subject. */
-function hasOtherOwner(line: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<boolean> {
+/**
+ * Whether a group has an owner, no bot, by one of the memberships `owner` that count: of the group or of one above it.
+ * `line` as of a subject.
+ */
+function isOwned(line: RawBuilder<unknown>, counts: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql`exists (
     select from effective_memberships(${line}, null) owner join users person on person.id = owner.user_id
-    where owner.user_id <> ${userId} and owner.access_level >= ${Role.owner} and person.kind <> 'project_bot')`
+    where ${counts} and owner.access_level >= ${Role.owner} and person.kind <> 'project_bot')`
 }
 
-/** Whether the membership `m` of a group is that of its last owner. */
+/** Whether the membership `m` of a group is its last owner's: without it nobody would own the group. */
 export function isLastOwner(line: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql`(m.access_level >= ${Role.owner} and not ${hasOtherOwner(line, sql`m.user_id`)})`
+  return sql`(m.access_level >= ${Role.owner} and not ${isOwned(line, sql`owner.member_id <> m.id`)})`
 }
 
 /** The groups that a user owns directly, alone or with others, as rows of `id` and `alone`. */
 export function ownedGroups(userId: number): RawBuilder<{ id: number; alone: boolean }> {
   return sql`
-    select n.id, ${isLastOwner(sql`n.traversal_ids`)} as alone
+    select n.id, not ${isOwned(sql`n.traversal_ids`, sql`owner.user_id <> m.user_id`)} as alone
     from members m join namespaces n on n.id = m.namespace_id
     where m.user_id = ${userId} and n.kind = 'group' and m.state = 'active' and m.access_level >= ${Role.owner}
       and (m.expires_at is null or m.expires_at > (now() at time zone 'utc')::date)`

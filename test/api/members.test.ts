@@ -336,6 +336,18 @@ describe('groups', () => {
     expect((await owner.delete(`/groups/${group['id']}/members/${owner.id}`)).status).toBe(204)
   })
 
+  test('who made a subgroup may leave it, and owns it still by the group above', async () => {
+    const owner = await world.user()
+    const make = async (fields: Json): Promise<Json> =>
+      expectStatus(await owner.post('/groups', { name: 'Made', ...fields }), 201)
+    const parent = await make({ path: `top-${owner.id}` })
+    const group = await make({ path: 'below', parent_id: parent['id'] })
+    expect((await owner.delete(`/groups/${group['id']}/members/${owner.id}`)).status).toBe(204)
+    const still = await owner.get(`/groups/${group['id']}/members/all/${owner.id}`)
+    expect(bodyOf(still)['access_level']).toBe(50)
+    expect((await owner.delete(`/groups/${parent['id']}/members/${owner.id}`)).status).toBe(403)
+  })
+
   test('a removal takes the memberships below with it, unless they are to stay', async () => {
     const parent = await world.group()
     const group = await world.group({ parent_id: parent['id'] })
