@@ -277,6 +277,13 @@ describe('what does not fit', () => {
       status: 400,
       body: { message: '400 Bad request - Note is not resolvable' },
     })
+    const single = `${at}/discussions/${thread['id'] as string}`
+    for (const person of [guest, developer, world.root])
+      expect(await person.put(single, { resolved: true })).toMatchObject({
+        status: 403,
+        body: { message: '403 Forbidden' },
+      })
+    expect((await guest.put(single, {})).body).toEqual({ error: 'resolved is missing' })
     expect(await guest.put(note, { resolved: true, body: 'x' })).toMatchObject({
       status: 400,
       body: { error: 'body, resolved are mutually exclusive' },

@@ -133,28 +133,25 @@ export function discussionEndpoints(room: NotesRoom, noteable: Noteable): Endpoi
       },
     }),
 
-    ...(noteable.resolvable
-      ? [
-          endpoint({
-            ...onOne,
-            method: 'PUT',
-            path: single,
-            summary: `Resolve a thread about ${called}, or open it again`,
-            params: Fields({ ...id, resolved: Flag() }),
-            answers: Discussion,
-            async handle(call) {
-              const { actor, params } = call as unknown as NoteCall<never> & { params: { resolved: boolean } }
-              const { opened, discussion } = await find(call)
-              const { place, found } = opened
-              rules.checkWriter(actor, place, found)
-              if (!rules.isResolver(actor, place, found.author_id)) throw forbidden()
-              if (!discussion.notes.some(({ resolvable }) => resolvable)) throw forbidden()
-              await writer.resolve(actor, opened, { discussionId: discussion.id }, params.resolved)
-              return discussionEntity(await again(call, discussion.id), opened.shown)
-            },
-          }),
-        ]
-      : []),
+    endpoint({
+      ...onOne,
+      method: 'PUT',
+      path: single,
+      summary: `Resolve a thread about ${called}, or open it again`,
+      description: 'Only threads of merge requests can be resolved; with others it is refused.',
+      params: Fields({ ...id, resolved: Flag() }),
+      answers: Discussion,
+      async handle(call) {
+        const { actor, params } = call as unknown as NoteCall<never> & { params: { resolved: boolean } }
+        const { opened, discussion } = await find(call)
+        const { place, found } = opened
+        rules.checkWriter(actor, place, found)
+        if (!rules.isResolver(actor, place, found.author_id)) throw forbidden()
+        if (!discussion.notes.some(({ resolvable }) => resolvable)) throw forbidden()
+        await writer.resolve(actor, opened, { discussionId: discussion.id }, params.resolved)
+        return discussionEntity(await again(call, discussion.id), opened.shown)
+      },
+    }),
 
     endpoint({
       ...onOne,
