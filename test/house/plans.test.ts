@@ -60,7 +60,11 @@ describe('without a paid plan', () => {
         // Most areas look at parameters first: what is missing is told before the plan is.
         return {
           endpoint: `${endpoint.method} ${endpoint.path} ${status}`,
-          refused: status === 403 || /missing|is empty/.test(text),
+          refused:
+            (endpoint.missingBelowPlan === undefined
+              ? status === 403
+              : text === `{"message":"404 ${endpoint.missingBelowPlan} Not Found"}`) ||
+            /missing|is empty/.test(text),
         }
       }),
     )

@@ -72,6 +72,7 @@ export function noteScenarios(at: string, kind: string, thingOf: ThingOf): Scena
     [`GET ${base}`]: { '': shared },
     [`POST ${base}`]: { '': create(text) },
     [`GET ${base}/:discussion_id`]: { '': shared },
+    [`PUT ${base}/:discussion_id`]: { 'thread not resolvable': create({ resolved: true }) },
     [`GET ${base}/:discussion_id/notes`]: { '': shared },
     [`POST ${base}/:discussion_id/notes`]: { '': create(text) },
     [`GET ${single}`]: { '': shared },
