@@ -61,15 +61,17 @@ export function readChange(sent: Bag, plan: Plan, faults: Faults): Change {
   if (several.length > 1) faults.parameter(`${several.join(', ')} are mutually exclusive`)
 
   const change: Record<string, unknown> = {}
-  const take = (name: SettingName, sentAs: string): void => {
+  const take = (name: SettingName, sentAs: string, as: Pick<Setting, 'take'> = catalogue[name]): void => {
     if (!isIncluded(name, plan)) return
-    const value = (catalogue[name] as Setting).take(sent[sentAs], sentAs, faults)
+    const value = as.take(sent[sentAs], sentAs, faults)
     if (value !== undefined) change[name] = value
   }
   // Present names come last, so that they win.
   for (const sentAs of known) {
-    const name = byVendorName.get(sentAs) ?? oldNames[sentAs]?.of
-    if (name !== undefined) take(name, sentAs)
+    const old = oldNames[sentAs]
+    const name = byVendorName.get(sentAs) ?? old?.of
+    if (name !== undefined) take(name, sentAs, old?.as)
+    else old?.as?.take(sent[sentAs], sentAs, faults)
   }
   if (sent['performance_bar_enabled'] !== undefined) {
     if (anySwitch.take(sent['performance_bar_enabled'], 'performance_bar_enabled', faults) === false) {

@@ -151,12 +151,14 @@ export function choice<const T extends string | number>(
     fallback,
     about,
     (given, name, faults) => {
-      const asked = typeof values[0] === 'number' ? toNumber(given) : given
+      const numbers = typeof values[0] === 'number'
+      const asked = numbers ? toNumber(given) : given
       const found = values.find((value) => value === asked)
       if (found !== undefined) return found
+      const ofOtherType = numbers && typeof asked !== 'number' && !isBlank(given)
       if (typeof given === 'object' && given !== null) faults.parameter(`${name} is invalid`)
-      else if (traits.unlisted === undefined) faults.parameter(`${name} does not have a valid value`)
-      else faults.rule(name, traits.unlisted)
+      else if (traits.unlisted !== undefined) faults.rule(name, traits.unlisted)
+      else faults.parameter(`${name} ${ofOtherType ? 'is invalid' : 'does not have a valid value'}`)
       return undefined
     },
     traits,

@@ -181,7 +181,7 @@ test('disabled_oauth_sign_in_sources: a provider is not offered, and who comes b
   const browser = new Browser(world)
   provider.identity = who
   const callback = await toProvider('company', browser)
-  await during(world, { disabled_oauth_sign_in_sources: ['company', 'unheard_of'] }, async () => {
+  await during(world, { disabled_oauth_sign_in_sources: 'company, unheard_of' }, async () => {
     const shown = expectStatus(await world.root.get('/application/settings'), 200)
     expect(shown['disabled_oauth_sign_in_sources']).toEqual(['company'])
     expect(await offered()).toBe(false)

@@ -35,6 +35,7 @@ export const signInSettings = {
   disabled_oauth_sign_in_sources: list(
     [],
     'Listed identity providers disappear from sign-in and their callbacks are refused; names that are not configured providers are dropped silently.',
+    { commas: true },
   ),
   max_login_attempts: intOrNull(
     null,
