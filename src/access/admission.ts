@@ -1,5 +1,5 @@
 import { enforcedTerms, type SettingValues } from '../settings/index.ts'
-import { accountProblem, type User } from './actor.ts'
+import { accountProblem, type Actor, type User } from './actor.ts'
 
 /** What the instance asks of people who come in, besides that their account is in order. */
 export interface House {
@@ -33,6 +33,11 @@ export function confirmationProblem(
     'Your primary email address is not confirmed. Please check your inbox for the confirmation instructions. ' +
     `In case the link is expired, you can request a new confirmation email at ${externalUrl}/users/confirmation/new`
   )
+}
+
+/** Whether users are kept from a caller: nobody who just passes by sees them where `public` is for administrators only. */
+export function hidesUsers({ user }: Actor, values: SettingValues): boolean {
+  return user === null && values.restricted_visibility_levels.includes('public')
 }
 
 /** Whether there are terms that a user has yet to accept; only people do. */

@@ -20,7 +20,7 @@ import { includesPlan, type Plan } from '../kernel/config/index.ts'
 import { requestContext, type Logger } from '../kernel/log/index.ts'
 import type { SettingName, Settings } from '../settings/index.ts'
 import { looksAcrossProjects } from './across-projects.ts'
-import { entryProblem } from './admission.ts'
+import { entryProblem, hidesUsers } from './admission.ts'
 import { isShownTo, type AddressHouse } from './admitted-addresses.ts'
 import {
   accountProblem,
@@ -175,6 +175,9 @@ export class Gate {
           actor = await this.#checkCredentials(endpoint, credentials, entrance, machine !== undefined)
           if (actor.user !== null && !(await this.#addresses.admits(actor.user.id, request.ip))) {
             throw forbidden()
+          }
+          if (endpoint.may === 'read_users' && hidesUsers(actor, this.#settings.values)) {
+            throw forbidden(`Not authorized to access /api/v4${endpoint.path}`)
           }
           if (credentials.sudo !== undefined && actor.user !== null) {
             // Role, visibility and rows are those of the user in whose name the administrator acts.

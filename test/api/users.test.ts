@@ -536,6 +536,27 @@ test('administrators are told who takes a seat: guests do with a role that gives
   expect(await takes()).toBe(false)
 })
 
+test('visitors see no users while public visibility is restricted', async () => {
+  const person = await world.user()
+  const paths = [
+    `/users?username=${person.username}`,
+    ...['status', 'projects', 'contributed_projects', 'starred_projects', 'keys', 'events'].map(
+      (of) => `/users/${person.username}/${of}`,
+    ),
+    ...['keys/4711', 'gpg_keys', 'followers', 'following'].map((of) => `/users/${person.id}/${of}`),
+  ]
+  const statuses = (client: Client) => Promise.all(paths.map(async (path) => (await client.get(path)).status))
+  const open = paths.map((path) => (path.endsWith('/4711') ? 404 : 200))
+  await during(world, { restricted_visibility_levels: ['public'] }, async () => {
+    expect(await statuses(world.anonymous)).toEqual(paths.map(() => 403))
+    expect((await world.anonymous.get(paths[0]!)).body).toEqual({
+      message: '403 Forbidden - Not authorized to access /api/v4/users',
+    })
+    expect(await statuses(person)).toEqual(open)
+  })
+  expect(await statuses(world.anonymous)).toEqual(open)
+})
+
 test('settings decide what new users begin with', async () => {
   const values = {
     user_default_external: true,

@@ -49,7 +49,7 @@ export function activityEndpoints({ db, externalUrl }: ActivityServices): Endpoi
       summary: 'List what a user did',
       description: 'Of a private profile only for the user himself and for administrators.',
       on: instance,
-      may: 'use_instance',
+      may: 'read_users',
       anonymous: true,
       scopes: ['read_user'],
       params: Fields({ id: Either(Id(), Text({ description: 'Username' })), ...filter }),

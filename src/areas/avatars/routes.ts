@@ -12,7 +12,7 @@ import {
   type Endpoint,
   type RequestFacts,
 } from '../../kernel/endpoint/index.ts'
-import { forbidden, notFound } from '../../kernel/errors/index.ts'
+import { notFound } from '../../kernel/errors/index.ts'
 import type { AvatarServices } from './index.ts'
 import { takeAvatar, type Picture } from './picture.ts'
 import * as store from './store.ts'
@@ -34,10 +34,9 @@ export function avatarEndpoints({ db, settings, externalUrl }: AvatarServices): 
       method: 'GET',
       path: '/avatar',
       summary: 'Tell where the picture of an address is',
-      description:
-        'Of a user who shows the address to everybody, or at the service of pictures. Without credentials not while public visibility is restricted.',
+      description: 'Of a user who shows the address to everybody, or at the service of pictures.',
       on: instance,
-      may: 'use_instance',
+      may: 'read_users',
       anonymous: true,
       params: Fields({
         email: Text(),
@@ -49,13 +48,10 @@ export function avatarEndpoints({ db, settings, externalUrl }: AvatarServices): 
         }),
       }),
       answers: Address,
-      refuses: { 403: 'No credentials, and public visibility is restricted' },
-      async handle({ actor, params: { email, size } }) {
-        const { restricted_visibility_levels: restricted, avatar_service_enabled: service } = settings.values
-        if (actor.user === null && restricted.includes('public')) throw forbidden('Unauthorized access')
+      async handle({ params: { email, size } }) {
         const found = await store.avatarByEmail(db.reader, email)
         if (found?.own === true) return { avatar_url: avatarUrl(found.avatar, externalUrl()) }
-        return { avatar_url: service ? serviceAvatar(email, size) : null }
+        return { avatar_url: settings.values.avatar_service_enabled ? serviceAvatar(email, size) : null }
       },
     }),
 

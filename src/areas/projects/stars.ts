@@ -109,7 +109,7 @@ export function starEndpoints(services: ProjectServices): Endpoint[] {
       path: '/users/:user_id/starred_projects',
       summary: 'List the projects that a user likes',
       on: instance,
-      may: 'use_instance',
+      may: 'read_users',
       anonymous: true,
       scopes: ['read_user'],
       paged: true,

@@ -23,7 +23,7 @@ export function followEndpoints({ db, externalUrl }: UserServices): Endpoint[] {
       summary: lists[path].summary,
       description: 'Of a private profile only for the user himself and for administrators.',
       on: instance,
-      may: 'use_instance',
+      may: 'read_users',
       anonymous: true,
       scopes: ['read_user'],
       paged: true,

@@ -54,7 +54,7 @@ export function statusEndpoints({ db }: UserServices): Endpoint[] {
       path: '/users/:user_id/status',
       summary: 'Get the status of a user',
       on: instance,
-      may: 'use_instance',
+      may: 'read_users',
       anonymous: true,
       scopes: ['read_user'],
       params: Fields({ user_id: Either(Id(), Text({ description: 'Username' })) }),
