@@ -88,7 +88,6 @@ test('a user is created with a personal namespace and the long form', async () =
     note: 'for administrators',
     projects_limit: 7,
     can_create_group: false,
-    external: true,
     private_profile: true,
     theme_id: 3,
   })
@@ -100,7 +99,7 @@ test('a user is created with a personal namespace and the long form', async () =
     note: 'for administrators',
     projects_limit: 7,
     can_create_group: false,
-    external: true,
+    external: false,
     private_profile: true,
     theme_id: 3,
     is_admin: false,
@@ -557,6 +556,20 @@ test('visitors see no users while public visibility is restricted', async () => 
   expect(await statuses(world.anonymous)).toEqual(open)
 })
 
+test('an external user has no projects or groups of his own to make, whatever else is said', async () => {
+  const rights = { projects_limit: 7, can_create_group: true }
+  const none = { projects_limit: 0, can_create_group: false, can_create_project: false }
+  const user = await create({ ...rights, external: true })
+  const path = `/users/${user['id'] as number}`
+  expect(user).toMatchObject(none)
+  expect((await world.root.put(path, { ...rights, name: 'Renamed' })).body).toMatchObject(none)
+  expect((await world.root.put(path, { external: false })).body).toMatchObject({
+    ...rights,
+    can_create_project: true,
+  })
+  expect((await world.root.put(path, { external: true })).body).toMatchObject(none)
+})
+
 test('settings decide what new users begin with', async () => {
   const values = {
     user_default_external: true,
@@ -566,13 +579,13 @@ test('settings decide what new users begin with', async () => {
     default_projects_limit: 3,
     minimum_password_length: 12,
   }
-  const begun = { external: true, private_profile: true, can_create_group: false, projects_limit: 3 }
+  const begun = { external: true, private_profile: true, can_create_group: false, projects_limit: 0 }
   let outside: Json = {}
   await during(world, values, async () => {
     outside = await create()
     expect(outside).toMatchObject(begun)
     const inside = await create({ email: `${world.unique('in')}@INSIDE.example`, external: undefined })
-    expect(inside['external']).toBe(false)
+    expect(inside).toMatchObject({ external: false, can_create_group: false, projects_limit: 3 })
     const { force_random_password: _, ...plain } = fields('pass', { password: 'Xk3-fw9Wq' })
     expect(bodyOf(await world.root.post('/users', plain))['message']).toEqual({
       password: ['is too short (minimum is 12 characters)'],

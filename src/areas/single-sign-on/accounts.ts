@@ -91,8 +91,8 @@ async function findOrMake(
     email,
     external,
     privateProfile: values.user_defaults_to_private_profile,
-    canCreateGroup: values.can_create_group && !external,
-    projectsLimit: external ? 0 : (values.default_projects_limit ?? 0),
+    canCreateGroup: values.can_create_group,
+    projectsLimit: values.default_projects_limit ?? 0,
     unapproved: provider.blockAutoCreatedUsers,
   })
   return linkTo(tx, id, provider, claims.sub)

@@ -180,10 +180,11 @@ export function ownUser(row: UserRow, externalUrl: string, noReply: string) {
     email: row.email,
     theme_id: row.profile['theme_id'] ?? usualTheme,
     color_scheme_id: row.profile['color_scheme_id'] ?? usualTheme,
-    projects_limit: row.projects_limit,
+    // What an external user may not is kept for the day that he is one no more.
+    projects_limit: row.external ? 0 : row.projects_limit,
     current_sign_in_at: row.current_sign_in_at,
     identities: row.identities,
-    can_create_group: row.can_create_group,
+    can_create_group: row.can_create_group && !row.external,
     can_create_project: row.can_create_project,
     two_factor_enabled: row.two_factor_enabled,
     external: row.external,

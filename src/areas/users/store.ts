@@ -20,7 +20,7 @@ const columnsFor = (viewer: RawBuilder<unknown>) => sql`
   (select count(*)::int from user_follows f where f.followee_id = u.id) as followers,
   (select count(*)::int from user_follows f where f.follower_id = u.id) as following,
   exists (select from user_follows f where f.follower_id = ${viewer} and f.followee_id = u.id) as is_followed,
-  u.projects_limit > (
+  not u.external and u.projects_limit > (
     select count(*) from namespaces n join projects p on p.namespace_id = n.id
     where n.owner_id = u.id and n.kind = 'user') as can_create_project,
   (select n.id from namespaces n where n.owner_id = u.id and n.kind = 'user') as namespace_id,
