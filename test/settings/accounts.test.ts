@@ -191,6 +191,21 @@ describe('keys', () => {
     },
   )
 
+  test.each([
+    [['dsa', 'ecdsa', 'ecdsa_sk', 'ed25519_sk'], 'RSA'],
+    [['dsa', 'ecdsa_sk', 'ed25519_sk'], 'RSA or ECDSA'],
+    [['dsa', 'ecdsa', 'ecdsa_sk'], 'RSA or ED25519_SK'],
+    [['dsa', 'ecdsa_sk'], 'RSA, ECDSA, or ED25519_SK'],
+  ])('with %j forbidden besides, a forbidden one is told which are not: %s', async (forbidden, others) => {
+    const values = Object.fromEntries(
+      ['ed25519', ...forbidden].map((type) => [`${type}_key_restriction`, -1]),
+    )
+    await during(world, values, async () => {
+      const { body } = await user.post('/user/keys', { title: 'key', key: publicKeyOf('ed25519') })
+      expect(body).toEqual({ message: { key: [`type is forbidden. Must be ${others}`] } })
+    })
+  })
+
   test('max_ssh_key_lifetime gives each new key an end', async () => {
     const add = async () =>
       expectStatus(

@@ -15,6 +15,8 @@ const names: Readonly<Record<KeyType, string>> = {
   ed25519_sk: 'ED25519_SK',
 }
 const types = Object.keys(names) as KeyType[]
+/** As `RSA or ECDSA`, and `RSA, ECDSA, or ED25519`. */
+const either = new Intl.ListFormat('en', { type: 'disjunction' })
 
 /** Why a key may not be used, by the settings of the instance; undefined when it may. */
 export function restrictionOf(
@@ -26,8 +28,9 @@ export function restrictionOf(
     const allowed = types
       .filter((type) => values[`${type}_key_restriction`] !== -1)
       .map((type) => names[type])
-    const list = [allowed.slice(0, -1).join(', '), allowed.at(-1)].filter(Boolean).join(', or ')
-    return allowed.length === 0 ? 'type is forbidden.' : `type is forbidden. Must be ${list}`
+    return allowed.length === 0
+      ? 'type is forbidden.'
+      : `type is forbidden. Must be ${either.format(allowed)}`
   }
   return key.bits < least ? `must be at least ${least} bits` : undefined
 }
