@@ -242,6 +242,25 @@ describe('deletion that waits', () => {
     expect((await world.root.get(path)).status).toBe(404)
   })
 
+  test('ends a group at once only below another one', async () => {
+    const top = await world.group()
+    const below = await world.group({ parent_id: top.id })
+    const now = (group: Made, full_path: unknown = group['full_path']) =>
+      world.root.delete(`/groups/${group.id}`, { permanently_remove: true, full_path })
+    const refusal = '`permanently_remove` option is only available for subgroups.'
+    expect((await now(top)).body).toEqual({ message: refusal })
+    expect((await now(below)).body).toEqual({ message: 'Group must be marked for deletion first.' })
+    for (const group of [top, below]) expectStatus(await world.root.delete(`/groups/${group.id}`), 202)
+    const refused = await now(top)
+    expect([refused.status, refused.body]).toEqual([400, { message: refusal }])
+    expect((await now(below, 'a/b')).body).toEqual({
+      message: '`full_path` is incorrect. You must enter the complete path for the subgroup.',
+    })
+    expectStatus(await now(below), 202)
+    expect((await world.root.get(`/groups/${below.id}`)).status).toBe(404)
+    expect((await world.root.get(`/groups/${top.id}`)).status).toBe(200)
+  })
+
   test('is not for personal projects, nor without a plan', async () => {
     const person = await world.user()
     const mine = expectStatus(await person.post('/projects', { name: 'mine' }), 201)

@@ -135,14 +135,26 @@ export class World implements AsyncDisposable {
     return person
   }
 
-  /** Deletes a project or group for good: it is marked, and then ended before its days are over. */
+  /** Deletes a project or group for good: it is marked, and then ended. */
   async end(of: { project: Json } | { group: Json }): Promise<void> {
     const [place, fullPath] =
       'project' in of
         ? [`/projects/${of.project['id'] as number}`, of.project['path_with_namespace'] as string]
         : [`/groups/${of.group['id'] as number}`, of.group['full_path'] as string]
     expectStatus(await this.root.delete(place), 202)
-    expectStatus(await this.root.delete(place, { permanently_remove: true, full_path: fullPath }), 202)
+    if (fullPath.includes('/')) {
+      expectStatus(await this.root.delete(place, { permanently_remove: true, full_path: fullPath }), 202)
+    } else await this.#passDaysOf(fullPath)
+  }
+
+  /** A group at the top is not ended before its days are over: they pass. */
+  async #passDaysOf(group: string): Promise<void> {
+    const { writer } = this.service.services.db
+    await sql`
+      update namespaces set marked_for_deletion_at = now() - interval '100 days'
+      where full_path = ${group}`.execute(writer)
+    await sql`select graphile_worker.add_job('groups:end-marked', '{}'::json)`.execute(writer)
+    await this.settled()
   }
 
   /** Waits until all tasks that are due are done: who was to be told of something has been told. */

@@ -17,7 +17,10 @@ export interface DeletionServices {
 const endMarked = 'groups:end-marked'
 const batch = 100
 
-/** With a paid plan a group is marked first, and goes with all below it when its days are over; else it goes at once. */
+/**
+ * With a paid plan a group is marked first, and goes with all below it when its days are over; else it goes at once. One
+ * at the top has all of them: too much would be gone by mistake.
+ */
 export async function deleteGroup(
   { db, plan }: DeletionServices,
   actor: Actor,
@@ -26,6 +29,9 @@ export async function deleteGroup(
 ): Promise<void> {
   const delayed = offers(plan, 'delayed_deletion')
   if (permanently === true && delayed) {
+    if (group.line.length === 1) {
+      throw refused(400, '`permanently_remove` option is only available for subgroups.')
+    }
     const marked = await store.groupMark.isSet(db.reader, group.id)
     if (!marked) throw refused(400, 'Group must be marked for deletion first.')
     if (fullPath !== group.fullPath) {
