@@ -215,14 +215,19 @@ describe('deletion that waits', () => {
     expect(bodyOf(await owner.get(path))).toMatchObject({
       marked_for_deletion_on: today,
       marked_for_deletion_at: today,
-      archived: false,
+      archived: true,
     })
+    expect(await idsOf(owner, '/projects?archived=true&membership=true')).toEqual([project.id])
+    expect(await idsOf(owner, '/projects?archived=false&membership=true')).toEqual([])
     expect((await owner.post(`${path}/variables`, { key: 'A', value: 'b' })).status).toBe(403)
     expect(await idsOf(owner, `/projects?marked_for_deletion_on=${today}&membership=true`)).toEqual([
       project.id,
     ])
     expectStatus(await owner.delete(path), 202)
-    expect(expectStatus(await owner.post(`${path}/restore`), 201)['marked_for_deletion_on']).toBeNull()
+    expect(expectStatus(await owner.post(`${path}/restore`), 201)).toMatchObject({
+      marked_for_deletion_on: null,
+      archived: false,
+    })
     expect((await owner.post(`${path}/variables`, { key: 'A', value: 'b' })).status).toBe(201)
     expect((await owner.post(`${path}/restore`)).status).toBe(400)
   })

@@ -150,6 +150,8 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
       : isOpenTo(features[feature], subject.role)
   const maintainers = may(actor, 'admin_project', subject)
   const settings = allSettings(row.settings)
+  // What is to go is archived until then.
+  const archived = row.archived || row.marked_for_deletion_on !== null
   return {
     forked_from_project: forkedFrom(row, context),
     container_registry_image_prefix:
@@ -157,7 +159,7 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
     _links: links(row.id, externalUrl, { issues: open('issues'), mergeRequests: open('merge_requests') }),
     packages_enabled: features.package_registry > FeatureLevel.disabled,
     empty_repo: row.repository_empty,
-    archived: row.archived,
+    archived,
     owner: row.owner === null ? undefined : basicUser(row.owner, externalUrl),
     marked_for_deletion_at: row.marked_for_deletion_on,
     marked_for_deletion_on: row.marked_for_deletion_on,
@@ -170,7 +172,7 @@ function fullEntity(row: ProjectRow, subject: ProjectSubject, context: EntityCon
     container_registry_enabled: open('container_registry'),
     service_desk_address: null,
     can_create_merge_request_in:
-      actor.user !== null && !row.archived && open('merge_requests') && may(actor, 'read_code', subject),
+      actor.user !== null && !archived && open('merge_requests') && may(actor, 'read_code', subject),
     ...levelNames(features),
     emails_disabled: !settings.emails_enabled,
     creator_id: row.creator_id,

@@ -221,7 +221,11 @@ function conditions(params: ProjectFilter): Condition[] {
   const add = <T>(value: T | undefined, condition: (value: T) => Condition): void => {
     if (value !== undefined) all.push(condition(value))
   }
-  add(params.archived, (archived) => (archived ? sql`p.archived` : sql`not p.archived`))
+  add(params.archived, (archived) =>
+    archived
+      ? sql`(p.archived or p.marked_for_deletion_at is not null)`
+      : sql`not p.archived and p.marked_for_deletion_at is null`,
+  )
   add(params.visibility, (name) => sql`p.visibility = ${Visibility[name]}`)
   add(params.search === '' ? undefined : params.search, (text) =>
     matching(text, params.search_namespaces === true),
