@@ -43,7 +43,7 @@ import { Entrances } from './remembered.ts'
 import type { AnyKind, AnySubject, GroupSubject, ProjectSubject } from './subjects.ts'
 import { noteTokenUse, SessionUse } from './token-use.ts'
 import type { Caller, Throttles } from './throttles.ts'
-import { UniqueAddresses } from './unique-addresses.ts'
+import type { UniqueAddresses } from './unique-addresses.ts'
 import { LruMap } from '../kernel/lib/lru.ts'
 
 export interface Passed {
@@ -74,6 +74,7 @@ export interface GateServices {
   readonly settings: Pick<Settings, 'values'>
   readonly counts: SharedCounts
   readonly throttles: Throttles
+  readonly addresses: UniqueAddresses
   readonly log: Logger
   readonly externalUrl: () => string
 }
@@ -96,13 +97,13 @@ export class Gate {
   /** Whose token it was, so that one too many is refused without asking the database. */
   readonly #users = new LruMap<string, number>(10_000)
 
-  constructor({ db, plan, settings, counts, throttles, log, externalUrl }: GateServices) {
+  constructor({ db, plan, settings, counts, throttles, addresses, log, externalUrl }: GateServices) {
     this.#db = db
     this.#externalUrl = externalUrl
     this.#settings = settings
     this.#limits = new EndpointLimits(settings, counts)
     this.#throttles = throttles
-    this.#addresses = new UniqueAddresses(db, settings)
+    this.#addresses = addresses
     this.#entrances = new Entrances(db)
     this.#sessions = new SessionUse(db, log, settings)
     this.#plan = plan

@@ -131,6 +131,7 @@ export { isAdmitted, openPolicyServer, readsAcrossProjects, type PolicyServer } 
 export { knownAcrossProjects } from './across-projects.ts'
 export { confirmationProblem, entryProblem, owesTerms, type House } from './admission.ts'
 export { PageVisitors, type Visitor } from './page-visitors.ts'
+export { UniqueAddresses } from './unique-addresses.ts'
 export { isOpenSite, readsSite } from './sites.ts'
 export { standingOf, type Bearer } from './standing.ts'
 export { noteTokenUse } from './token-use.ts'

@@ -22,13 +22,27 @@ export class UniqueAddresses {
     this.#settings = settings
   }
 
+  /** Null: as many as there are. */
+  get #most(): number | null {
+    const { unique_ips_limit_enabled: on, unique_ips_limit_per_user: most } = this.#settings.values
+    return on ? most : null
+  }
+
+  get areLimited(): boolean {
+    return this.#most !== null
+  }
+
+  /** Seconds for which an address counts. */
+  get window(): number {
+    return this.#settings.values.unique_ips_limit_time_window ?? 3600
+  }
+
   /** Whether the user may come in from this address now. */
   async admits(userId: number, address: string): Promise<boolean> {
-    const { unique_ips_limit_enabled, unique_ips_limit_per_user, unique_ips_limit_time_window } =
-      this.#settings.values
-    if (!unique_ips_limit_enabled || unique_ips_limit_per_user === null) return true
-    const window = unique_ips_limit_time_window ?? 3600
-    const key = `${userId} ${address} ${unique_ips_limit_per_user} ${window}`
+    const most = this.#most
+    if (most === null) return true
+    const { window } = this
+    const key = `${userId} ${address} ${most} ${window}`
     const known = this.#seen.get(key)
     if (known !== undefined && Date.now() - known.at < fresh) return known.admitted
     const [found] = await this.#db.rows(sql<{ others: number }>`
@@ -41,7 +55,7 @@ export class UniqueAddresses {
       select count(*)::int as others from user_addresses a
       where a.user_id = ${userId} and a.address <> ${address}
         and a.seen_at >= now() - make_interval(secs => ${window})`)
-    const admitted = (found?.others ?? 0) + 1 <= unique_ips_limit_per_user
+    const admitted = (found?.others ?? 0) + 1 <= most
     this.#seen.set(key, { at: Date.now(), admitted })
     return admitted
   }

@@ -2,7 +2,14 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { migrations } from '../../migrations/index.ts'
-import { Gate, openPolicyServer, PageVisitors, Throttles, type ProjectSubject } from '../access/index.ts'
+import {
+  Gate,
+  openPolicyServer,
+  PageVisitors,
+  Throttles,
+  UniqueAddresses,
+  type ProjectSubject,
+} from '../access/index.ts'
 import { refRules } from './ref-rules.ts'
 import { ChatPlatform } from '../areas/chat-app/index.ts'
 import { Directory, readLdapConfig } from '../areas/ldap/index.ts'
@@ -34,7 +41,7 @@ import { mountMaintenance } from './maintenance.ts'
 import { Metrics } from './metrics.ts'
 import { twinOf } from './page-addresses.ts'
 import { pageOptions } from './pages.ts'
-import { mountThrottles } from './throttled.ts'
+import { mountThrottles, mountUniqueAddresses } from './throttled.ts'
 import { openApiEndpoint } from './openapi.ts'
 import { secretKey } from './secret-key.ts'
 import { firstToken, seed } from './seed.ts'
@@ -95,6 +102,7 @@ export async function startService(
 
   const counts = stack.use(new SharedCounts(db.writer, log))
   const throttles = new Throttles(settings, counts)
+  const addresses = new UniqueAddresses(db, settings)
   const git = stack.use(await openGit())
   let bound = ''
   let sshPort: number | undefined
@@ -136,6 +144,7 @@ export async function startService(
     api: new InnerApi(),
     counts,
     throttles,
+    addresses,
     events,
     mail: stack.use(new Mailer({ db, cipher, settings, log, ...config.mail, externalUrl })),
     directory: new Directory(ldapConfig, { db, log, settings }),
@@ -188,6 +197,7 @@ export async function startService(
   mountMaintenance(server, settings)
   const visitors = new PageVisitors(db, settings)
   mountThrottles(server, throttles, visitors)
+  mountUniqueAddresses(server, addresses, visitors)
   mountHealth(server, {
     db,
     metrics,
@@ -203,7 +213,7 @@ export async function startService(
     ...built.flatMap((area) => area.endpoints ?? []),
     openApiEndpoint(() => registry),
   ])
-  const gate = new Gate({ db, plan: config.plan, settings, counts, throttles, log, externalUrl })
+  const gate = new Gate({ db, plan: config.plan, settings, counts, throttles, addresses, log, externalUrl })
   mountEndpoints(server, registry, gate, externalUrl, placePages(pages))
   for (const area of built) area.mount?.(server, gate)
   mountPages(server, pages)

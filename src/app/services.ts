@@ -1,4 +1,4 @@
-import type { PolicyServer, ProjectSubject, Throttles } from '../access/index.ts'
+import type { PolicyServer, ProjectSubject, Throttles, UniqueAddresses } from '../access/index.ts'
 import type { ChatPlatform } from '../areas/chat-app/index.ts'
 import type { Directory } from '../areas/ldap/index.ts'
 import type { LargeContent } from '../areas/git-lfs/index.ts'
@@ -48,6 +48,8 @@ export interface Services {
   readonly counts: SharedCounts
   /** How many requests somebody may make. */
   readonly throttles: Throttles
+  /** From how many addresses one user may come. */
+  readonly addresses: UniqueAddresses
   readonly events: Events
   /** Sends mails where a server is configured. */
   readonly mail: Mailer

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Caller, PageVisitors, Throttles } from '../access/index.ts'
+import type { Caller, PageVisitors, Throttles, UniqueAddresses } from '../access/index.ts'
 import { send } from '../kernel/endpoint/index.ts'
 
 /** What has a gate of its own, or is not throttled: the API, health, and the registry with its tokens. */
@@ -31,6 +31,30 @@ export function mountThrottles(server: FastifyInstance, throttles: Throttles, vi
         const tooMany = throttles.count(family, caller)
         if (tooMany === undefined) done()
         else void send(reply, tooMany)
+      }, done)
+    }
+  })
+}
+
+/** Keeps from pages who is signed in and comes from too many addresses. */
+export function mountUniqueAddresses(
+  server: FastifyInstance,
+  addresses: UniqueAddresses,
+  visitors: PageVisitors,
+): void {
+  const isKeptOut = async (request: FastifyRequest): Promise<boolean> => {
+    const visitor = await visitors.of(request.headers)
+    return visitor !== undefined && !(await addresses.admits(visitor.id, request.ip))
+  }
+
+  server.addHook('onRequest', (request, reply, done) => {
+    const [path = ''] = request.url.split('?', 1)
+    if (!addresses.areLimited || elsewhere.test(path) || ofGit.test(path)) {
+      done()
+    } else {
+      isKeptOut(request).then((keptOut) => {
+        if (!keptOut) done()
+        else void reply.code(403).header('retry-after', String(addresses.window)).send()
       }, done)
     }
   })

@@ -258,4 +258,33 @@ describe('unique_ips_limit', () => {
     )
     expect((await from('198.51.100.9')).status).toBe(200)
   })
+
+  test('keeps such a user from signing in, and from pages', async () => {
+    const password = 'correct horse battery staple'
+    const { username } = await world.user({ force_random_password: undefined, password })
+    const at = (ip: string) => ({ 'x-forwarded-for': ip })
+    const browser = new Browser(world)
+    const signIn = (ip: string) =>
+      new Browser(world).post('/users/sign_in', { login: username, password }, at(ip))
+    const grant = (ip: string) =>
+      fetch(`${world.url}/oauth/token`, {
+        method: 'POST',
+        headers: at(ip),
+        body: new URLSearchParams({ grant_type: 'password', username, password }),
+      })
+    await during(world, { unique_ips_limit_enabled: true, unique_ips_limit_per_user: 1 }, async () => {
+      await browser.post('/users/sign_in', { login: username, password }, at('198.51.100.21'))
+      expect((await browser.get('/users/sign_in', at('198.51.100.21'))).status).toBe(200)
+      const wrong = { login: username, password: 'wrong' }
+      await new Browser(world).post('/users/sign_in', wrong, at('198.51.100.22'))
+      expect((await grant('198.51.100.21')).status).toBe(200)
+      const refused = await raw('/users/sign_in', { cookie: browser.cookie, ...at('198.51.100.23') })
+      expect([refused.status, refused.text, refused.headers.get('retry-after')]).toEqual([403, '', '3600'])
+      expect((await signIn('198.51.100.24')).status).toBe(401)
+      expect((await grant('198.51.100.24')).status).toBe(400)
+    })
+    expect((await browser.get('/users/sign_in', at('198.51.100.25'))).status).toBe(200)
+    expect((await signIn('198.51.100.24')).status).toBe(200)
+    expect((await grant('198.51.100.24')).status).toBe(200)
+  })
 })

@@ -91,7 +91,7 @@ export function mountTokenRoute(server: FastifyInstance, services: OAuthServices
     const asked = scopesIn(form['scope'] ?? '')
     if (asked.some((scope) => !allowed.includes(scope))) throw invalidScope()
     const scopes = asked.length === 0 ? allowed : asked
-    const found = await byPassword(services, login)
+    const found = await byPassword(services, login, request.ip)
     // A password is not enough where there is a second factor, and neither is one that must be changed.
     if (
       'refused' in found ||

@@ -1,4 +1,4 @@
-import { accountProblem, confirmationProblem, owesTerms } from '../../access/index.ts'
+import { accountProblem, confirmationProblem, owesTerms, type UniqueAddresses } from '../../access/index.ts'
 import { digestToken, newToken, type Cipher } from '../../kernel/lib/secrets.ts'
 import { digestPassword, matchesPassword, passwordFaults, passwordRules } from '../users/index.ts'
 import type { Events } from '../../tasks/index.ts'
@@ -13,6 +13,7 @@ import { sendCode, unlock, unlocksByMail } from './unlocking.ts'
 export interface SignInServices extends PasswordServices {
   readonly cipher: Cipher
   readonly events: Events
+  readonly addresses: UniqueAddresses
   readonly log: Logger
   readonly externalUrl: () => string
   /** Who else knows people and their passwords, such as a directory: the id of the user. */
@@ -66,7 +67,7 @@ export async function signIn(
   form: SignInForm,
   place: SignInPlace,
 ): Promise<SignedIn> {
-  const found = await byPassword(services, form)
+  const found = await byPassword(services, form, place.ip)
   if ('refused' in found) return found
   const { account } = found
   if (account.two_factor) {
@@ -83,6 +84,7 @@ export async function signIn(
 export async function byPassword(
   services: SignInServices,
   form: Pick<SignInForm, 'login' | 'password'> & Partial<Pick<SignInForm, 'unlockCode'>>,
+  ip: string,
 ): Promise<{ readonly account: Account } | Refusal> {
   const found = await known(services, form)
   if (found === undefined) return wrong
@@ -91,12 +93,16 @@ export async function byPassword(
     const refused = await openLocked(services, account, form.unlockCode)
     if (refused !== undefined) return { refused, needs: 'unlock_code' }
   }
-  const problem = await problemOf(services, account)
+  const problem = await problemOf(services, account, ip)
   return problem === undefined ? { account } : { refused: problem }
 }
 
 /** Why somebody who has shown who he is may not come in all the same; it is told who tried and was kept out. */
-export async function problemOf(services: SignInServices, account: Account): Promise<string | undefined> {
+export async function problemOf(
+  services: SignInServices,
+  account: Account,
+  ip: string,
+): Promise<string | undefined> {
   const house = { values: services.settings.values, externalUrl: services.externalUrl() }
   const problem =
     (account.state === 'deactivated' ? undefined : accountProblem(standingOf(account))) ??
@@ -105,7 +111,8 @@ export async function problemOf(services: SignInServices, account: Account): Pro
     const news = { userId: account.id, payload: { state: account.state } }
     await services.db.transaction((tx) => services.events.announce(tx, 'failed_login', news))
   }
-  return problem
+  if (problem !== undefined || (await services.addresses.admits(account.id, ip))) return problem
+  return 'You have come from too many addresses. Please try again later.'
 }
 
 /** Whether a code is right for the second factor of an account; wrong ones count towards its lock. */

@@ -127,7 +127,9 @@ export function mountSingleSignOn(
   ): Promise<FastifyReply> {
     const account = await accountById(services.db, userId)
     if (account === undefined) return elsewhere(reply, 'provider_failed')
-    const problem = account.locked ? 'Your account is locked.' : await problemOf(services, account)
+    const problem = account.locked
+      ? 'Your account is locked.'
+      : await problemOf(services, account, request.ip)
     if (problem !== undefined) return refuse(reply, problem)
     if (account.two_factor && !(code !== undefined && (await provesCode(services, account, code)))) {
       return askForCode(
