@@ -29,6 +29,8 @@ const longestReason = 500
 interface Verdict {
   readonly allowed: boolean
   readonly expiresAt: number
+  /** Why not, of one that the server has just given. */
+  readonly reason?: string | undefined
 }
 
 interface Question {
@@ -76,6 +78,15 @@ export class PolicyServer {
     return asking
   }
 
+  /** Why a user would not get to projects with this label, were it the usual one; undefined: he would. */
+  async refusalOf(user: User, label: string): Promise<string | undefined> {
+    const url = this.#url
+    if (url === null) return undefined
+    const verdict = await this.#ask(user, questionOf(url, label))
+    if (verdict === undefined) return 'External Policy Server did not respond'
+    return verdict.allowed ? undefined : (verdict.reason ?? 'access is denied')
+  }
+
   /**
    * For lists: whether the server has said yes to user `actor.id` for the project with this id, in SQL. Who has not come
    * to a project with that label for six hours is left out, since a list cannot wait for answers.
@@ -113,7 +124,7 @@ export class PolicyServer {
   }
 
   /** Undefined: it said neither yes nor no. */
-  async #ask(user: User, { url, label }: Question, path: string): Promise<Verdict | undefined> {
+  async #ask(user: User, { url, label }: Question, path?: string): Promise<Verdict | undefined> {
     const { outbound, settings, log } = this.#services
     const { values } = settings
     const identities = await this.#identitiesOf(user.id)
@@ -147,7 +158,7 @@ export class PolicyServer {
     const allowed = got.status === 200
     const reason = allowed ? undefined : reasonOf(got.text)
     log.info({ ...about, allowed, reason }, 'the policy server said who gets to a project')
-    return { allowed, expiresAt: Date.now() + heldFor }
+    return { allowed, expiresAt: Date.now() + heldFor, reason }
   }
 
   async #identitiesOf(userId: number): Promise<readonly { provider: string; extern_uid: string }[]> {

@@ -13,6 +13,8 @@ export interface RuleContext {
   readonly isBranchName: (name: string) => boolean
   /** Why requests to an address are refused, or undefined. */
   readonly refusalOf: (url: string) => Promise<string | undefined>
+  /** Why the policy server refuses who makes the change what has this label, or undefined. */
+  readonly refusalOfLabel: (label: string) => Promise<string | undefined>
 }
 
 type Add = (attribute: string, text: string) => void
@@ -235,16 +237,23 @@ const rules: readonly Rule[] = [
 
 const outside = ['tracker_connect_proxy_url', 'tracker_connect_additional_audience_url'] as const
 
-/** Whether addresses of a change are where requests may go. Their hosts are looked up, so no transaction waits for it. */
-export async function checkReach(
+/** What others have to be asked about, so that no transaction waits for it: hosts of addresses, and the policy server. */
+export async function checkElsewhere(
   change: Partial<SettingValues>,
-  { refusalOf }: RuleContext,
+  before: SettingValues,
+  { refusalOf, refusalOfLabel }: RuleContext,
   faults: Faults,
 ): Promise<void> {
   for (const name of outside) {
     const url = change[name]
     const refusal = url ? await refusalOf(url) : undefined
     if (refusal !== undefined) faults.rule(name, `is blocked: ${refusal}`)
+  }
+  const labelled = 'external_authorization_service_default_label'
+  const label = change[labelled]
+  if (label && label !== before[labelled] && change.external_authorization_service_enabled !== false) {
+    const refusal = await refusalOfLabel(label)
+    if (refusal !== undefined) faults.rule(labelled, `is unavailable: ${refusal}`)
   }
 }
 

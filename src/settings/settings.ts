@@ -34,7 +34,7 @@ import {
   type PlanLimits,
   type StoredLimits,
 } from './plan-limits.ts'
-import { checkReach, checkRules, type RuleContext } from './rules.ts'
+import { checkElsewhere, checkRules, type RuleContext } from './rules.ts'
 import { fromStored, toStored, valuesOf } from './stored-values.ts'
 import * as store from './store.ts'
 
@@ -135,7 +135,7 @@ export class Settings implements AsyncDisposable {
     const faults = new Faults()
     const asked = readChange(sent, this.#services.plan, faults)
     const signIn = readSignInSwitches(sent, faults)
-    await checkReach(asked, options.context, faults)
+    await checkElsewhere(asked, this.#values, options.context, faults)
     return this.#change(options, faults, async (before) => {
       const change = withConsequences(asked, before, faults, this.#services.signInSources)
       return Object.keys(signIn).length === 0

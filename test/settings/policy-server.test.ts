@@ -107,6 +107,31 @@ describe('the policy server', () => {
     })
   })
 
+  test('has to know the label of most projects before it becomes another one', async () => {
+    await during(world, asking(), async () => {
+      const change = async (more: Json = {}): Promise<unknown> => {
+        const sent = { external_authorization_service_default_label: 'other', first_day_of_week: 1, ...more }
+        const { status, body } = await world.root.put('/application/settings', sent)
+        return status === 200 ? 200 : body
+      }
+      const refused = (reason: string) => ({
+        message: { external_authorization_service_default_label: [`is unavailable: ${reason}`] },
+      })
+      server.answer = () => ({ status: 403, text: '{"reason": "no such label"}' })
+      expect(await change()).toEqual(refused('no such label'))
+      server.answer = () => ({ status: 401 })
+      expect(await change()).toEqual(refused('access is denied'))
+      server.answer = () => ({ status: 500 })
+      expect(await change()).toEqual(refused('External Policy Server did not respond'))
+      // As it is, and where nobody is asked any more.
+      expect(await change({ external_authorization_service_default_label: label })).toBe(200)
+      expect(await change({ external_authorization_service_enabled: false })).toBe(200)
+      await set(world, asking())
+      server.answer = () => ({ status: 200 })
+      expect(await change()).toBe(200)
+    })
+  })
+
   test('lets nobody in, for this once, where it does not say yes or no', async () => {
     await during(world, asking({ external_authorization_service_timeout: 0.3 }), async () => {
       await using elsewhere = await PolicyServerOfTests.open()

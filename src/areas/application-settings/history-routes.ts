@@ -24,7 +24,7 @@ import * as store from './store.ts'
 
 /** Who changed what, and the way back. */
 export function historyEndpoints(services: SettingAreaServices): Endpoint[] {
-  const { db, settings, ruleContext } = services
+  const { db, settings, contextOf } = services
   return [
     endpoint({
       method: 'GET',
@@ -62,7 +62,7 @@ export function historyEndpoints(services: SettingAreaServices): Endpoint[] {
       async handle({ actor, params }) {
         const changes = await settings.restore(params.revision, {
           userId: userOf(actor).id,
-          context: ruleContext,
+          context: contextOf(actor),
           dryRun: params.dry_run === true,
         })
         if (changes === undefined) throw notFound('Revision')

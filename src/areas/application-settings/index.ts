@@ -1,3 +1,4 @@
+import { userOf, type Actor, type PolicyServer } from '../../access/index.ts'
 import type { Database } from '../../kernel/db/index.ts'
 import type { Endpoint } from '../../kernel/endpoint/index.ts'
 import { Outbound } from '../../kernel/outbound/index.ts'
@@ -11,6 +12,7 @@ import { historyEndpoints } from './history-routes.ts'
 interface SettingServices {
   readonly db: Database
   readonly settings: Settings
+  readonly policy: PolicyServer
   readonly plan: Plan
   readonly externalUrl: () => string
   /** Names of the configured storages. */
@@ -20,21 +22,23 @@ interface SettingServices {
 }
 
 export interface SettingAreaServices extends SettingServices {
-  readonly ruleContext: RuleContext
+  /** For a change that somebody makes. */
+  readonly contextOf: (actor: Actor) => RuleContext
 }
 
 /** The settings of the instance: read, changed, their history, and back to an earlier state. */
 export function applicationSettings(given: SettingServices): { endpoints: Endpoint[] } {
-  const { settings, storages } = given
+  const { settings, policy, storages } = given
   // A host that has no address yet may get one.
   const outbound = new Outbound(() => ({ ...outboundRules(settings.values), pinned: false }))
   const services: SettingAreaServices = {
     ...given,
-    ruleContext: {
+    contextOf: (actor) => ({
       storages,
       isBranchName: (name) => branchRef(name) !== undefined,
       refusalOf: (url) => outbound.refusal(url),
-    },
+      refusalOfLabel: (label) => policy.refusalOf(userOf(actor), label),
+    }),
   }
   return {
     endpoints: [

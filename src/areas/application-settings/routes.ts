@@ -31,7 +31,7 @@ function described({ schema, about }: Setting) {
 }
 
 export function settingEndpoints(services: SettingAreaServices): Endpoint[] {
-  const { db, settings, ruleContext } = services
+  const { db, settings, contextOf } = services
   const entityOf = ({ stored, ...times }: store.StoredRecord) =>
     applicationSettings(settings.of(stored), times, services)
   /** What was answered last, which stands until there is another revision. */
@@ -76,7 +76,7 @@ export function settingEndpoints(services: SettingAreaServices): Endpoint[] {
       async handle({ actor, params, request }) {
         const changes = await settings.update(await withGroup(request.sent), {
           userId: userOf(actor).id,
-          context: ruleContext,
+          context: contextOf(actor),
           dryRun: params.dry_run === true,
         })
         if (params.dry_run === true) return foreseenChange(changes)
