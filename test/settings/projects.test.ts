@@ -79,6 +79,35 @@ describe('repositories', () => {
     expect(await rules()).toMatchObject([{ name: 'main', push_access_levels: [{ access_level: 40 }] }])
   })
 
+  test.each([
+    [{ allowed_to_push: [40, 30], allowed_to_merge: [60, 40] }, [30, 40]],
+    [{ allowed_to_push: [30, 0], allowed_to_merge: [60] }, [0, 60]],
+    [{ allowed_to_push: [40] }, [40, 60]],
+    [{}, [60, 60]],
+    [{ allowed_to_push: [30, 30], allowed_to_merge: [30], allow_force_push: true }, undefined],
+    [{ allowed_to_push: [30], allowed_to_merge: [30] }, [30, 30]],
+  ] as [Json & Record<'allowed_to_push' | 'allowed_to_merge', number[] | undefined>, number[] | undefined][])(
+    'of default_branch_protection_defaults %j the levels of the rule are %j',
+    async ({ allowed_to_push: push, allowed_to_merge: merge, ...more }, levels) => {
+      const list = (given: number[] | undefined) => given?.map((access_level) => ({ access_level }))
+      const defaults = { allowed_to_push: list(push), allowed_to_merge: list(merge), ...more }
+      await during(world, { default_branch_protection_defaults: defaults }, async () => {
+        const project = await world.project({ initialize_with_readme: true })
+        const { body } = await world.root.get(`/projects/${project.id}/protected_branches`)
+        expect(body).toMatchObject(
+          levels === undefined
+            ? []
+            : [
+                {
+                  push_access_levels: [{ access_level: levels[0] }],
+                  merge_access_levels: [{ access_level: levels[1] }],
+                },
+              ],
+        )
+      })
+    },
+  )
+
   test('default_ci_config_path is copied to new projects', async () => {
     const configPath = async () => (await world.project())['ci_config_path'] as unknown
     await during(world, { default_ci_config_path: 'ci/main.yml' }, async () => {

@@ -61,9 +61,10 @@ async function mayStart(
   project: ProjectSubject,
 ): Promise<boolean> {
   const defaults = await defaultProtection(db.reader, settings, project.id)
-  const levels = (defaults.allowed_to_push ?? []).map((entry) => entry.access_level)
   const developersToo =
-    defaults.developer_can_initial_push === true || levels.length === 0 || opensToDevelopers(levels)
+    defaults.developer_can_initial_push === true ||
+    protectsNothing(defaults) ||
+    opensToDevelopers([decidingLevel(defaults.allowed_to_push)])
   return mayStartRepository(actor, project, developersToo)
 }
 
@@ -71,7 +72,7 @@ function startRefusal(url: string, { fullPath }: ProjectSubject): string {
   return `A default branch (e.g. main) does not yet exist for ${fullPath}\nAsk a project Owner or Maintainer to create a default branch:\n\n  ${url}/${fullPath}/-/project_members\n`
 }
 
-/** The rule that the default branch gets with the first push, by its default protection; none when that has no entries. */
+/** The rule that the default branch gets with the first push, by its default protection. */
 export async function protectFirstBranch(
   tx: Tx,
   settings: Settings,
@@ -80,12 +81,11 @@ export async function protectFirstBranch(
 ): Promise<void> {
   const defaults = await defaultProtection(tx, settings, projectId)
   if (protectsNothing(defaults)) return
-  const entries = (['push', 'merge'] as const).flatMap((action) => {
-    const level = decidingLevel(defaults[`allowed_to_${action}`])
-    return level === undefined ? [] : [levelEntry(action, level)]
-  })
+  const entries = (['push', 'merge'] as const).map((action) =>
+    levelEntry(action, decidingLevel(defaults[`allowed_to_${action}`])),
+  )
   const owner = { kind: 'project', id: projectId } as const
-  if (entries.length === 0 || (await store.find(tx, owner, branch, null)) !== undefined) return
+  if ((await store.find(tx, owner, branch, null)) !== undefined) return
   await store.create(tx, owner, {
     name: branch,
     allowForcePush: defaults.allow_force_push ?? false,
@@ -95,8 +95,8 @@ export async function protectFirstBranch(
 }
 
 /** Of several levels the one that counts: nobody before Developers before Maintainers before administrators. */
-function decidingLevel(entries: DefaultProtection['allowed_to_push'] = []): number | undefined {
-  return entries.map(({ access_level }) => access_level).toSorted((a, b) => a - b)[0]
+function decidingLevel(entries: DefaultProtection['allowed_to_push'] = []): number {
+  return Math.min(Role.administrator, ...entries.map(({ access_level }) => access_level))
 }
 
 /** Developers may do everything: a rule that says so would be none. */
@@ -104,7 +104,7 @@ function protectsNothing({ allow_force_push, ...lists }: DefaultProtection): boo
   const open = [lists.allowed_to_push, lists.allowed_to_merge]
   return (
     allow_force_push === true &&
-    open.every((entries) => entries?.length === 1 && entries[0]!.access_level === Role.developer)
+    open.every((entries = []) => entries.every(({ access_level }) => access_level === Role.developer))
   )
 }
 

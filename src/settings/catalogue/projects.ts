@@ -41,7 +41,7 @@ export const projectSettings = {
       allowed_to_merge: [{ access_level: 40 }],
       developer_can_initial_push: false,
     },
-    'Protection that the default branch of a new project gets with its first push. The rule made at the first push has these levels; without entries there is none.',
+    'Protection that the default branch of a new project gets with its first push. The rule made at the first push has the least of these levels, that of administrators where there is none; there is no rule where Developers may do everything.',
   ),
   group_owners_can_manage_default_branch_protection: flag(
     true,
