@@ -3,10 +3,13 @@ import { address } from './here.ts'
 /** What the service answers instead of what was asked for, in its own words. */
 export class Refusal extends Error {
   readonly status: number
+  /** As it came; undefined where that was no JSON. */
+  readonly answer: unknown
 
-  constructor(status: number, words: string) {
+  constructor(status: number, words: string, answer?: unknown) {
     super(words)
     this.status = status
+    this.answer = answer
   }
 }
 
@@ -48,7 +51,8 @@ export async function call(
   })
   if (!response.ok) {
     const answer: unknown = await response.json().catch(() => undefined)
-    throw new Refusal(response.status, wordsOf(answer) ?? `${response.status} ${response.statusText}`)
+    const words = wordsOf(answer) ?? `${response.status} ${response.statusText}`
+    throw new Refusal(response.status, words, answer)
   }
   return response
 }

@@ -2,9 +2,10 @@ import { Refusal } from './api.ts'
 import { nodes, tags, type Child } from './dom.ts'
 import { address } from './here.ts'
 import { account, signInLink } from './parts/account.ts'
+import { brand } from './parts/brand.ts'
 import { me } from './session.ts'
 
-const { a, div, h1, header, img, main, nav, p } = tags
+const { a, div, h1, header, main, nav, p } = tags
 
 /** What a page shows below the bar that all of them have. */
 export interface Content {
@@ -41,11 +42,7 @@ function bar(): HTMLElement {
   void account().then((shown) => mine.replaceChildren(shown))
   return header(
     { className: 'bar' },
-    a(
-      { className: 'brand', href: address`/` },
-      img({ src: address`/-/assets/icon.svg`, alt: '' }),
-      'Guildhall',
-    ),
+    brand(),
     nav(
       { className: 'everywhere', 'aria-label': 'Everywhere' },
       a({ href: address`/explore` }, 'Projects'),

@@ -1,7 +1,6 @@
-import { call } from '../api.ts'
 import { tags } from '../dom.ts'
 import { address, rootRelative } from '../here.ts'
-import { me } from '../session.ts'
+import { me, signOut } from '../session.ts'
 import { action } from './action.ts'
 import { avatar } from './avatar.ts'
 
@@ -27,12 +26,4 @@ export function signInLink(words: string): HTMLElement {
   const page = new URL(address`/users/sign_in`)
   page.searchParams.set('return_to', rootRelative(location.href))
   return a({ href: page.href }, words)
-}
-
-async function signOut(): Promise<void> {
-  const isByToken = (sessionStorage.getItem('token') ?? '') !== ''
-  const response = isByToken ? undefined : await call('POST', address`/users/sign_out`)
-  sessionStorage.clear()
-  const answer = (await response?.json()) as { readonly location: string } | undefined
-  location.assign(answer?.location ?? address`/`)
 }
