@@ -50,25 +50,4 @@ export default tseslint.config(
     files: ['bin/*', '**/*.js'],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
   },
-  {
-    // These run in the browser.
-    files: ['src/web/assets/*.js'],
-    languageOptions: {
-      globals: Object.fromEntries(
-        [
-          'addEventListener',
-          'document',
-          'fetch',
-          'FormData',
-          'URLSearchParams',
-          'history',
-          'location',
-          'navigator',
-          'performance',
-        ]
-          .concat(['sessionStorage', 'setTimeout'])
-          .map((name) => [name, 'readonly']),
-      ),
-    },
-  },
 )

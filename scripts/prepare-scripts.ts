@@ -7,8 +7,10 @@ import { buildScripts, sourcesOfScripts } from '../src/web/build-scripts.ts'
 beginMaking(scripts)
 mkdirSync(scripts, { recursive: true })
 writeFileSync(path.join(scripts, 'scripts.json'), JSON.stringify(await buildScripts()))
-// The folder changes with a page that is new.
+// The folders change with a page that is new.
 endMaking(
   scripts,
-  [...sourcesOfScripts(), 'browser/places', 'build-scripts.ts'].map((file) => `src/web/${file}`),
+  [...sourcesOfScripts(), 'browser/places', 'browser/pages', 'build-scripts.ts'].map(
+    (file) => `src/web/${file}`,
+  ),
 )

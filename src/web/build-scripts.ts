@@ -16,7 +16,7 @@ export function sourcesOfScripts(): string[] {
 /** Puts the modules in `browser/` together for browsers: a script for each page, and what several share once. */
 export async function buildScripts(): Promise<Scripts> {
   const { rolldown } = await import('rolldown')
-  const pages = sourcesOfScripts().filter((file) => file.startsWith('browser/places/'))
+  const pages = sourcesOfScripts().filter((file) => /^browser\/(?:places|pages)\//.test(file))
   await using build = await rolldown({
     cwd: import.meta.dirname,
     input: Object.fromEntries(pages.map((file) => [file.slice('browser/'.length, -'.ts'.length), file])),

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Elsewhere } from '../kernel/endpoint/index.ts'
-import { html, pageHeadersWith } from '../kernel/pages/index.ts'
+import { html, pageHeaders } from '../kernel/pages/index.ts'
 import type { PageOptions } from './index.ts'
 import { placeAt } from './places.ts'
-import { servedScripts } from './scripts.ts'
+import { scriptedPage } from './scripted-page.ts'
 
 const headers = {
-  ...pageHeadersWith(["'self'"], [], true),
+  ...pageHeaders(["'self'"], [], true),
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',
   vary: 'accept',
@@ -36,25 +36,9 @@ export function placePages({
   ): Promise<FastifyReply> {
     const elsewhere = await detour(request.headers)
     if (elsewhere !== undefined) return reply.redirect(elsewhere, 302)
-    const { version, needed } = await servedScripts()
     const root = depth === 0 ? '.' : Array<string>(depth).fill('..').join('/')
-    const [main, ...others] = needed(script).map((name) => `${root}/-/scripts/${version}/${name}`)
-    const page = html`<!doctype html>
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <title>Guildhall</title>
-          <link rel="icon" href="${root}/-/assets/icon.svg" type="image/svg+xml" />
-          <link rel="stylesheet" href="${root}/-/assets/style.css" />
-          <link rel="stylesheet" href="${root}/-/assets/places.css" />
-          ${others.map((one) => html`<link rel="modulepreload" href="${one}" />`)}
-          <script type="module" src="${main}"></script>
-        </head>
-        <body data-root="${root}" data-named="${JSON.stringify(named)}">
-          <noscript><p>This page needs JavaScript; the API does the same without.</p></noscript>
-        </body>
-      </html> `
+    const styles = html`<link rel="stylesheet" href="${root}/-/assets/places.css" />`
+    const page = await scriptedPage({ root, script, named, head: styles })
     if (!joinsCohorts()) void reply.header('permissions-policy', 'interest-cohort=()')
     return reply.code(200).headers(headers).send(page.text)
   }

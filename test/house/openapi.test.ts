@@ -108,8 +108,7 @@ describe('the pages', () => {
     ['/', 'text/html; charset=utf-8'],
     ['/-/api', 'text/html; charset=utf-8'],
     ['/-/settings', 'text/html; charset=utf-8'],
-    ['/-/assets/settings.js', 'text/javascript; charset=utf-8'],
-    ['/-/assets/api.js', 'text/javascript; charset=utf-8'],
+    ['/users/sign_in', 'text/html; charset=utf-8'],
     ['/-/assets/style.css', 'text/css; charset=utf-8'],
     ['/-/assets/icon.svg', 'image/svg+xml'],
   ])('%s is static and loads nothing from elsewhere', async (path, type) => {
@@ -125,7 +124,7 @@ describe('the pages', () => {
 
   test('link only to what is there', async () => {
     const links: string[] = []
-    for (const page of ['/', '/-/api', '/-/settings']) {
+    for (const page of ['/', '/-/api', '/-/settings', '/users/sign_in']) {
       const { text } = await world.anonymous.get(world.url + page)
       for (const [, target] of text.matchAll(/(?:src|href)="([^"#]+)"/g)) {
         links.push(new URL(target!, world.url + page).pathname)

@@ -39,7 +39,7 @@ export async function sendGoImport(
   const known = await knownPath(services, parts, guess, request)
   return reply
     .code(known === undefined ? 404 : 200)
-    .headers({ ...pageHeaders("'none'"), 'content-type': 'text/html; charset=utf-8' })
+    .headers({ ...pageHeaders(["'none'"]), 'content-type': 'text/html; charset=utf-8' })
     .header('cache-control', 'private, no-store')
     .send(known === undefined ? 'Not found\n' : pageOf(services, known).text)
 }

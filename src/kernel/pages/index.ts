@@ -1,3 +1,3 @@
 /** Pages that are made for one reader: forms that work without a script. */
 export { html, Html } from './html.ts'
-export { pageHeaders, pageHeadersWith, sendFormPage, type FormPage } from './page.ts'
+export { pageHeaders, sendFormPage, wholePage, type FormPage } from './page.ts'

@@ -1,18 +1,14 @@
 import type { FastifyReply } from 'fastify'
 import { html, type Html } from './html.ts'
 
-/** The pages load nothing from elsewhere, run no script but their own, and cannot be framed. `forms`: where theirs lead. */
-export function pageHeaders(...forms: readonly string[]): Record<string, string> {
-  return pageHeadersWith(forms, [])
-}
-
 /**
- * As `pageHeaders`. `guests`: whose scripts run, too, and open frames of their own. `written`: whether the page shows what
- * people and programs write, with pictures from everywhere and styles of its own.
+ * The pages load nothing from elsewhere, run no script but their own, and cannot be framed. `forms`: where theirs lead.
+ * `guests`: whose scripts run, too, and open frames of their own. `written`: whether the page shows what people and
+ * programs write, with pictures from everywhere and styles of its own.
  */
-export function pageHeadersWith(
+export function pageHeaders(
   forms: readonly string[],
-  guests: readonly string[],
+  guests: readonly string[] = [],
   written = false,
 ): Record<string, string> {
   const policy = [
@@ -35,9 +31,37 @@ export function pageHeadersWith(
   }
 }
 
+/**
+ * A page with what all of them have. `root`: from the address of the page to that of the service, as `..` for
+ * `/users/sign_up`. `head`: what it loads besides. `body`: the whole element.
+ */
+export function wholePage({
+  title,
+  root,
+  head,
+  body,
+}: {
+  readonly title?: string | undefined
+  readonly root: string
+  readonly head?: Html | undefined
+  readonly body: Html
+}): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title !== undefined && `${title} · `}Guildhall</title>
+        <link rel="icon" href="${root}/-/assets/icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="${root}/-/assets/style.css" />
+        ${head}
+      </head>
+      ${body}
+    </html> `
+}
+
 export interface FormPage {
   readonly title: string
-  /** From the address of the page to that of the service: `..` for `/users/sign_up`. */
   readonly root: string
   readonly body: Html
   /** Of somebody else, with the places that it loads more from. */
@@ -54,26 +78,20 @@ export function sendFormPage(
   { title, root, body, script }: FormPage,
   targets: readonly string[] = [],
 ): FastifyReply {
-  const page = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title} · Guildhall</title>
-        <link rel="icon" href="${root}/-/assets/icon.svg" type="image/svg+xml" />
-        <link rel="stylesheet" href="${root}/-/assets/style.css" />
-        ${script !== undefined && html`<script src="${script.address}" async defer></script>`}
-      </head>
-      <body>
-        <main class="home sign-in">
-          <h1><img src="${root}/-/assets/icon.svg" alt="" />${title}</h1>
-          ${body}
-        </main>
-      </body>
-    </html> `
+  const page = wholePage({
+    title,
+    root,
+    head: script && html`<script src="${script.address}" async defer></script>`,
+    body: html`<body>
+      <main class="home sign-in">
+        <h1><img src="${root}/-/assets/icon.svg" alt="" />${title}</h1>
+        ${body}
+      </main>
+    </body>`,
+  })
   return reply
     .code(status)
-    .headers(pageHeadersWith(["'self'", ...targets], script?.sources ?? []))
+    .headers(pageHeaders(["'self'", ...targets], script?.sources ?? []))
     .header('content-type', 'text/html; charset=utf-8')
     .header('cache-control', 'no-store')
     .send(page.text)

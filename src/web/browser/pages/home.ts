@@ -1,3 +1,5 @@
+import { address } from '../here.ts'
+
 /** The examples name the address under which this page was reached. */
-const base = new URL('.', location.href).href.replace(/\/$/, '')
+const base = address`/`.replace(/\/$/, '')
 for (const place of document.querySelectorAll('[data-base]')) place.textContent = base
