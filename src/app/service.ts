@@ -44,7 +44,7 @@ import { pageOptions } from './pages.ts'
 import { mountThrottles, mountUniqueAddresses } from './throttled.ts'
 import { openApiEndpoint } from './openapi.ts'
 import { secretKey } from './secret-key.ts'
-import { firstToken, seed } from './seed.ts'
+import { firstCredentials, seed, type FirstCredentials } from './seed.ts'
 import type { Services } from './services.ts'
 import { prepareStorages } from './storages.ts'
 
@@ -53,8 +53,8 @@ export interface Service extends AsyncDisposable {
   readonly address: string
   /** Where people reach it. */
   readonly externalUrl: string
-  /** The token made for `root` at the first start that succeeded; shown once. */
-  readonly newRootToken: string | undefined
+  /** Made for `root` at the first start that succeeded, where the environment has no token. */
+  readonly firstCredentials: FirstCredentials | undefined
   /** Of git over SSH, where it listens. */
   readonly sshPort: number | undefined
   readonly services: Services
@@ -169,7 +169,7 @@ export async function startService(
     places,
     door,
   }
-  await seed(services, config.rootToken)
+  await seed(services, config)
   const built = areas(services)
   await notifications.start()
   stack.use(notifications)
@@ -238,13 +238,13 @@ export async function startService(
     )
   }
 
-  const newRootToken = config.rootToken === undefined ? await firstToken(services) : undefined
+  const credentials = config.rootToken === undefined ? await firstCredentials(services) : undefined
   stack.defer(() => stopping.abort())
   const opened = stack.move()
   return {
     address: bound,
     externalUrl: externalUrl(),
-    newRootToken,
+    firstCredentials: credentials,
     sshPort,
     services,
     registry,

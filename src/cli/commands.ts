@@ -40,7 +40,9 @@ function runner(): Command {
 }
 
 function user(): Command {
-  const command = new Command('user').description('list, make, block and unblock users')
+  const command = new Command('user').description(
+    'list, make, block and unblock users, and give them passwords',
+  )
   command
     .command('list')
     .description('print all users')
@@ -53,6 +55,11 @@ function user(): Command {
     .option('--name <text>', 'full name (default: the user name)')
     .option('--admin', 'make an administrator')
     .action(async (options: NewUserOptions) => (await import('./user.ts')).makeUser(options))
+  command
+    .command('password')
+    .description('give a user the password on standard input')
+    .argument('<name>', 'the user')
+    .action(async (username: string) => (await import('./user.ts')).changePassword(username))
   for (const [name, state, about] of [
     ['block', 'blocked', 'keep a user out: tokens stop working at once'],
     ['unblock', 'active', 'let a blocked user in again'],

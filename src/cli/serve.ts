@@ -38,15 +38,16 @@ function stopSignal(): Promise<unknown> {
   })
 }
 
-function welcome({ externalUrl, newRootToken }: Service, rootToken: string | undefined): string {
+function welcome({ externalUrl, firstCredentials: made }: Service, rootToken: string | undefined): string {
   const api = `${externalUrl}/api/v4`
-  const token = newRootToken ?? (rootToken === undefined ? '<your token>' : '$ROOT_TOKEN')
+  const token = made?.token ?? (rootToken === undefined ? '<your token>' : '$ROOT_TOKEN')
   const lines = [
     '',
     `Guildhall is ready at ${externalUrl}`,
-    ...(newRootToken === undefined
+    ...(made === undefined ? [] : ['', `Token of the administrator root, shown this once: ${made.token}`]),
+    ...(made?.password === undefined
       ? []
-      : ['', `Token of the administrator root, shown this once: ${newRootToken}`]),
+      : [`Password of root for ${externalUrl}/users/sign_in, shown this once: ${made.password}`]),
     '',
     'Try:',
     `  curl -H "PRIVATE-TOKEN: ${token}" ${api}/user`,

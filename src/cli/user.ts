@@ -1,5 +1,17 @@
+import { findUser } from '../access/index.ts'
+import { setPassword } from '../areas/sessions/index.ts'
+import {
+  admit,
+  createUser,
+  digestPassword,
+  endSessions,
+  passwordFaults,
+  passwordRules,
+  requireAdministrator,
+  usualUser,
+} from '../areas/users/index.ts'
 import { sql } from '../kernel/db/index.ts'
-import { admit, createUser, requireAdministrator, usualUser } from '../areas/users/index.ts'
+import { readSecretLine } from './secret-line.ts'
 import { withDatabase, withSettings } from './open.ts'
 import { Trouble } from './trouble.ts'
 
@@ -60,5 +72,23 @@ export function moveUser(username: string, state: 'blocked' | 'active'): Promise
     })
     if (!known) throw new Trouble(`there is no user ${username}.`)
     process.stdout.write(`${username} is ${state}.\n`)
+  })
+}
+
+/** Gives a user a password, by the rules of the instance; who is signed in with another is signed out. */
+export function changePassword(username: string): Promise<void> {
+  return withSettings(async ({ db, settings: { values } }) => {
+    const user = await findUser(db.reader, username)
+    if (user?.kind !== 'human') throw new Trouble(`there is no user ${username}.`)
+    const password = await readSecretLine(`New password of ${user.username}: `)
+    if (password === undefined) throw new Trouble('there is no password on standard input.')
+    const faults = passwordFaults(password, user, passwordRules(values))
+    if (faults.length > 0) throw new Trouble(`the password ${faults.join(', ')}.`)
+    const digest = await digestPassword(password)
+    await db.transaction(async (tx) => {
+      await setPassword(tx, user.id, digest)
+      await endSessions(tx, user.id)
+    })
+    process.stdout.write(`${user.username} has a new password.\n`)
   })
 }

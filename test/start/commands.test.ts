@@ -1,6 +1,7 @@
 // @module-tag long
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Browser } from '../settings/browser.ts'
 import { Client } from '../world/client.ts'
 import { startWorld, type World } from '../world/world.ts'
 import { occupied, Program, temporaryFolder, type Ended } from './process.ts'
@@ -59,6 +60,39 @@ describe('user create', () => {
     }
     expect(told(byCommand)).toMatchObject({ projects_limit: 7, external: true })
     expect(told(byCommand)).toEqual(told(byApi))
+  })
+})
+
+describe('user password', () => {
+  const give = async (name: string, input: string): Promise<Ended> => {
+    await using program = new Program(
+      ['user', 'password', name],
+      { DATA_DIR: world.directory, DATABASE_URL: world.databaseUrl, LOG_LEVEL: 'error' },
+      undefined,
+      input,
+    )
+    return await program.ended
+  }
+
+  test('gives the password that is read, and ends what was opened with the one before', async () => {
+    const person = await world.user({ force_random_password: undefined, password: 'Correct-Horse-7' })
+    const browser = new Browser(world)
+    expect((await browser.signIn(person.username, 'Correct-Horse-7')).status).toBe(200)
+    expect(await give(person.username, 'Another-Horse-8\n')).toMatchObject({
+      code: 0,
+      output: `${person.username} has a new password.\n`,
+    })
+    expect((await browser.get('/api/v4/user')).status).toBe(401)
+    expect((await browser.signIn(person.username, 'Correct-Horse-7')).status).toBe(401)
+    expect((await browser.signIn(person.username, 'Another-Horse-8')).status).toBe(200)
+  })
+
+  test.each([
+    ['a weak one', 'root', 'short', 'the password is too short (minimum is 8 characters).'],
+    ['none', 'root', '', 'there is no password on standard input.'],
+    ['one for nobody', 'nobody', 'Another-Horse-8', 'there is no user nobody.'],
+  ])('refuses %s in one line', async (_what, name, input, reason) => {
+    expect(await give(name, input)).toMatchObject({ code: 1, output: `guildhall: ${reason}\n` })
   })
 })
 

@@ -3,7 +3,7 @@ import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 
 const program = path.resolve(import.meta.dirname, '../../bin/guildhall')
 
@@ -15,16 +15,24 @@ export interface Ended {
 
 /** The program as a user starts it: a process of its own, with nothing but the environment given here. */
 export class Program implements AsyncDisposable {
-  readonly #child: ChildProcessByStdio<null, Readable, Readable>
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
   readonly ended: Promise<Ended>
   output = ''
 
-  constructor(args: readonly string[], environment: NodeJS.ProcessEnv, user?: { uid: number; gid: number }) {
+  /** `input`: what it is given on standard input. */
+  constructor(
+    args: readonly string[],
+    environment: NodeJS.ProcessEnv,
+    user?: { uid: number; gid: number },
+    input = '',
+  ) {
     this.#child = spawn(program, args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'], HOME: '/', ...environment },
       ...user,
     })
+    // It may end without having read it.
+    this.#child.stdin.on('error', () => undefined).end(input)
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
         this.output += chunk.toString()

@@ -17,9 +17,23 @@ function shownToken(output: string): string | undefined {
   return /shown this once: (\S+)/.exec(output)?.[1]
 }
 
+function shownPassword(output: string): string | undefined {
+  return /Password of root .* shown this once: (\S+)/.exec(output)?.[1]
+}
+
+/** The status of signing in as root. */
+async function signIn(url: string, password: string | undefined): Promise<number> {
+  const { status } = await fetch(`${url}/users/sign_in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+    body: JSON.stringify({ login: 'root', password }),
+  })
+  return status
+}
+
 describe('serve', () => {
   test.each(isRoot ? ['root', 'an ordinary user'] : ['an ordinary user'])(
-    'starts as %s, shows the token once, stops in order, and starts again',
+    'starts as %s, shows token and password once, stops in order, and starts again',
     async (who) => {
       const user = isRoot && who !== 'root' ? nobody : undefined
       await using folder = await temporaryFolder(user)
@@ -27,6 +41,7 @@ describe('serve', () => {
       const url = `http://127.0.0.1:${port}`
       const environment = { PORT: String(port), DATA_DIR: path.join(folder.path, 'data') }
       let secret: string
+      let password: string
       {
         await using program = new Program(['serve'], environment, user)
         await program.ready(url)
@@ -37,6 +52,9 @@ describe('serve', () => {
           username: 'root',
           is_admin: true,
         })
+        password = shownPassword(program.output)!
+        expect(password).toMatch(/^\S{20}$/)
+        expect(await signIn(url, password)).toBe(200)
         program.kill('SIGTERM')
         expect(await program.ended).toMatchObject({ code: 0, signal: null })
       }
@@ -45,6 +63,7 @@ describe('serve', () => {
         await program.ready(url)
         expect(shownToken(program.output)).toBeUndefined()
         expect((await api(port, secret).get('/user')).status).toBe(200)
+        expect(await signIn(url, password)).toBe(200)
       }
     },
     300_000,
@@ -119,6 +138,32 @@ test(
   },
 )
 
+test(
+  'ROOT_PASSWORD is root’s until there is another; without it none is made where ROOT_TOKEN is given',
+  { timeout: 300_000 },
+  async () => {
+    await using folder = await temporaryFolder()
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const environment = { PORT: String(port), DATA_DIR: folder.path, ROLES: 'web', ROOT_TOKEN: token }
+    const start = async (more: NodeJS.ProcessEnv, work: (program: Program) => Promise<void>) => {
+      await using program = new Program(['serve'], { ...environment, ...more })
+      await program.ready(url)
+      await expect.poll(() => program.output, { timeout: 20_000 }).toContain('All endpoints')
+      expect(program.output).not.toContain('shown this once')
+      await work(program)
+    }
+    await start({}, async () => expect(await signIn(url, '')).toBe(401))
+    await start({ ROOT_PASSWORD: 'Correct-Horse-7' }, async (program) => {
+      expect(await signIn(url, 'Correct-Horse-7')).toBe(200)
+      expect(program.output).not.toContain('Correct-Horse-7')
+    })
+    await start({ ROOT_PASSWORD: 'Another-Horse-8' }, async () => {
+      expect([await signIn(url, 'Correct-Horse-7'), await signIn(url, 'Another-Horse-8')]).toEqual([200, 401])
+    })
+  },
+)
+
 describe('trouble is one clear line and exit code 1', () => {
   async function fails(environment: NodeJS.ProcessEnv, args = ['serve']): Promise<string> {
     await using folder = await temporaryFolder()
@@ -154,6 +199,7 @@ describe('trouble is one clear line and exit code 1', () => {
     ['PORT', 'eighty', 'is not a whole number from 0 to 65535'],
     ['PLAN', 'gold', 'is not one of free, premium, ultimate'],
     ['ROOT_TOKEN', 'short', 'is shorter than 20 characters'],
+    ['ROOT_PASSWORD', 'short', 'is too short (minimum is 8 characters)'],
     ['EXTERNAL_URL', 'example.com', 'is not an http or https address'],
     ['DATABASE_URL', 'mysql://x', 'is not a postgres:// address'],
     ['RUNNER_URL', 'example.com', 'is not an http or https address'],

@@ -19,6 +19,7 @@ export {
   byId as accountById,
   byLogin as accountByLogin,
   close as closeSession,
+  setPassword,
   type Account,
 } from './store.ts'
 

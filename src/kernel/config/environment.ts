@@ -143,6 +143,10 @@ export const variables = {
     token,
     'Personal access token of the administrator `root`, 20 characters or more. Unset: one is made at the first start that succeeds, and shown once.',
   ),
+  ROOT_PASSWORD: optional(
+    String,
+    'Password of the administrator `root`, by the rules for passwords; counts while root has none. Unset: one is made and shown with the first token, where `ROOT_TOKEN` is unset, too.',
+  ),
   SECRET_KEY: optional(
     secretKey,
     'Key that encrypts secrets in the database, 32 characters or more; all nodes need the same. Unset: one is made and kept in `DATA_DIR/secret-key`.',
@@ -272,6 +276,7 @@ export interface Config {
   readonly databasePool: number
   readonly postgresBinaries: string | undefined
   readonly rootToken: string | undefined
+  readonly rootPassword: string | undefined
   readonly secretKey: string | undefined
   readonly registry: {
     readonly enabled: boolean
@@ -352,6 +357,7 @@ export function readConfig(
     databasePool: read('DATABASE_POOL'),
     postgresBinaries: read('POSTGRES_BIN'),
     rootToken: read('ROOT_TOKEN'),
+    rootPassword: read('ROOT_PASSWORD'),
     secretKey: read('SECRET_KEY'),
     registry: {
       enabled: read('REGISTRY'),
