@@ -8,7 +8,7 @@ import { sql, type Tx } from '../kernel/db/index.ts'
 import type { Settings } from '../settings/index.ts'
 import type { Services } from './services.ts'
 
-const first = {
+const administrator = {
   username: 'root',
   name: 'Administrator',
   email: 'admin@example.com',
@@ -31,7 +31,7 @@ export async function seed(
       await createAccessToken(tx, { ...endless(root.id, settings), name: 'ROOT_TOKEN', secret: rootToken })
     }
     if (rootPassword !== undefined && !root.hasPassword) {
-      const [fault] = passwordFaults(rootPassword, first, passwordRules(settings.values))
+      const [fault] = passwordFaults(rootPassword, administrator, passwordRules(settings.values))
       if (fault !== undefined) throw new ConfigError(`ROOT_PASSWORD: it ${fault}.`)
       await setPassword(tx, root.id, await digestPassword(rootPassword))
     }
@@ -78,14 +78,14 @@ async function lockRoot(tx: Tx): Promise<Root | undefined> {
   const root = await tx
     .selectFrom('users as u')
     .select(['u.id', 'u.password_digest'])
-    .where((eb) => eb(eb.fn('lower', ['u.username']), '=', first.username))
+    .where((eb) => eb(eb.fn('lower', ['u.username']), '=', administrator.username))
     .executeTakeFirst()
   return root && { id: root.id, hasPassword: root.password_digest !== null }
 }
 
 async function makeRoot(tx: Tx, settings: Settings): Promise<Root> {
   const { id } = await createUser(tx, {
-    ...first,
+    ...administrator,
     admin: true,
     canCreateGroup: true,
     projectsLimit: settings.values.default_projects_limit ?? 0,

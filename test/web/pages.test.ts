@@ -35,7 +35,7 @@ describe('sign-in', () => {
     await visitor.signIn(person.username, 'something else')
     expect(textOf('#message')).toMatch(/invalid/i)
     expect(isHidden('#inside')).toBe(true)
-    await visitor.fill('[name=password]', password)
+    await visitor.type('[name=password]', password)
     await visitor.submit('#form')
     expect(textOf('#message')).toBe('')
     expect(isHidden('#inside')).toBe(false)
@@ -44,8 +44,8 @@ describe('sign-in', () => {
 
   test('leads to where somebody wanted to go, and out again', async () => {
     await visitor.visit('/users/sign_in?return_to=%2Fexplore%2Fgroups')
-    await visitor.fill('[name=login]', person.username)
-    await visitor.fill('[name=password]', password)
+    await visitor.type('[name=login]', person.username)
+    await visitor.type('[name=password]', password)
     await visitor.submit('#form')
     await expect.poll(() => visitor.text).toContain('There are no such groups')
     expect(visitor.address).toBe('/explore/groups')
@@ -54,9 +54,17 @@ describe('sign-in', () => {
     await expect.poll(() => isHidden('#form')).toBe(false)
   })
 
+  test('says what is still to be done', async () => {
+    const values = { require_two_factor_authentication: true, two_factor_grace_period: 48 }
+    await during(world, values, () => visitor.signIn(person.username, password))
+    expect(textOf('#inside:not([hidden])')).toContain(person.username)
+    expect(textOf('#message')).toBe('You have to set up a second factor.')
+    expect(visitor.document.querySelector('[hidden] #message')).toBeNull()
+  })
+
   test('counts from then on, in place of a token that the tab was given', async () => {
     await visitor.visit('/-/settings')
-    await visitor.fill('#token', 'glpat-of-nobody')
+    await visitor.type('#token', 'glpat-of-nobody')
     expect(visitor.text).toContain('Sign in as an administrator')
     await visitor.signIn(person.username, password)
     await visitor.visit('/-/settings')
@@ -69,7 +77,7 @@ describe('the API', () => {
     await visitor.visit('/-/api')
     const total = Number(/^\d+/.exec(textOf('#found')!)![0])
     expect(total).toBe(world.service.registry.routes.length)
-    await visitor.fill('#search', 'get user/status')
+    await visitor.type('#search', 'get user/status')
     const shown = [...visitor.document.querySelectorAll('details.endpoint')].filter(
       (one) => !one.hasAttribute('hidden'),
     )
@@ -85,11 +93,11 @@ describe('the API', () => {
     const result = '#getUser .result'
     await visitor.submit('#getUser form')
     expect(textOf(result)).toBe('id is needed')
-    await visitor.fill('#token', 'glpat-of-nobody')
-    await visitor.fill('#getUser-id', String(person.id))
+    await visitor.type('#token', 'glpat-of-nobody')
+    await visitor.type('#getUser-id', String(person.id))
     await visitor.submit('#getUser form')
     expect(textOf(`${result} .status`)).toBe('401 Unauthorized')
-    await visitor.fill('#token', rootToken)
+    await visitor.type('#token', rootToken)
     await visitor.submit('#getUser form')
     expect(textOf(`${result} .status`)).toBe('200 OK')
     expect(textOf(`${result} pre`)).toContain(`"username": "${person.username}"`)
@@ -97,14 +105,14 @@ describe('the API', () => {
 
   test('what is filled in goes into query and body', async () => {
     await visitor.visit('/-/api#postProjects')
-    await visitor.fill('#token', rootToken)
-    await visitor.fill('#postProjects-name', 'made on the page')
-    await visitor.fill('#postProjects-topics', '["one", "two"]')
+    await visitor.type('#token', rootToken)
+    await visitor.type('#postProjects-name', 'made on the page')
+    await visitor.type('#postProjects-topics', '["one", "two"]')
     await visitor.submit('#postProjects form')
     expect(textOf('#postProjects .result .status')).toBe('201 Created')
     await visitor.visit('/-/api#getProjects')
-    await visitor.fill('#getProjects-search', 'made on')
-    await visitor.fill('#getProjects-simple', 'true')
+    await visitor.type('#getProjects-search', 'made on')
+    await visitor.type('#getProjects-simple', 'true')
     await visitor.submit('#getProjects form')
     const [found] = JSON.parse(textOf('#getProjects .result pre')!) as Json[]
     expect([found!['name'], found!['topics']]).toEqual(['made on the page', ['one', 'two']])
@@ -117,7 +125,7 @@ describe('the settings', () => {
     world.root.get('/application/settings').then(({ body }) => (body as Json)[name])
   const open = async (): Promise<void> => {
     await visitor.visit('/-/settings')
-    await visitor.fill('#token', rootToken)
+    await visitor.type('#token', rootToken)
   }
   const review = () => visitor.press('Review and save')
 
@@ -133,8 +141,8 @@ describe('the settings', () => {
   test('are saved once it was seen what changes, and taken back', async () => {
     await during(world, { user_oauth_applications: true, max_attachment_size: 100 }, async () => {
       await open()
-      await visitor.fill('#setting-user_oauth_applications', false)
-      await visitor.fill('#setting-max_attachment_size', '77')
+      await visitor.type('#setting-user_oauth_applications', false)
+      await visitor.type('#setting-max_attachment_size', '77')
       expect(textOf('footer')).toContain('2 changes, not saved')
       await review()
       expect(textOf('dialog')).toMatch(/user_oauth_applications: true → false.*max_attachment_size: 100 → 77/)
@@ -160,7 +168,7 @@ describe('the settings', () => {
 
   test('say what the API refuses, beside the field', async () => {
     await open()
-    await visitor.fill('#setting-home_page_url', 'no address')
+    await visitor.type('#setting-home_page_url', 'no address')
     await review()
     expect(textOf('dialog')).toContain('This is refused')
     expect(textOf('dialog [role=alert]')).toContain('home_page_url')
@@ -177,12 +185,12 @@ describe('the settings', () => {
       await open()
       const field = '#setting-spamfilter_api_key'
       expect(Reflect.get(visitor.document.querySelector(field)!, 'value')).toBe('')
-      await visitor.fill(field, 'a second key')
+      await visitor.type(field, 'a second key')
       await review()
       expect(textOf('dialog')).toContain('spamfilter_api_key: changed, and not shown')
       await visitor.press('Save')
       expect(stored()).toBe('a second key')
-      await visitor.fill(`.setting:has(${field}) [type=checkbox]`, true)
+      await visitor.type(`.setting:has(${field}) [type=checkbox]`, true)
       await review()
       await visitor.press('Save')
       expect(stored()).toBeNull()
@@ -202,9 +210,9 @@ describe('the settings', () => {
       const turnOff = async (isTicked: boolean): Promise<unknown> => {
         expectStatus(await world.root.put('/application/settings', { [name]: true }), 200)
         await open()
-        await visitor.fill(`#setting-${name}`, false)
+        await visitor.type(`#setting-${name}`, false)
         await review()
-        await visitor.fill('dialog [type=checkbox]', isTicked)
+        await visitor.type('dialog [type=checkbox]', isTicked)
         await visitor.press('Save')
         return state()
       }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Browser, type BrowserPage } from 'happy-dom'
 
 /** A browser without a window: it runs the scripts that the service sends, and keeps its cookies. */
@@ -15,7 +16,8 @@ export class Visitor implements AsyncDisposable {
         handleDisabledFileLoadingAsSuccess: true,
         fetch: {
           requestHeaders: [
-            { headers: { 'sec-fetch-site': 'same-origin' } },
+            // Without `no-cache` happy-dom takes from its cache what says `must-revalidate`.
+            { headers: { 'sec-fetch-site': 'same-origin', 'cache-control': 'no-cache' } },
             // As browsers say when they go to an address.
             { url: /^[^/]+:\/\/[^/]+\/(?!api\/)/, headers: { accept: 'text/html,*/*;q=0.8' } },
           ],
@@ -27,6 +29,24 @@ export class Visitor implements AsyncDisposable {
 
   get document() {
     return this.#page.mainFrame.document
+  }
+
+  /** Types into the field, or chooses, with what pages hear of that; what is ticked takes true and false. */
+  async type(selector: string, value: string | boolean): Promise<void> {
+    const field = this.document.querySelector(selector)
+    if (field === null) throw new Error(`There is no field ${selector} at ${this.address}: ${this.text}`)
+    Object.assign(field, typeof value === 'boolean' ? { checked: value } : { value })
+    const { Event } = this.#page.mainFrame.window
+    for (const name of ['input', 'change']) field.dispatchEvent(new Event(name, { bubbles: true }))
+    await this.#settle()
+  }
+
+  /** Sends the form, as the key Enter does. */
+  async submit(selector: string): Promise<void> {
+    const { Event } = this.#page.mainFrame.window
+    const form = this.document.querySelector(selector)!
+    form.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }))
+    await this.#settle()
   }
 
   /** What can be read on the page, with single spaces. */
@@ -54,35 +74,37 @@ export class Visitor implements AsyncDisposable {
     await this.#settle()
   }
 
-  /** Types into the field, or chooses, as its user does; fields that are ticked take true and false. */
-  async fill(selector: string, value: string | boolean): Promise<void> {
-    const field = this.document.querySelector(selector)
-    if (field === null) throw new Error(`There is no field ${selector} at ${this.address}: ${this.text}`)
-    Object.assign(field, typeof value === 'boolean' ? { checked: value } : { value })
-    const { Event } = this.#page.mainFrame.window
-    for (const name of ['input', 'change']) field.dispatchEvent(new Event(name, { bubbles: true }))
-    await this.#settle()
-  }
-
-  async submit(selector: string): Promise<void> {
-    const { Event } = this.#page.mainFrame.window
-    this.document
-      .querySelector(selector)!
-      .dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }))
-    await this.#settle()
+  /** Writes into the fields below these words, or chooses there what has these. */
+  fill(fields: Readonly<Record<string, string>>): void {
+    for (const [words, value] of Object.entries(fields)) {
+      const labels = [...this.document.querySelectorAll('label')]
+      const found = labels.find((one) => one.querySelector('span')?.textContent === words)
+      const field = found?.querySelector('input, textarea, select')
+      if (field == null) throw new Error(`There is no field «${words}» at ${this.address}: ${this.text}`)
+      const option = [...field.querySelectorAll('option')].find((one) => one.textContent === value)
+      Object.assign(field, { value: option?.getAttribute('value') ?? value })
+    }
   }
 
   async signIn(login: string, password: string): Promise<void> {
     await this.visit('/users/sign_in')
-    await this.fill('[name=login]', login)
-    await this.fill('[name=password]', password)
-    await this.submit('#form')
+    const form = this.document.getElementById('form')!
+    for (const [name, value] of Object.entries({ login, password })) {
+      Object.assign(form.querySelector(`[name=${name}]`)!, { value })
+    }
+    const { Event } = this.#page.mainFrame.window
+    form.dispatchEvent(new Event('submit', { cancelable: true }))
+    await this.#settle()
   }
 
+  /** Until nothing goes on any more; of another page, where one was gone to, until it is drawn, for some never rest. */
   async #settle(): Promise<void> {
+    const { window } = this.#page.mainFrame
     await this.#page.waitUntilComplete()
-    // It would answer from it what browsers ask for again.
-    this.#page.context.responseCache.clear()
+    if (window === this.#page.mainFrame.window) return
+    const isDrawn = (): boolean =>
+      ![undefined, 'Loading…'].includes(this.document.querySelector('main')?.textContent)
+    while (!isDrawn()) await sleep(10)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

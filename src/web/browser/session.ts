@@ -1,6 +1,6 @@
-import { call, readIfThere } from './api.ts'
+import { readIfThere } from './api.ts'
 import type { Me } from './entities.ts'
-import { address, endpoint } from './here.ts'
+import { endpoint } from './here.ts'
 
 let asked: Promise<Me | undefined> | undefined
 
@@ -8,14 +8,4 @@ let asked: Promise<Me | undefined> | undefined
 export function me(): Promise<Me | undefined> {
   asked ??= readIfThere<Me>(endpoint`/user`)
   return asked
-}
-
-/** Ends the session, if there is one, and goes where the service says; the tab keeps nothing. */
-export async function signOut(): Promise<void> {
-  // With it the session would be left alone.
-  sessionStorage.removeItem('token')
-  const response = await call('POST', address`/users/sign_out`)
-  const { location: next } = (await response.json()) as { readonly location: string }
-  sessionStorage.clear()
-  location.assign(next)
 }

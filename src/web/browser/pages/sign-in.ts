@@ -1,5 +1,5 @@
 import { address, endpoint, query } from '../here.ts'
-import { signOut } from '../session.ts'
+import { signOut } from '../sign-out.ts'
 
 interface SignedIn {
   readonly username: string

@@ -1,6 +1,7 @@
 import { tags } from '../dom.ts'
 import { address, rootRelative } from '../here.ts'
-import { me, signOut } from '../session.ts'
+import { me } from '../session.ts'
+import { signOut } from '../sign-out.ts'
 import { action } from './action.ts'
 import { avatar } from './avatar.ts'
 

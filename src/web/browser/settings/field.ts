@@ -61,7 +61,7 @@ export function hintOf(schema: Schema): string {
 /** What is stored is not shown: it stays, is replaced by what is typed, or is cleared. */
 function secretField(common: Common): Field {
   const control = input({ ...common, type: 'password', placeholder: 'a new value' })
-  const clears = input({ type: 'checkbox', onchange: () => (control.disabled = clears.checked) })
+  const clears = input({ type: 'checkbox', oninput: () => (control.disabled = clears.checked) })
   const read = (): string | null => (clears.checked ? null : control.value)
   return {
     view: div(control, label({ className: 'choice' }, clears, 'Clear what is stored')),

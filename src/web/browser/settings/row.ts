@@ -37,7 +37,7 @@ export class SettingRow implements Listed {
     }
     const hint = secret ? '' : hintOf(schema)
     this.view = div(
-      { className: 'setting', oninput: this.#touched, onchange: this.#touched },
+      { className: 'setting', oninput: this.#touched },
       div(
         label({ id: `${id}-title`, htmlFor: id }, title),
         code(name),
