@@ -220,6 +220,44 @@ describe('who may', () => {
     expectStatus(await world.root.post(`${merge.base}/unarchive`), 201)
   })
 
+  test('change a thing is told beforehand, as the API decides it', async () => {
+    const mayChange = async (by: Client, noun: 'issue' | 'mergeRequest', iid: unknown): Promise<unknown> => {
+      const field = noun === 'issue' ? 'updateIssue' : 'updateMergeRequest'
+      const query = `query($path: ID!, $iid: String!) {
+        project(fullPath: $path) { ${noun}(iid: $iid) { userPermissions { may: ${field} } } }
+      }`
+      const { project } = await data(by, query, { path: merge.fullPath, iid: String(iid) })
+      return ((project as Json)[noun] as Json)['userPermissions'].may as unknown
+    }
+    const passerBy = await world.user()
+    for (const [noun, thing, path] of [
+      ['issue', issue, `${merge.base}/issues`],
+      ['mergeRequest', request, merge.path],
+    ] as const) {
+      expect(await mayChange(world.anonymous, noun, thing['iid'])).toBe(false)
+      for (const by of [guest, passerBy, merge.developer]) {
+        const told = await mayChange(by, noun, thing['iid'])
+        expectStatus(await by.put(`${path}/${thing['iid']}`, { title: 'Changed' }), told === true ? 200 : 403)
+        // The issue is the guest's own.
+        expect([noun, told]).toEqual([noun, by === merge.developer || (by === guest && noun === 'issue')])
+      }
+    }
+  })
+
+  test('read a description reads it rendered, without being anybody', async () => {
+    const description = `See !${request['iid']}, **now** <script>alert(1)</script>`
+    expectStatus(await guest.put(`${merge.base}/issues/${issue['iid']}`, { description }), 200)
+    const { project } = await data(
+      world.anonymous,
+      'query($path: ID!, $iid: String!) { project(fullPath: $path) { issue(iid: $iid) { descriptionHtml } } }',
+      { path: merge.fullPath, iid: String(issue['iid']) },
+    )
+    const html = ((project as Json)['issue'] as Json)['descriptionHtml'] as string
+    expect(html).toContain('<strong>now</strong>')
+    expect(html).toContain(`href="${request['web_url']}"`)
+    expect(html).not.toContain('<script')
+  })
+
   test('not write does not, and learns nothing of what he does not see', async () => {
     const hidden = await world.project({ visibility: 'private' })
     const kept = expectStatus(await world.root.post(`/projects/${hidden.id}/issues`, { title: 'T' }), 201)
@@ -368,10 +406,10 @@ describe('the schema', () => {
        group { ${leaves('Group')} projects { nodes { ${leaves('Project')} } } } ${jobs}`,
       `mergeRequests { nodes { ${leaves('MergeRequest')} author ${user} mergeUser ${user} ${labels}
        diffRefs { ${leaves('DiffRefs')} } approvedBy ${users} assignees ${users} reviewers ${users}
-       headPipeline ${pipeline} pipelines { nodes ${pipeline} } userPermissions { createNote } } }`,
+       headPipeline ${pipeline} pipelines { nodes ${pipeline} } userPermissions { ${leaves('MergeRequestPermissions')} } } }`,
       `mergeRequests { nodes { ${discussion} } } issues { nodes { ${discussion} } }`,
       `issues { nodes { ${leaves('Issue')} author ${user} assignees ${users} ${labels}
-       userPermissions { createNote } } }`,
+       userPermissions { ${leaves('IssuePermissions')} } } }`,
       `snippets { nodes { ${leaves('Snippet')} author ${user} blobs { nodes { ${leaves('SnippetBlob')} } } } }
        pipelines { nodes ${pipeline} pageInfo { ${leaves('PageInfo')} } }`,
     ]

@@ -1,17 +1,20 @@
 import { GraphQLError } from 'graphql'
+import { mayChangeIssue } from '../issues/index.ts'
+import { mayUpdateRequest } from '../merge-requests/index.ts'
 import { written, type Asking, type Shown } from './asking.ts'
 import { connectionOf, type PageArguments } from './connections.ts'
 import { discussion, type NoteableFacts, type ShownDiscussion } from './discussions.ts'
 import { globalId } from './ids.ts'
 import { user, users, type ShownUser } from './people.ts'
 import { listPipelines, pipeline, type ShownPipeline } from './pipelines.ts'
-import { mayWrite } from './rights.ts'
+import { holdsIn, mayWrite } from './rights.ts'
 import type { NoteableKind } from './store.ts'
 
 /** An issue or merge request as lists show it, with all of its labels. */
 export interface ShownNoteable extends Shown {
   readonly iid: number
   readonly project_id: number
+  readonly description: string | null
   readonly web_url: string
   readonly discussion_locked: boolean | null
   readonly author: ShownUser | null
@@ -128,7 +131,16 @@ function onlyBranch(name: string, branches: readonly string[] | null | undefined
 }
 
 function issue(asking: Asking, shown: ShownNoteable): unknown {
-  return { ...noteable(asking, issues, shown), reference: `#${shown.iid}` }
+  const facts = factsOf(issues, shown)
+  return {
+    ...noteable(asking, issues, shown),
+    reference: `#${shown.iid}`,
+    userPermissions: {
+      createNote: () => mayWrite(asking, facts),
+      updateIssue: () =>
+        holdsIn(asking, facts.projectId, (place) => mayChangeIssue(asking.actor, place, shown)),
+    },
+  }
 }
 
 /** What only the single merge request shows. */
@@ -143,7 +155,8 @@ interface Approvals {
 }
 
 function mergeRequest(asking: Asking, shown: ShownRequest): unknown {
-  const { path } = factsOf(mergeRequests, shown)
+  const facts = factsOf(mergeRequests, shown)
+  const { path } = facts
   const whole = () => asking.get<WholeRequest>(path)
   const approvals = () => asking.get<Approvals>(`${path}/approvals`)
   return {
@@ -170,6 +183,16 @@ function mergeRequest(asking: Asking, shown: ShownRequest): unknown {
         )
       )
     },
+    userPermissions: {
+      createNote: () => mayWrite(asking, facts),
+      updateMergeRequest: () =>
+        holdsIn(asking, facts.projectId, (place) =>
+          mayUpdateRequest(asking.actor, place, {
+            author_id: shown.author?.id ?? null,
+            assignees: shown.assignees,
+          }),
+        ),
+    },
   }
 }
 
@@ -180,6 +203,12 @@ function noteable(asking: Asking, noteables: Noteables, shown: ShownNoteable): o
     ...shown,
     id: globalId(noteables.kind, shown.id),
     iid: String(shown.iid),
+    descriptionHtml: async () =>
+      asking.services.texts.renderMarkdown(
+        shown.description ?? '',
+        asking.actor,
+        await asking.project(facts.projectId),
+      ),
     discussionLocked: facts.locked,
     author: user(shown.author),
     assignees: (asked: PageArguments) => users(shown.assignees, asked),
@@ -193,6 +222,5 @@ function noteable(asking: Asking, noteables: Noteables, shown: ShownNoteable): o
       asking.list(`${facts.path}/discussions`, {}, asked, (row: ShownDiscussion) =>
         discussion(asking, facts, row),
       ),
-    userPermissions: { createNote: () => mayWrite(asking, facts) },
   }
 }

@@ -4,15 +4,22 @@ import type { Asking } from './asking.ts'
 import type { NoteableFacts } from './discussions.ts'
 
 /**
- * Whether the caller may write about a thing that he reads, and what is asked for besides holds in its project. Nobody
- * writes where the project is only read.
+ * Whether the caller may write about a thing that he reads, and what is asked for besides holds in its project.
  */
-export async function mayWrite(
+export function mayWrite(
   asking: Asking,
   { projectId, locked }: NoteableFacts,
   holds: (place: ProjectSubject) => boolean = () => true,
 ): Promise<boolean> {
+  return holdsIn(asking, projectId, (place) => isWriter(asking.actor, place, { locked }) && holds(place))
+}
+
+/** Whether this holds in the project of a thing that the caller reads. Nobody writes where the project is only read. */
+export async function holdsIn(
+  asking: Asking,
+  projectId: number,
+  holds: (place: ProjectSubject) => boolean,
+): Promise<boolean> {
   const place = await asking.project(projectId)
-  if (place === undefined || place.archived || place.deleting) return false
-  return isWriter(asking.actor, place, { locked }) && holds(place)
+  return place !== undefined && !place.archived && !place.deleting && holds(place)
 }

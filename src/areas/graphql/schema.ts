@@ -230,6 +230,7 @@ export const schema = /* GraphQL */ `
     iid: ID!
     title: String!
     description: String
+    descriptionHtml: String
     state: String!
     confidential: Boolean!
     discussionLocked: Boolean!
@@ -249,6 +250,8 @@ export const schema = /* GraphQL */ `
 
   type IssuePermissions {
     createNote: Boolean!
+    "Its texts, and whether it is open"
+    updateIssue: Boolean!
   }
 
   type IssueConnection {
@@ -272,6 +275,7 @@ export const schema = /* GraphQL */ `
     iid: String!
     title: String!
     description: String
+    descriptionHtml: String
     state: MergeRequestState!
     draft: Boolean!
     conflicts: Boolean!
@@ -301,6 +305,8 @@ export const schema = /* GraphQL */ `
 
   type MergeRequestPermissions {
     createNote: Boolean!
+    "Its texts, and whether it is open"
+    updateMergeRequest: Boolean!
   }
 
   type MergeRequestConnection {

@@ -18,7 +18,7 @@ export { issue, Issue, issueView, relativePath, type IssueRow } from './entities
 export { list as listIssues } from './listing.ts'
 export { closeAs, closedBy, findReferenced, mentionedIn, type IssueReference } from './references.ts'
 export { issueColumns, issueSource } from './rows.ts'
-export { checkTexts } from './rules.ts'
+export { checkTexts, mayChangeIssue } from './rules.ts'
 export { find as findIssue, visibleId as visibleIssueId } from './store.ts'
 export {
   issueTarget,

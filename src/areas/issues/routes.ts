@@ -4,7 +4,6 @@ import {
   endpoint,
   epicVisibleAnywhere,
   instance,
-  may,
   project,
   userOf,
   type Actor,
@@ -27,10 +26,11 @@ import {
 import { forbidden, invalidParameters, notFound, recordNotFound } from '../../kernel/errors/index.ts'
 import { continueThreads, threadsToContinue } from '../notes/index.ts'
 import { descriptionOf } from './continuing.ts'
-import { healthStatuses, issue, issueView, Issue, issueTypes, type IssueRow } from './entities.ts'
+import { healthStatuses, issue, issueView, Issue, issueTypes } from './entities.ts'
 import type { IssueAreaServices } from './index.ts'
 import * as listing from './listing.ts'
 import { isSubscribed, issueColumns } from './rows.ts'
+import { mayChangeIssue } from './rules.ts'
 import { checkSpam, takenForSpam } from './spam.ts'
 import * as store from './store.ts'
 import { changeIssue, createIssue } from './write.ts'
@@ -225,7 +225,7 @@ export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
       refuses: { 404: 'No such issue that the caller may see: `404 Not found`', ...takenForSpam },
       async handle({ actor, project, params, rows, request }) {
         const row = rows[0]!
-        requireWriter(actor, row, may(actor, 'admin_issue', project))
+        if (!mayChangeIssue(actor, project, row)) throw forbidden()
         const epic_id =
           params.epic_id === undefined ? await epicOf(project.line, params.epic_iid) : params.epic_id
         await checkEpic(actor, project.line, epic_id)
@@ -258,11 +258,4 @@ export function issueEndpoints(services: IssueAreaServices): Endpoint[] {
       },
     }),
   ]
-}
-
-/** 403 for who neither wrote the issue nor is assigned to it, nor may change any. */
-export function requireWriter(actor: Actor, row: IssueRow, mayChangeAny: boolean): void {
-  const user = userOf(actor).id
-  if (mayChangeAny || row.author?.id === user || row.assignees.some(({ id }) => id === user)) return
-  throw forbidden()
 }

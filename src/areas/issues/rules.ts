@@ -1,3 +1,4 @@
+import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { conflict, invalid, notFound, refused } from '../../kernel/errors/index.ts'
 import { isLonger } from '../../kernel/lib/characters.ts'
 
@@ -31,3 +32,16 @@ export const iidTaken = (): Error => conflict('Duplicated issue')
 export const missing = (): Error => notFound('Issue')
 
 export const cannotMove = (): Error => refused(400, 'Cannot move issue due to insufficient permissions!')
+
+/** Who wrote an issue or is assigned to it changes it, and who may change any. */
+export function mayChangeIssue(
+  actor: Actor,
+  project: ProjectSubject,
+  issue: {
+    readonly author: { readonly id: number } | null
+    readonly assignees: readonly { readonly id: number }[]
+  },
+): boolean {
+  const theirs = [issue.author, ...issue.assignees].some((one) => one !== null && one.id === actor.user?.id)
+  return may(actor, theirs ? 'update_issue' : 'admin_issue', project)
+}

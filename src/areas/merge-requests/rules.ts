@@ -1,3 +1,4 @@
+import { may, type Actor, type ProjectSubject } from '../../access/index.ts'
 import { invalid } from '../../kernel/errors/index.ts'
 
 const longestTitle = 255
@@ -42,4 +43,20 @@ export const mostPeople = 200
 export function checkPeople(name: 'assignees' | 'reviewers', userIds: readonly number[]): void {
   if (userIds.length <= mostPeople) return
   throw invalid({ [name]: [`total must be less than or equal to ${mostPeople}`] })
+}
+
+/** Who writes code, who made it, and those it is given to. */
+export function mayUpdateRequest(
+  actor: Actor,
+  project: ProjectSubject,
+  {
+    author_id,
+    assignees,
+  }: { readonly author_id: number | null; readonly assignees: readonly { readonly id: number }[] },
+): boolean {
+  const id = actor.user?.id
+  const theirs = id !== undefined && (author_id === id || assignees.some((one) => one.id === id))
+  return (
+    (theirs && may(actor, 'touch_own_merge_request', project)) || may(actor, 'update_merge_request', project)
+  )
 }

@@ -1,11 +1,4 @@
-import {
-  endpoint,
-  may,
-  project as projectKind,
-  userOf,
-  type Actor,
-  type ProjectSubject,
-} from '../../../access/index.ts'
+import { endpoint, project as projectKind, type Actor, type ProjectSubject } from '../../../access/index.ts'
 import {
   Fields,
   Flag,
@@ -23,6 +16,7 @@ import { MergeRequest } from '../entities.ts'
 import { readableDetail } from '../reading/one.ts'
 import { participants, reviewers } from '../reading/people.ts'
 import type { MergeRequestRow } from '../rows.ts'
+import { mayUpdateRequest } from '../rules.ts'
 import type { MergeRequestServices } from '../services.ts'
 import { showMergeRequest } from '../show.ts'
 
@@ -111,14 +105,10 @@ function cut<Row>(
   return new Page(all.slice(offset, offset + limit).map(show), { total: all.length })
 }
 
-/** Who writes code, who made it, and those it is given to. */
 export function requireUpdateOf(
   actor: Actor,
   project: ProjectSubject,
   row: Pick<MergeRequestRow, 'author_id' | 'assignees'>,
 ): void {
-  const { id } = userOf(actor)
-  const theirs = row.author_id === id || row.assignees.some((one) => one.id === id)
-  if (theirs && may(actor, 'touch_own_merge_request', project)) return
-  if (!may(actor, 'update_merge_request', project)) throw forbidden()
+  if (!mayUpdateRequest(actor, project, row)) throw forbidden()
 }
