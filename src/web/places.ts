@@ -1,8 +1,8 @@
 import { addressTable, type AddressFound } from '../kernel/lib/address-forms.ts'
 
 /**
- * The pages of code, and of what runs for it, at the addresses that answers of the API name (`web_url`). Each is a script of `browser/places/`. Whether something is there, and
- * for whom, the script learns from the API.
+ * The pages at the addresses that answers of the API name (`web_url`), and where what they name is made. Each is a script of
+ * `browser/places/`. Whether something is there, and for whom, the script learns from the API.
  */
 const find = addressTable([
   ['/explore', 'projects'],
@@ -19,6 +19,9 @@ const find = addressTable([
   ['/:project/-/commit/:sha', 'commit'],
   ['/:project/-/branches', 'branches'],
   ['/:project/-/tags', 'tags'],
+  ['/:project/-/issues', 'issues'],
+  ['/:project/-/issues/new', 'new-issue'],
+  ['/:project/-/issues/:id', 'issue'],
   ['/:project/-/pipelines', 'pipelines'],
   ['/:project/-/pipelines/:id', 'pipeline'],
   ['/:project/-/jobs/:id', 'job'],

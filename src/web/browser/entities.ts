@@ -33,7 +33,10 @@ export interface Project {
   readonly forked_from_project?: Pick<Project, 'path_with_namespace' | 'name_with_namespace'> | null
   readonly namespace: { readonly kind: 'user' | 'group'; readonly full_path: string; readonly name: string }
   readonly repository_access_level?: Access
+  readonly issues_access_level?: Access
+  readonly merge_requests_access_level?: Access
   readonly builds_access_level?: Access
+  readonly can_create_merge_request_in?: boolean
 }
 
 export interface Group {
@@ -123,4 +126,28 @@ export interface Job {
   readonly pipeline: { readonly id: number }
   readonly artifacts_file?: { readonly filename: string; readonly size: number }
   readonly user: Person | null
+}
+
+export interface Label {
+  readonly name: string
+  readonly color: string
+  readonly text_color: string
+}
+
+/** What issues and merge requests have. */
+export interface Noteable {
+  readonly iid: number
+  readonly title: string
+  readonly state: 'opened' | 'closed' | 'merged' | 'locked'
+  readonly created_at: string
+  readonly author: Person | null
+  readonly assignees: readonly Person[]
+  readonly milestone: { readonly title: string } | null
+  readonly user_notes_count: number
+  readonly references: { readonly short: string }
+}
+
+export interface Issue extends Noteable {
+  readonly confidential: boolean
+  readonly due_date: string | null
 }

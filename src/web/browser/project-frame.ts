@@ -13,6 +13,7 @@ const places = [
   ['Commits', 'repository_access_level', '/-/commits'],
   ['Branches', 'repository_access_level', '/-/branches'],
   ['Tags', 'repository_access_level', '/-/tags'],
+  ['Issues', 'issues_access_level', '/-/issues'],
   ['Pipelines', 'builds_access_level', '/-/pipelines'],
 ] as const
 

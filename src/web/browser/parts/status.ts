@@ -1,10 +1,11 @@
 import { tags } from '../dom.ts'
 
-/** How the statuses of pipelines and jobs are told to people, where their names would not do. */
+/** How statuses are told to people, where their names would not do. */
 const words: Readonly<Record<string, string>> = {
   waiting_for_resource: 'waiting for resource',
   waiting_for_callback: 'waiting for callback',
   success: 'passed',
+  opened: 'open',
 }
 
 /** What stands still, and what moves on by itself. */
@@ -18,7 +19,7 @@ const moving: ReadonlySet<string> = new Set([
   'canceling',
 ])
 
-/** The status of a pipeline, a job or a deployment. `allowed`: it failed, and was allowed to. */
+/** The status of a pipeline or a job, or the state of an issue or a merge request. `allowed`: it failed, and was allowed to. */
 export function status(name: string, allowed = false): HTMLElement {
   const shown = name === 'failed' && allowed ? 'warned' : name
   return tags.span({ className: `state ${shown}` }, words[name] ?? name)
