@@ -30,7 +30,7 @@ export interface Project {
   readonly topics: readonly string[]
   readonly archived?: boolean
   readonly empty_repo?: boolean
-  readonly forked_from_project?: Pick<Project, 'path_with_namespace' | 'name_with_namespace'> | null
+  readonly forked_from_project?: Pick<Project, 'id' | 'path_with_namespace' | 'name_with_namespace'> | null
   readonly namespace: { readonly kind: 'user' | 'group'; readonly full_path: string; readonly name: string }
   readonly repository_access_level?: Access
   readonly issues_access_level?: Access
@@ -150,4 +150,30 @@ export interface Noteable {
 export interface Issue extends Noteable {
   readonly confidential: boolean
   readonly due_date: string | null
+}
+
+export interface MergeRequest extends Noteable {
+  readonly source_branch: string
+  readonly target_branch: string
+  readonly source_project_id: number
+  readonly target_project_id: number
+  readonly draft: boolean
+  readonly sha: string
+  readonly reviewers: readonly Person[]
+  readonly detailed_merge_status: string
+  readonly merge_when_pipeline_succeeds: boolean
+  readonly merge_user: Person | null
+  readonly merged_at: string | null
+  readonly merge_error: string | null
+  readonly changes_count: string | null
+  readonly head_pipeline: Pick<Pipeline, 'id' | 'status'> | null
+  /** Of whoever is signed in. */
+  readonly user: { readonly can_merge: boolean }
+}
+
+export interface Approvals {
+  readonly approvals_left: number
+  readonly approved_by: readonly { readonly user: Person }[]
+  readonly user_has_approved: boolean
+  readonly user_can_approve: boolean
 }

@@ -33,6 +33,8 @@ function draw({ title, head, body }: Content): void {
   document.title = `${title} · Guildhall`
   above.replaceChildren(...nodes([head]))
   place.replaceChildren(...nodes(body))
+  // On narrow screens not all places fit beside one another.
+  above.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   // What the end of the address names is there only now.
   document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView()
 }

@@ -14,6 +14,7 @@ const places = [
   ['Branches', 'repository_access_level', '/-/branches'],
   ['Tags', 'repository_access_level', '/-/tags'],
   ['Issues', 'issues_access_level', '/-/issues'],
+  ['Merge requests', 'merge_requests_access_level', '/-/merge_requests'],
   ['Pipelines', 'builds_access_level', '/-/pipelines'],
 ] as const
 

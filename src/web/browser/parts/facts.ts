@@ -7,7 +7,7 @@ import { person } from './person.ts'
 
 const { a, aside, dd, dl, dt } = tags
 
-/** Beside an issue or a merge request: what is planned for it. `list`: its list, below the project; `more`: other facts. */
+/** Beside an issue or a merge request: what is planned for it, if there is something. `list`: its list, below the project; `more`: other facts. */
 export function facts(
   { path_with_namespace: full }: Project,
   { assignees, milestone }: Noteable,
@@ -26,7 +26,5 @@ export function facts(
     ['Milestone', milestone && a({ href: listed('milestone_title', milestone.title) }, milestone.title)],
     ...more,
   ]
-  return aside(
-    dl(all.map(([name, value]) => [dt(name), dd(value === false || value === null ? 'None' : value)])),
-  )
+  return aside(dl(all.map(([name, value]) => value !== false && value !== null && [dt(name), dd(value)])))
 }

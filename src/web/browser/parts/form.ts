@@ -4,7 +4,7 @@ import { attempt, faultText } from './action.ts'
 const { button, datalist, input, label, option, p, select, small, span, textarea } = tags
 
 /** What is asked for: a line, a text in Markdown, or one of a few things. */
-interface Field {
+export interface Field {
   readonly name: string
   readonly words: string
   readonly kind?: 'line' | 'text' | 'choice'
