@@ -11,6 +11,7 @@ const find = addressTable([
   ['/explore/groups', 'groups'],
   ['/dashboard/groups', 'groups'],
   ['/groups/:place', 'group'],
+  ['/groups/:place/-/group_members', 'group-members'],
 
   ['/:project/-/tree/*', 'tree'],
   ['/:project/-/blob/*', 'blob'],
@@ -27,6 +28,7 @@ const find = addressTable([
   ['/:project/-/merge_requests/:id', 'merge-request'],
   ['/:project/-/merge_requests/:id/commits', 'merge-request-commits'],
   ['/:project/-/merge_requests/:id/diffs', 'merge-request-diffs'],
+  ['/:project/-/project_members', 'project-members'],
   ['/:project/-/pipelines', 'pipelines'],
   ['/:project/-/pipelines/:id', 'pipeline'],
   ['/:project/-/jobs/:id', 'job'],

@@ -11,6 +11,12 @@ export interface Me extends Person {
   readonly is_admin?: boolean
 }
 
+export interface Member extends Person {
+  readonly access_level: number
+  /** A day, as `2030-12-31`. */
+  readonly expires_at: string | null
+}
+
 type Access = 'disabled' | 'private' | 'enabled' | 'public'
 
 export interface Project {

@@ -4,10 +4,11 @@ import type { Group, Project } from './entities.ts'
 import { show, type Content } from './frame.ts'
 import { address, endpoint, named, slashed } from './here.ts'
 import { tabs } from './parts/tabs.ts'
+import { me } from './session.ts'
 
 const { a, div, span, strong } = tags
 
-/** The places of a project, the setting that closes each, and where each is below the project. */
+/** The places of a project, the setting that closes each (without one only users are told), and where each is below the project. */
 const places = [
   ['Code', 'repository_access_level', ''],
   ['Commits', 'repository_access_level', '/-/commits'],
@@ -16,6 +17,7 @@ const places = [
   ['Issues', 'issues_access_level', '/-/issues'],
   ['Merge requests', 'merge_requests_access_level', '/-/merge_requests'],
   ['Pipelines', 'builds_access_level', '/-/pipelines'],
+  ['Members', undefined, '/-/project_members'],
 ] as const
 
 type ProjectPlace = (typeof places)[number][0]
@@ -27,9 +29,13 @@ export async function showInProject(
 ): Promise<void> {
   await show(async () => {
     const project = await readProject(named('project'))
-    const { title, body } = await make(project)
+    const [{ title, body }, user] = await Promise.all([make(project), me()])
     const whole = project.name_with_namespace
-    return { title: title === '' ? whole : `${title} · ${whole}`, head: projectHead(project, current), body }
+    return {
+      title: title === '' ? whole : `${title} · ${whole}`,
+      head: projectHead(project, current, user !== undefined),
+      body,
+    }
   })
 }
 
@@ -42,7 +48,7 @@ async function readProject(path: string): Promise<Project> {
   return new Promise(() => undefined)
 }
 
-function projectHead(project: Project, current: ProjectPlace): Child {
+function projectHead(project: Project, current: ProjectPlace, isUser: boolean): Child {
   const path = project.path_with_namespace
   return [
     div(
@@ -54,7 +60,7 @@ function projectHead(project: Project, current: ProjectPlace): Child {
     tabs(
       'Places of the project',
       places
-        .filter(([, access]) => project[access] !== 'disabled')
+        .filter(([, access]) => (access === undefined ? isUser : project[access] !== 'disabled'))
         .map(([name, , below]) => [name, address`/${slashed(path)}` + below]),
       current,
     ),

@@ -140,6 +140,7 @@ function thread({ id, resolved, notes }: Discussion, at: string, changed: () => 
         }),
       first.userPermissions.createNote &&
         details(
+          { className: 'opens' },
           summary('Reply'),
           form(
             [{ name: 'body', words: 'Reply', kind: 'text', required: true }],

@@ -3,11 +3,11 @@ import { attempt, faultText } from './action.ts'
 
 const { button, datalist, input, label, option, p, select, small, span, textarea } = tags
 
-/** What is asked for: a line, a text in Markdown, or one of a few things. */
+/** What is asked for: a line, a text in Markdown, one of a few things, or a day. */
 export interface Field {
   readonly name: string
   readonly words: string
-  readonly kind?: 'line' | 'text' | 'choice'
+  readonly kind?: 'line' | 'text' | 'choice' | 'day'
   readonly value?: string
   readonly required?: boolean
   readonly hint?: string
@@ -55,7 +55,8 @@ function control({ name, kind = 'line', value = '', required = false, choices }:
       choices?.map(([one, words]) => option({ value: one, defaultSelected: one === value }, words)),
     )
   }
-  const line = input({ name, required, defaultValue: value, autocomplete: 'off' })
+  const type = kind === 'day' ? 'date' : 'text'
+  const line = input({ type, name, required, defaultValue: value, autocomplete: 'off' })
   if (choices === undefined) return line
   const id = `${name}-choices`
   // The property of this name can only be read.

@@ -1,25 +1,21 @@
-import { read, readPage } from '../api.ts'
-import { tags, type Child } from '../dom.ts'
+import { readPage } from '../api.ts'
+import { tags } from '../dom.ts'
 import type { Group, Project } from '../entities.ts'
-import { show } from '../frame.ts'
-import { address, endpoint, named, slashed } from '../here.ts'
+import { showInGroup } from '../group-frame.ts'
 import { groupList } from '../parts/group-list.ts'
 import { markdown } from '../parts/markdown.ts'
 import { pageWanted } from '../parts/pager.ts'
 import { projectList } from '../parts/project-list.ts'
 
-const { a, div, h1, h2, span, strong } = tags
+const { h1, h2 } = tags
 
-await show(async () => {
-  const at = endpoint`/groups/${named('place')}`
-  const [group, below, projects] = await Promise.all([
-    read<Group>(at, { with_projects: false }),
+await showInGroup('Projects', async (group, at) => {
+  const [below, projects] = await Promise.all([
     readPage<Group>(`${at}/subgroups`, { per_page: 100 }),
     readPage<Project>(`${at}/projects`, { order_by: 'last_activity_at', page: pageWanted() }),
   ])
   return {
-    title: group.full_name,
-    head: whereabouts(group),
+    title: '',
     body: [
       h1(group.name),
       await markdown(group.description ?? ''),
@@ -29,19 +25,3 @@ await show(async () => {
     ],
   }
 })
-
-function whereabouts({ full_name: name, full_path: path, visibility }: Group): Child {
-  const names = name.split(' / ')
-  const parts = path.split('/')
-  return div(
-    { className: 'where' },
-    names.map((one, index) => [
-      index > 0 && span({ className: 'soft' }, ' / '),
-      a(
-        { href: address`/groups/${slashed(parts.slice(0, index + 1).join('/'))}` },
-        index === names.length - 1 ? strong(one) : one,
-      ),
-    ]),
-    span({ className: 'badge' }, visibility),
-  )
-}
