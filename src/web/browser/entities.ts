@@ -42,6 +42,9 @@ export interface Project {
   readonly issues_access_level?: Access
   readonly merge_requests_access_level?: Access
   readonly builds_access_level?: Access
+  readonly environments_access_level?: Access
+  readonly releases_access_level?: Access
+  readonly wiki_access_level?: Access
   readonly can_create_merge_request_in?: boolean
 }
 
@@ -53,6 +56,7 @@ export interface Group {
   readonly description: string | null
   readonly visibility: 'private' | 'internal' | 'public'
   readonly avatar_url: string | null
+  readonly wiki_access_level?: Access
 }
 
 export interface Commit {
@@ -182,4 +186,26 @@ export interface Approvals {
   readonly approved_by: readonly { readonly user: Person }[]
   readonly user_has_approved: boolean
   readonly user_can_approve: boolean
+}
+
+export interface Release {
+  readonly name: string
+  readonly tag_name: string
+  readonly description_html: string
+  readonly upcoming_release: boolean
+  readonly released_at: string
+  readonly author: Person | null
+  readonly assets: {
+    readonly links: readonly { readonly name: string; readonly direct_asset_url: string }[]
+    /** Only for those who read the code. */
+    readonly sources?: readonly { readonly format: string; readonly url: string }[]
+  }
+}
+
+export interface Environment {
+  readonly name: string
+  readonly tier: string
+  readonly state: string
+  readonly external_url: string | null
+  readonly description: string | null
 }

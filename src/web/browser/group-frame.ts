@@ -10,7 +10,7 @@ const { a, div, span, strong } = tags
 
 /** Draws a page of the group that the address names. `current`: the place it belongs to. */
 export async function showInGroup(
-  current: 'Projects' | 'Members',
+  current: 'Projects' | 'Wiki' | 'Members',
   make: (group: Group, at: string) => Promise<Omit<Content, 'head'>>,
 ): Promise<void> {
   await show(async () => {
@@ -27,7 +27,7 @@ export async function showInGroup(
 }
 
 function groupHead(
-  { full_name: name, full_path: path, visibility }: Group,
+  { full_name: name, full_path: path, visibility, wiki_access_level: wiki }: Group,
   current: string,
   isUser: boolean,
 ): Child {
@@ -46,15 +46,15 @@ function groupHead(
       ]),
       span({ className: 'badge' }, visibility),
     ),
-    // Only users are told who is in.
-    isUser &&
-      tabs(
-        'Places of the group',
-        [
-          ['Projects', here],
-          ['Members', `${here}/-/group_members`],
-        ],
-        current,
-      ),
+    tabs(
+      'Places of the group',
+      [
+        ['Projects', here],
+        ...(wiki === 'disabled' ? [] : [['Wiki', `${here}/-/wikis`] as const]),
+        // Only users are told who is in.
+        ...(isUser ? [['Members', `${here}/-/group_members`] as const] : []),
+      ],
+      current,
+    ),
   ]
 }

@@ -17,6 +17,9 @@ const places = [
   ['Issues', 'issues_access_level', '/-/issues'],
   ['Merge requests', 'merge_requests_access_level', '/-/merge_requests'],
   ['Pipelines', 'builds_access_level', '/-/pipelines'],
+  ['Environments', 'environments_access_level', '/-/environments'],
+  ['Releases', 'releases_access_level', '/-/releases'],
+  ['Wiki', 'wiki_access_level', '/-/wikis'],
   ['Members', undefined, '/-/project_members'],
 ] as const
 

@@ -19,7 +19,7 @@ const moving: ReadonlySet<string> = new Set([
   'canceling',
 ])
 
-/** The status of a pipeline or a job, or the state of an issue or a merge request. `allowed`: it failed, and was allowed to. */
+/** The status of a pipeline or a job, or the state of an issue, a merge request or an environment. `allowed`: it failed, and was allowed to. */
 export function status(name: string, allowed = false): HTMLElement {
   const shown = name === 'failed' && allowed ? 'warned' : name
   return tags.span({ className: `state ${shown}` }, words[name] ?? name)
