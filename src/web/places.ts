@@ -10,6 +10,8 @@ const find = addressTable([
   ['/dashboard/projects', 'projects'],
   ['/explore/groups', 'groups'],
   ['/dashboard/groups', 'groups'],
+  ['/projects/new', 'new-project'],
+  ['/groups/new', 'new-group'],
   ['/groups/:place', 'group'],
   ['/groups/:place/-/group_members', 'group-members'],
   ['/groups/:place/-/wikis', 'group-wiki'],

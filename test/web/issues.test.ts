@@ -125,6 +125,8 @@ test('who sees the project only sees what may be done nowhere', async () => {
   expect(stranger.document.querySelector('.prose strong')?.textContent).toBe('bold')
   expect(stranger.text).toContain('Sign in to read and write comments.')
   expect(stranger.document.querySelector('.fields')).toBeNull()
+  await stranger.visit(`/${open.path_with_namespace}/-/issues/new`)
+  expect(stranger.text).toContain('Sign in to see what is yours.')
 })
 
 test('strangers see the same as where nothing is', async () => {

@@ -9,6 +9,8 @@ export interface Person {
 
 export interface Me extends Person {
   readonly is_admin?: boolean
+  readonly can_create_project: boolean
+  readonly can_create_group: boolean
 }
 
 export interface Member extends Person {

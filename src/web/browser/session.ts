@@ -1,4 +1,4 @@
-import { readIfThere } from './api.ts'
+import { readIfThere, Refusal } from './api.ts'
 import type { Me } from './entities.ts'
 import { endpoint } from './here.ts'
 
@@ -8,4 +8,11 @@ let asked: Promise<Me | undefined> | undefined
 export function me(): Promise<Me | undefined> {
   asked ??= readIfThere<Me>(endpoint`/user`)
   return asked
+}
+
+/** As `me`, for pages that are of no use to others. Throws a Refusal. */
+export async function whoIsSignedIn(): Promise<Me> {
+  const user = await me()
+  if (user === undefined) throw new Refusal(401, 'Nobody is signed in.')
+  return user
 }

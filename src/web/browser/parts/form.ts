@@ -50,10 +50,12 @@ export function form(
 function control({ name, kind = 'line', value = '', required = false, choices }: Field): Child {
   if (kind === 'text') return textarea({ name, required, defaultValue: value })
   if (kind === 'choice') {
-    return select(
-      { name },
-      choices?.map(([one, words]) => option({ value: one, defaultSelected: one === value }, words)),
-    )
+    const options = choices?.map(([one, words]) => {
+      const made = option({ value: one }, words)
+      made.toggleAttribute('selected', one === value)
+      return made
+    })
+    return select({ name }, options)
   }
   const type = kind === 'day' ? 'date' : 'text'
   const line = input({ type, name, required, defaultValue: value, autocomplete: 'off' })

@@ -8,8 +8,9 @@ import { pager, pageWanted } from './pager.ts'
 import { status } from './status.ts'
 import { tabs } from './tabs.ts'
 import { ago } from './time.ts'
+import { title as titleLine } from './title.ts'
 
-const { a, div, h1, li, p, span, ul } = tags
+const { a, li, p, span, ul } = tags
 
 type Listed = Noteable & { readonly labels: readonly Label[] }
 
@@ -42,11 +43,9 @@ export async function noteableList(
   })
   const narrowed = [...labels, milestone].filter((one) => one !== undefined)
   return [
-    div(
-      { className: 'title' },
-      h1(title),
-      create !== undefined &&
-        a({ className: 'button', href: address`/${slashed(full)}/-/${noun}/new` }, create),
+    titleLine(
+      title,
+      create !== undefined && { words: create, href: address`/${slashed(full)}/-/${noun}/new` },
     ),
     tabs(
       `Which ${title.toLowerCase()}`,

@@ -4,6 +4,7 @@ import type { Branch, MergeRequest, Project } from '../entities.ts'
 import { address, endpoint, query, slashed } from '../here.ts'
 import { form, type Choice, type Field } from '../parts/form.ts'
 import { showInProject } from '../project-frame.ts'
+import { whoIsSignedIn } from '../session.ts'
 
 /** What links to this page may ask for, as `merge_request[source_branch]`. */
 function asked(name: string): string | undefined {
@@ -11,6 +12,7 @@ function asked(name: string): string | undefined {
 }
 
 await showInProject('Merge requests', async (project) => {
+  await whoIsSignedIn()
   const { items } = await readPage<Branch>(endpoint`/projects/${project.id}/repository/branches`, {
     per_page: 100,
   })

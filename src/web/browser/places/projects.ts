@@ -1,5 +1,4 @@
 import { readPage } from '../api.ts'
-import { tags } from '../dom.ts'
 import type { Project } from '../entities.ts'
 import { show } from '../frame.ts'
 import { address, endpoint } from '../here.ts'
@@ -7,6 +6,7 @@ import { finder, searched } from '../parts/finder.ts'
 import { pageWanted } from '../parts/pager.ts'
 import { projectList } from '../parts/project-list.ts'
 import { tabs } from '../parts/tabs.ts'
+import { title } from '../parts/title.ts'
 import { me } from '../session.ts'
 
 const mine = location.href.startsWith(address`/dashboard`)
@@ -24,7 +24,10 @@ await show(async () => {
   return {
     title: mine ? 'My projects' : 'Projects',
     body: [
-      tags.h1('Projects'),
+      title(
+        'Projects',
+        user?.can_create_project === true && { words: 'New project', href: address`/projects/new` },
+      ),
       user !== undefined &&
         tabs(
           'Which projects',
