@@ -24,6 +24,7 @@ const find = addressTable([
   ['/:project/-/commit/:sha', 'commit'],
   ['/:project/-/branches', 'branches'],
   ['/:project/-/tags', 'tags'],
+  ['/:project/-/tags/*', 'tag'],
   ['/:project/-/issues', 'issues'],
   ['/:project/-/issues/new', 'new-issue'],
   ['/:project/-/issues/:id', 'issue'],
