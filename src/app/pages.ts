@@ -12,6 +12,7 @@ const notices: Readonly<Record<string, string>> = {
     'You have signed up. You cannot sign in before an administrator has approved your account.',
   waits_for_confirmation: 'You have signed up. Please open the address in the mail that was sent to you.',
   password_link_sent: 'If there is such an account, a mail with a link is on its way.',
+  passwords_unavailable: 'Password authentication is unavailable.',
   password_chosen: 'Your password is set. Sign in with it.',
   confirmation_sent: 'If somebody waits for a confirmation at this address, a mail is on its way.',
   confirmed: 'Your e-mail address has been confirmed.',

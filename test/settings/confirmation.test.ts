@@ -318,3 +318,20 @@ test('a link is asked for by whoever forgot the password; nobody learns who is h
   )
   expect((await browser.get(link)).status).toBe(422)
 })
+
+test('nobody chooses a password where nobody signs in by one', async () => {
+  const browser = new Browser(world)
+  await during(world, { password_authentication_enabled_for_web: false }, async () => {
+    const answers = [
+      await browser.get('/users/password/new'),
+      await browser.get('/users/password/edit?reset_password_token=of-a-mail'),
+      await browser.post('/users/password', { email: 'somebody@example.com' }),
+      await browser.post('/users/password/edit', { reset_password_token: 'of-a-mail', password }),
+    ]
+    for (const { status, location } of answers) {
+      expect(status).toBe(302)
+      expect((await browser.get(location!)).text).toContain('Password authentication is unavailable.')
+    }
+  })
+  expect((await browser.get('/users/password/new')).status).toBe(200)
+})

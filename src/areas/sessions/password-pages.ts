@@ -29,21 +29,27 @@ export function mountPasswordPages(server: FastifyInstance, services: SignInServ
   const attempts = new RateLimit(tries, 60)
   const elsewhere = (reply: FastifyReply, notice: string) =>
     reply.redirect(`${services.externalUrl()}/users/sign_in?notice=${notice}`, 302)
-  const isOpen = () => settings.values.password_authentication_enabled_for_web
+  /** Where nobody signs in by a password nobody chooses one. */
+  const whileOpen = {
+    async onRequest(_request: FastifyRequest, reply: FastifyReply) {
+      if (settings.values.password_authentication_enabled_for_web) return undefined
+      return elsewhere(reply, 'passwords_unavailable')
+    },
+  }
 
   /** The fields of a form that our page sent; undefined when it is refused, and that is answered. */
   const formOf = async (request: FastifyRequest, reply: FastifyReply) => {
     attempts.use(request.ip)
-    const form = isOpen() && isOwnPage(request) ? await readForm(request.raw) : undefined
+    const form = isOwnPage(request) ? await readForm(request.raw) : undefined
     if (form === undefined) {
       void reply.code(403).header('content-type', 'text/plain').send('The form is not of this page.\n')
     }
     return form
   }
 
-  server.get('/users/password/new', (_request, reply) => sendFormPage(reply, 200, askingForm()))
+  server.get('/users/password/new', whileOpen, (_request, reply) => sendFormPage(reply, 200, askingForm()))
 
-  server.post('/users/password', async (request, reply) => {
+  server.post('/users/password', whileOpen, async (request, reply) => {
     nameRequest('ask for a password link')
     const form = await formOf(request, reply)
     if (form === undefined) return reply
@@ -57,11 +63,12 @@ export function mountPasswordPages(server: FastifyInstance, services: SignInServ
 
   server.get<{ Querystring: { reset_password_token?: unknown } }>(
     '/users/password/edit',
+    whileOpen,
     async (request, reply) => {
       attempts.use(request.ip)
       const { reset_password_token: token } = request.query
       const user =
-        isOpen() && typeof token === 'string'
+        typeof token === 'string'
           ? await db.transaction((tx) => openPasswordLink(tx, services, token))
           : undefined
       return user === undefined
@@ -70,7 +77,7 @@ export function mountPasswordPages(server: FastifyInstance, services: SignInServ
     },
   )
 
-  server.post('/users/password/edit', async (request, reply) => {
+  server.post('/users/password/edit', whileOpen, async (request, reply) => {
     nameRequest('choose a password')
     const form = await formOf(request, reply)
     if (form === undefined) return reply
