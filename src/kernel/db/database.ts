@@ -78,8 +78,10 @@ export class Database implements AsyncDisposable {
         connectionTimeoutMillis: 10_000,
         idleTimeoutMillis: 60_000,
       })
-      // The error carries the whole client; its message is all that helps.
-      made.on('error', ({ message }) => log.warn({ reason: message }, 'an idle database connection broke'))
+      // The error carries the whole client; its message is all that helps. A pool's end does not wait for its connections.
+      made.on('error', ({ message }) => {
+        if (!made.ending) log.warn({ reason: message }, 'an idle database connection broke')
+      })
       const connect = made.connect.bind(made) as () => Promise<pg.PoolClient>
       made.connect = (() => {
         this.#complainInTransaction()
