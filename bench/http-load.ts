@@ -57,6 +57,7 @@ export async function load({ port, connections, seconds, requests, rate }: LoadO
     for (let at = start; performance.now() < end;) {
       const connection = new Connection(port)
       try {
+        await connection.opened
         for (; performance.now() < end; at += 1) {
           const sent = await turn()
           const status = await connection.ask(texts[at % texts.length]!())
@@ -117,6 +118,8 @@ const lastChunk = Buffer.from('0\r\n\r\n')
 
 /** One connection that is kept open, with one question at a time. */
 class Connection {
+  /** How long that takes is no part of the time of an answer. */
+  readonly opened: Promise<void>
   readonly #socket: net.Socket
   #waiting: PromiseWithResolvers<number> | undefined
   #broken: Error | undefined
@@ -132,6 +135,10 @@ class Connection {
     this.#socket.on('data', (chunk) => this.#read(chunk as Buffer))
     this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#break(new Error(error.code ?? 'broken')))
     this.#socket.on('close', () => this.#break(new Error('connection closed')))
+    this.opened = new Promise((resolve, reject) => {
+      this.#socket.once('connect', resolve)
+      this.#socket.once('close', () => reject(this.#broken!))
+    })
   }
 
   /** The status of the answer, once all of it has come. */
