@@ -44,7 +44,8 @@ describe('user create', () => {
   })
 
   test('makes what POST /users makes, by the settings of the instance', async () => {
-    await world.root.put('/application/settings', { default_projects_limit: 7, user_default_external: true })
+    const defaults = { default_projects_limit: 7, user_defaults_to_private_profile: true }
+    await world.root.put('/application/settings', defaults)
     const { code } = await run('user', 'create', '--username', 'grace', '--email', 'grace@example.com')
     expect(code).toBe(0)
     const made = await world.user()
@@ -58,7 +59,7 @@ describe('user create', () => {
       ]
       return { projects_limit, external, can_create_group, private_profile, theme_id }
     }
-    expect(told(byCommand)).toMatchObject({ projects_limit: 7, external: true })
+    expect(told(byCommand)).toMatchObject({ projects_limit: 7, private_profile: true })
     expect(told(byCommand)).toEqual(told(byApi))
   })
 })
