@@ -8,6 +8,10 @@ const elsewhere =
 /** Git has its own, too. What lies below `/-/` of a project is none, whatever it is called. */
 const ofGit = /^(?!.*\/-\/).*\.git\//
 
+const hasGateOfItsOwn = (path: string): boolean => elsewhere.test(path) || ofGit.test(path)
+
+const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0]!
+
 /** What is no endpoint, and counts as one. */
 const ofApi = /^\/oauth\//
 
@@ -19,12 +23,12 @@ export function mountThrottles(server: FastifyInstance, throttles: Throttles, vi
   }
 
   server.addHook('onRequest', (request, reply, done) => {
-    const [path = ''] = request.url.split('?', 1)
+    const path = pathOf(request)
     const refusal = throttles.countProtected(request.method, path, request.ip)
     const family = ofApi.test(path) ? 'api' : 'web'
     if (refusal !== undefined) {
       void send(reply, refusal)
-    } else if (elsewhere.test(path) || ofGit.test(path) || !throttles.counts(family)) {
+    } else if (hasGateOfItsOwn(path) || !throttles.counts(family)) {
       done()
     } else {
       callerOf(request).then((caller) => {
@@ -48,8 +52,7 @@ export function mountUniqueAddresses(
   }
 
   server.addHook('onRequest', (request, reply, done) => {
-    const [path = ''] = request.url.split('?', 1)
-    if (!addresses.areLimited || elsewhere.test(path) || ofGit.test(path)) {
+    if (!addresses.areLimited || hasGateOfItsOwn(pathOf(request))) {
       done()
     } else {
       isKeptOut(request).then((keptOut) => {
