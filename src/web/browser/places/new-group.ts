@@ -32,7 +32,7 @@ await show(async () => {
             value: query.get('parent_id') ?? '',
           },
           { name: 'description', words: 'Description', kind: 'text', hint: 'In Markdown.' },
-          visibilityField('private'),
+          visibilityField,
         ],
         'Create the group',
         async ({ parent_id, ...values }) => {

@@ -35,7 +35,7 @@ await show(async () => {
           },
           { name: 'path', words: 'Path', hint: 'Its part of the address. Made of the name, if it is empty.' },
           { name: 'description', words: 'Description', kind: 'text', hint: 'In Markdown.' },
-          visibilityField('private'),
+          visibilityField,
           {
             name: 'initialize_with_readme',
             words: 'Repository',
