@@ -240,29 +240,48 @@ async function answer(
   return send(reply, result)
 }
 
-/** What a handler may know of the request itself. The signal is made when somebody asks for it. */
 export function requestFacts(
   request: FastifyRequest,
   reply: FastifyReply,
   sent: RequestFacts['sent'] = {},
 ): RequestFacts {
-  let controller: AbortController | undefined
-  return {
-    method: request.method,
-    headers: request.headers,
-    ip: request.ip,
-    sent,
-    body: request.raw,
-    get signal() {
-      if (controller === undefined) {
-        const made = new AbortController()
-        controller = made
-        reply.raw.once('close', () => {
-          if (!reply.raw.writableFinished) made.abort()
-        })
-      }
-      return controller.signal
-    },
+  return new Facts(request, reply, sent)
+}
+
+/**
+ * What a handler may know of the request itself. The signal is made when somebody asks for it; by a class, since an
+ * object of its own getter would have a shape of its own, and that keeps all it knows of from being freed early.
+ */
+class Facts implements RequestFacts {
+  readonly method: string
+  readonly headers: RequestFacts['headers']
+  readonly ip: string
+  readonly sent: RequestFacts['sent']
+  readonly body: RequestFacts['body']
+  readonly #answer: FastifyReply['raw']
+  #controller: AbortController | undefined
+
+  constructor({ method, headers, ip, raw }: FastifyRequest, reply: FastifyReply, sent: RequestFacts['sent']) {
+    this.method = method
+    this.headers = headers
+    this.ip = ip
+    this.sent = sent
+    this.body = raw
+    this.#answer = reply.raw
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= this.#abortedEarly()
+    return this.#controller.signal
+  }
+
+  /** Aborted when the connection ends before the answer. */
+  #abortedEarly(): AbortController {
+    const controller = new AbortController()
+    this.#answer.once('close', () => {
+      if (!this.#answer.writableFinished) controller.abort()
+    })
+    return controller
   }
 }
 
