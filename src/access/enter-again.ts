@@ -1,6 +1,6 @@
 import type { RawBuilder } from 'kysely'
-import { sql, type Statements } from '../kernel/db/index.ts'
-import type { Loaded, Read } from '../kernel/endpoint/endpoint.ts'
+import { sql, type Prepared, type Statements } from '../kernel/db/index.ts'
+import type { Loaded, Print, Read } from '../kernel/endpoint/endpoint.ts'
 import { loaded } from '../kernel/endpoint/read.ts'
 import { actorSource } from './caller.ts'
 import type { Credentials } from './credentials.ts'
@@ -13,6 +13,13 @@ interface Mark {
   readonly marks: string | null
 }
 
+/** When an answer that was given before still holds, whoever asks: the subject and what `print` is of are as then. */
+export interface Printed {
+  readonly print: Print
+  readonly subject: string
+  readonly text: string
+}
+
 /** The rows of `read` for an entrance found before, and `print` of them; undefined when it is no longer as it was. */
 export async function readAgain<Row>(
   db: Statements,
@@ -21,29 +28,37 @@ export async function readAgain<Row>(
   lookup: Lookup,
   mark: Mark,
   read: Read<Row> | undefined,
-  print: RawBuilder<unknown> | undefined,
+  print: Print | undefined,
   extent: 'bounded' | undefined,
-): Promise<{ readonly loaded: Loaded<Row>; readonly print: string | undefined } | undefined> {
+): Promise<{ readonly loaded: Loaded<Row>; readonly printed: Printed | undefined } | undefined> {
   const rows = read === undefined ? sql`null` : sql`case when current then ${read.sql} end`
-  const printed = print === undefined ? sql`` : sql`, case when current then ${print} end as print`
-  const columns = sql<{ current: boolean; loaded: unknown; print?: string }>`${rows} as loaded ${printed}`
+  const printed =
+    print === undefined
+      ? sql``
+      : sql`, ${kind.version} as version, case when current then ${print.text} end as print`
+  const columns = sql<{ loaded: unknown; version?: string; print?: string }>`${rows} as loaded ${printed}`
   const [found] = await db.rows(again(kind, credentials, lookup, mark, columns), extent)
-  return found?.current === true ? { loaded: loaded<Row>(found.loaded), print: found.print } : undefined
+  if (found?.current !== true) return undefined
+  return {
+    loaded: loaded<Row>(found.loaded),
+    printed: print && { print, subject: found.version!, text: found.print! },
+  }
 }
 
-/** Whether an entrance found before is as it was, and what `print` finds is, too. */
-export async function isAsBefore(
+/** Asks whether an entrance found before is as it was, and what was printed then, too. */
+export type Check = Prepared<{ readonly current: boolean; readonly same: boolean | null }>
+
+export function checkOf(
   db: Statements,
   kind: AnyKind,
   credentials: Credentials,
   lookup: Lookup,
-  mark: Mark & { readonly print: string },
-  print: RawBuilder<unknown>,
-  extent: 'bounded' | undefined,
-): Promise<boolean> {
-  const columns = sql<{ same: boolean }>`case when current then ${print} = ${mark.print} end as same`
-  const [found] = await db.rows(again(kind, credentials, lookup, mark, columns), extent)
-  return found?.same === true
+  mark: Mark,
+  { print: { holds, bounded }, subject, text }: Printed,
+): Check {
+  const same = sql`case when current and ${kind.version} = ${subject} then ${holds(text)} end`
+  const columns = sql<{ same: boolean | null }>`${same} as same`
+  return db.prepare(again(kind, credentials, lookup, mark, columns), bounded ? 'bounded' : undefined)
 }
 
 function again<Row>(

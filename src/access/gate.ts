@@ -4,6 +4,7 @@ import {
   type Check,
   type Endpoint,
   type Loaded,
+  type Read,
   type RequestFacts,
 } from '../kernel/endpoint/endpoint.ts'
 import type { PageInput } from '../kernel/endpoint/pagination.ts'
@@ -152,12 +153,14 @@ export class Gate {
       id: call.path['id'],
       secretDigest: machine && machineSecret(machine, request.headers, call.bag),
     }
-    const read = 'value' in params ? endpoint.read?.({ params: params.value, page: call.page }) : undefined
+    const read = (): Read<unknown> | undefined =>
+      'value' in params ? endpoint.read?.({ params: params.value, page: call.page }) : undefined
     let entrance =
       credentials.kind === 'deploy'
-        ? await enterByDeployToken<AnySubject, unknown>(this.#db, kind, credentials, lookup, read)
-        : await this.#entrances.enter<AnySubject, unknown>(kind, credentials, lookup, read, {
-            extent: endpoint.paged === true && read?.bounded !== true ? undefined : 'bounded',
+        ? await enterByDeployToken<AnySubject, unknown>(this.#db, kind, credentials, lookup, read())
+        : await this.#entrances.enter<AnySubject, unknown>(kind, credentials, lookup, {
+            read,
+            paged: endpoint.paged === true,
             asked: call.asked,
           })
     let { actor, subject } = entrance
@@ -182,7 +185,7 @@ export class Gate {
           }
           if (credentials.sudo !== undefined && actor.user !== null) {
             // Role, visibility and rows are those of the user in whose name the administrator acts.
-            entrance = await enterInNameOf(this.#db, kind, actor.user, lookup, read)
+            entrance = await enterInNameOf(this.#db, kind, actor.user, lookup, read())
             subject = entrance.subject
           }
           break

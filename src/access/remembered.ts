@@ -2,7 +2,7 @@ import type { Statements } from '../kernel/db/index.ts'
 import type { Answer, Loaded, Read } from '../kernel/endpoint/endpoint.ts'
 import { LruMap } from '../kernel/lib/lru.ts'
 import type { Credentials } from './credentials.ts'
-import { isAsBefore, readAgain } from './enter-again.ts'
+import { checkOf, readAgain, type Check, type Printed } from './enter-again.ts'
 import { enterMarked, type Entrance } from './enter.ts'
 import type { AnyKind, Lookup } from './subjects.ts'
 
@@ -19,17 +19,28 @@ const knownQuestions = 10_000
 /** Characters of answers that are remembered. */
 const rememberedText = 32 * 1024 * 1024
 
-/** What was answered, and when that holds: by the same entrance, under the same print. */
+/** Statements that are kept for who asks again, of a kilobyte each. */
+const rememberedChecks = 10_000
+
+/** What was answered, to whoever it was, and when that holds. */
 interface RememberedAnswer {
-  readonly known: Remembered
-  readonly print: string
+  readonly printed: Printed
   readonly answer: Answer
 }
 
+/** Asks whether an answer still holds, and who asks is as he was: the same statement each time. */
+interface RememberedCheck {
+  readonly of: RememberedAnswer
+  readonly known: Remembered
+  readonly check: Check
+}
+
 /** What a call reads, and how. */
-interface Reading {
-  /** As of `Database.rows`. */
-  readonly extent: 'bounded' | undefined
+interface Reading<Row> {
+  /** Made only where the answer is not known. */
+  readonly read: () => Read<Row> | undefined
+  /** A list with pages, which may have to be searched for. */
+  readonly paged: boolean
   /** Names what is asked for, see `GateCall`. */
   readonly asked: string | undefined
 }
@@ -40,14 +51,15 @@ interface Reading {
  * the same, which the database says in the same snapshot, so what is remembered is never believed after a change on
  * any node: then all is found anew. Most calls spare the database and us half of the work.
  *
- * So it is with answers whose rows have a print: who has asked the same twice gets what he got, if the database says
- * that the print is the same.
+ * So it is with answers whose rows have a print, which are the same for everybody who may ask: what was asked twice is
+ * answered as before, if the database says that subject and print are the same.
  */
 export class Entrances {
   readonly #db: Statements
   readonly #known = new Map<AnyKind, LruMap<string, Remembered>>()
   readonly #asked = new LruMap<string, true>(knownQuestions)
   readonly #answers = new LruMap<string, RememberedAnswer>(rememberedText)
+  readonly #checks = new LruMap<string, RememberedCheck>(rememberedChecks)
 
   constructor(db: Statements) {
     this.#db = db
@@ -57,32 +69,35 @@ export class Entrances {
     kind: AnyKind,
     credentials: Credentials,
     lookup: Lookup,
-    read: Read<Row> | undefined,
-    { extent, asked }: Reading,
+    { read, paged, asked }: Reading<Row>,
   ): Promise<Entrance<Subject, Row>> {
-    if (kind.version === null) return this.#find<Subject, Row>(kind, credentials, lookup, read)
+    if (kind.version === null) return this.#find<Subject, Row>(kind, credentials, lookup, read())
     const memory = this.#memoryOf(kind)
     const mode = credentials.adminMode === true ? ' admin mode' : ''
     const key = `${credentials.kind}${mode} ${credentials.digest ?? ''} ${lookup.id ?? ''}`
-    const known = memory.get(key)
-    if (known !== undefined) {
-      const entrance = known.entrance as Entrance<Subject, never>
-      const name = `${key} ${asked}`
-      const printed = asked === undefined ? undefined : read?.print
-      const print = printed && this.#wasAsked(name) ? printed : undefined
-      const before = print && this.#answerOf(name, known)
-      if (before !== undefined) {
-        const mark = { ...known, print: before.print }
-        const holds = await isAsBefore(this.#db, kind, credentials, lookup, mark, print!, extent)
-        if (holds) return { ...entrance, loaded: { ...nothing, answer: before.answer } }
-      }
-      const found = await readAgain(this.#db, kind, credentials, lookup, known, read, print, extent)
-      if (found !== undefined) {
-        return { ...entrance, loaded: this.#rememberable(name, known, found) }
-      }
-      memory.delete(key)
+    let known = memory.get(key)
+    const before = known && this.#answerTo(asked)
+    if (known !== undefined && before !== undefined) {
+      const [found] = await this.#db.run(
+        this.#checkOf(`${key} ${asked}`, before, known, (mark) =>
+          checkOf(this.#db, kind, credentials, lookup, mark, before.printed),
+        ),
+      )
+      if (found?.same === true) return asKnown(known, { ...nothing, answer: before.answer })
+      if (found?.current !== true) known = undefined
     }
-    return this.#find<Subject, Row>(kind, credentials, lookup, read, (found) => memory.set(key, found))
+    const wanted = read()
+    if (known !== undefined) {
+      const extent = paged && wanted?.bounded !== true ? undefined : 'bounded'
+      const print = asked !== undefined && wanted?.print && this.#wasAsked(asked) ? wanted.print() : undefined
+      const found = await readAgain(this.#db, kind, credentials, lookup, known, wanted, print, extent)
+      if (found !== undefined) {
+        const { loaded, printed } = found
+        return asKnown(known, printed ? { ...loaded, remember: this.#remember(asked!, printed) } : loaded)
+      }
+    }
+    memory.delete(key)
+    return this.#find<Subject, Row>(kind, credentials, lookup, wanted, (now) => memory.set(key, now))
   }
 
   /** From the second time on: most of what is asked once is not asked again, and a print is more work. */
@@ -92,22 +107,25 @@ export class Entrances {
     return before
   }
 
-  #answerOf(name: string, known: Remembered): RememberedAnswer | undefined {
-    const found = this.#answers.get(name)
-    return found?.known === known ? found : undefined
+  #answerTo(asked: string | undefined): RememberedAnswer | undefined {
+    const answer = asked === undefined ? undefined : this.#answers.get(asked)
+    const until = answer?.printed.print.until ?? Infinity
+    return until > Date.now() ? answer : undefined
   }
 
-  #rememberable<Row>(
-    name: string,
-    known: Remembered,
-    { loaded, print }: { readonly loaded: Loaded<Row>; readonly print: string | undefined },
-  ): Loaded<Row> {
-    if (print === undefined) return loaded
-    const remember = (answer: Answer): void => {
+  #checkOf(name: string, of: RememberedAnswer, known: Remembered, make: (known: Remembered) => Check): Check {
+    const before = this.#checks.get(name)
+    if (before?.of === of && before.known === known) return before.check
+    const check = make(known)
+    this.#checks.set(name, { of, known, check })
+    return check
+  }
+
+  #remember(asked: string, printed: Printed): (answer: Answer) => void {
+    return (answer) => {
       const length = typeof answer.body === 'string' ? answer.body.length : 0
-      this.#answers.set(name, { known, print, answer }, name.length + print.length + length)
+      this.#answers.set(asked, { printed, answer }, asked.length + printed.text.length + length)
     }
-    return { ...loaded, remember }
   }
 
   async #find<Subject, Row>(
@@ -138,4 +156,8 @@ export class Entrances {
     this.#known.set(kind, known)
     return known
   }
+}
+
+function asKnown<Subject, Row>({ entrance }: Remembered, loaded: Loaded<Row>): Entrance<Subject, Row> {
+  return { ...(entrance as Entrance<Subject, never>), loaded }
 }

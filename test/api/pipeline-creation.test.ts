@@ -210,6 +210,8 @@ describe('creations', () => {
       async () => expectStatus(await world.root.get(`/projects/${ci.id}/pipelines`), 200) as Json[],
       (list) => list.length > 0,
     )
+    // The project is another one since; who has seen that need not find it anew.
+    expectStatus(await world.root.get(`/projects/${ci.id}`), 200)
     const heard: string[] = []
     const listen = (message: unknown): void => {
       const { text, requestId } = message as SentStatement

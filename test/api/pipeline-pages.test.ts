@@ -103,7 +103,7 @@ async function readFor(filter: Partial<ListFilter>, page: number): Promise<numbe
   const asked = list(
     { order_by: 'id', sort: 'desc', ...filter },
     { page, perPage: size, offset, limit: size },
-    { isLong: true },
+    { longUntil: Infinity },
   )
   const { rows } = await sql<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>`
     explain (analyze, timing off, format json)

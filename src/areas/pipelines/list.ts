@@ -6,6 +6,7 @@ import {
   inColumns,
   windowOf,
   type PageInput,
+  type Print,
   type Read,
 } from '../../kernel/endpoint/index.ts'
 import { largestPage } from '../../kernel/endpoint/pagination.ts'
@@ -26,30 +27,27 @@ import { summaryColumns, summaryNames } from './store.ts'
 /**
  * One page of a project's pipelines. A first page is read along an index; for others an index alone tells the iids of
  * the page, then come its rows. The total of an unfiltered list is known, and where its page begins is found in the
- * counts of `ci_pipeline_blocks`, so that no page of a million costs more than the first. `isLong`: that there are over
- * 10,000 is known from before.
+ * counts of `ci_pipeline_blocks`, so that no page of a million costs more than the first. `longUntil`: it is known from
+ * before that there are over 10,000, which is believed until this time, in milliseconds since the Unix epoch.
  */
 export function list(
   filter: ListFilter,
   input: PageInput,
-  { isLong = false }: { isLong?: boolean } = {},
+  { longUntil }: { longUntil?: number | undefined } = {},
 ): Read<PipelineSummaryRow> {
+  const isLong = longUntil !== undefined
   const conditions = conditionsOf(filter)
   const isFiltered = conditions.length > 0
   const stretches = isFiltered ? stretchesOf(filter) : []
   const total = !isFiltered ? known : isLong ? long : counted(filter, stretches)
-  const totalPrint = isFiltered && !isLong && isLasting(filter) ? lastingPrint(filter) : total
   const select = rowsOf({ filter, conditions, stretches }, input, isLong)
+  const bounded = isBounded(filter, conditions.length, input.offset)
   return {
     kind: 'page',
-    bounded: isBounded(filter, conditions.length, input.offset),
-    // Which of the two is wanted is known later.
-    get sql() {
-      return pageOf(select(summaryColumns), input, total)
-    },
-    get print() {
-      return printOf(select(version), totalPrint)
-    },
+    bounded,
+    sql: pageOf(select(summaryColumns), input, total),
+    print: () =>
+      isLasting(filter) ? lastingPrint(filter, select) : printOf(select, { total, bounded, longUntil }),
   }
 }
 
@@ -188,21 +186,62 @@ function pageOf(
 }
 
 /** A row that was written again has another transaction. */
-const version = sql`p.iid, p.xmin::text as version`
+const version = sql`hash_record_extended(row(p.id, p.xmin), 0)`
+const versions = sql`coalesce(bit_xor(r.version), 0)`
 
 /** The page has the same rows in the same versions, and the total is the same. */
-function printOf(rows: RawBuilder<unknown>, total: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(
-    select concat(md5(string_agg(concat(r.iid, '.', r.version), ' ')), ' ', ${total}) from (${rows}) r)`
+function printOf(
+  select: Select,
+  {
+    total,
+    bounded,
+    longUntil,
+  }: { total: RawBuilder<unknown>; bounded: boolean; longUntil?: number | undefined },
+): Print {
+  const text = sql`(select concat(${total}, ' ', ${versions}) from (${select(sql`${version} as version`)}) r)`
+  return {
+    text,
+    holds(before) {
+      // It would be counted each time; who asks next knows that it is long.
+      const isNowLong = longUntil === undefined && Number.parseInt(before, 10) > countLimit
+      return isNowLong ? sql`false` : sql`${text} = ${before}`
+    },
+    bounded,
+    ...(longUntil !== undefined && { until: longUntil }),
+  }
 }
 
-/** Whether what becomes of a pipeline is no matter: only that it comes, goes or has another name. */
-function isLasting({ scope, status, updated_after, updated_before }: ListFilter): boolean {
-  return [scope, status, updated_after, updated_before].every((value) => value === undefined)
+/** Whether what becomes of a pipeline moves it into no other page: only that one comes, goes or has another name. */
+function isLasting({ scope, status, updated_after, updated_before, order_by }: ListFilter): boolean {
+  return (
+    order_by === 'id' && [scope, status, updated_after, updated_before].every((value) => value === undefined)
+  )
+}
+
+/**
+ * The list has the same pipelines, so the page has, too, and they are looked at where they were stored: a row that was
+ * written again is elsewhere, and what is there instead is of another version.
+ */
+function lastingPrint(filter: ListFilter, select: Select): Print {
+  const same = pipelinesOf(filter)
+  const columns = sql`p.ctid as place, ${version} as version`
+  return {
+    text: sql`(
+      select concat(coalesce(array_agg(r.place)::text, '{}'), ' ', ${versions}, ' ', ${same}) from (${select(columns)}) r)`,
+    holds(text) {
+      const end = text.indexOf(' ')
+      return sql`
+        concat((
+          select ${versions} from (
+            select ${version} as version from ci_pipelines p where p.ctid = any (${text.slice(0, end)}::text::tid[])) r),
+          ' ', ${same}) = ${text.slice(end + 1)}`
+    },
+    bounded: true,
+  }
 }
 
 /** Every pipeline that comes, goes or has another name writes the same counter. */
-function lastingPrint({ ref, username }: ListFilter): RawBuilder<unknown> {
+function pipelinesOf({ ref, username }: ListFilter): RawBuilder<unknown> {
   const counter = sql`(
     select c.xmin from project_counters c where c.project_id = subject.id and c.kind = 'pipeline')`
   const requests =

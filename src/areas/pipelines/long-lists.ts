@@ -5,14 +5,16 @@ const remembered = 60_000
 
 /** Filtered lists that were found to be over 10,000 long lately: these need no counting, as their total is not told. */
 export class LongLists {
-  readonly #since = new LruMap<string, number>(10_000)
+  readonly #until = new LruMap<string, number>(10_000)
 
-  isLong(key: string): boolean {
-    return Date.now() - (this.#since.get(key) ?? 0) < remembered
+  /** Until when that is believed, in milliseconds since the Unix epoch; undefined where it is not known. */
+  longUntil(key: string): number | undefined {
+    const until = this.#until.get(key)
+    return until !== undefined && Date.now() < until ? until : undefined
   }
 
   note(key: string): void {
-    if (!this.isLong(key)) this.#since.set(key, Date.now(), 1)
+    if (this.longUntil(key) === undefined) this.#until.set(key, Date.now() + remembered)
   }
 }
 

@@ -75,7 +75,7 @@ export function readingEndpoints(services: PipelineServices): Endpoint[] {
       answers: ListOf(PipelineSummary),
       // The refs that exist are known to git alone: these two scopes are read by the handler.
       read: ({ params, page }) =>
-        ofRefs(params.scope) ? undefined : list(params, page, { isLong: long.isLong(listKey(params)) }),
+        ofRefs(params.scope) ? undefined : list(params, page, { longUntil: long.longUntil(listKey(params)) }),
       async handle({ project, params, rows, total, page }) {
         const show = (row: (typeof rows)[number]) => pipelineSummary(row, project, externalUrl())
         if (!ofRefs(params.scope)) {

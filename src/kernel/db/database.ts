@@ -18,7 +18,14 @@ export type Reader = Pick<
 >
 
 /** What runs one statement of its own, quickly. */
-export type Statements = Pick<Database, 'rows'>
+export type Statements = Pick<Database, 'rows' | 'prepare' | 'run'>
+
+/** A statement that is put together for many uses; `bounded` as of `Database.rows`. */
+export interface Prepared<Row> extends Statement {
+  readonly extent: 'bounded' | undefined
+  /** Only for the type checker. */
+  readonly types?: Row
+}
 
 /** A transaction. It comes only from `Database.transaction`. */
 export type Tx = Transaction<DB>
@@ -107,14 +114,21 @@ export class Database implements AsyncDisposable {
    * statement that every request makes. `bounded`: it finds few rows by an index, and may use the fast lane.
    */
   async rows<Row>(statement: RawBuilder<Row>, extent?: 'bounded'): Promise<Row[]> {
-    const compiled = this.#compile(statement)
-    if (extent === 'bounded') {
+    return this.run(this.prepare(statement, extent))
+  }
+
+  prepare<Row>(statement: RawBuilder<Row>, extent?: 'bounded'): Prepared<Row> {
+    return { ...this.#compile(statement), extent }
+  }
+
+  async run<Row>(statement: Prepared<Row>): Promise<Row[]> {
+    if (statement.extent === 'bounded') {
       this.#complainInTransaction()
-      const found = await this.#lane.rows(compiled)
+      const found = await this.#lane.rows(statement)
       if (found !== undefined) return found as Row[]
     }
-    countStatement(compiled.text)
-    return (await this.#send(compiled)) as Row[]
+    countStatement(statement.text)
+    return (await this.#send(statement)) as Row[]
   }
 
   /** For writes that many make at once, each whole in itself. */

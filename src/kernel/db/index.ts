@@ -3,6 +3,7 @@ export { plannedByValues } from './client.ts'
 export {
   Database,
   type DatabaseOptions,
+  type Prepared,
   type Reader,
   type Statements,
   type Tx,

@@ -69,7 +69,7 @@ export async function call(route: Route, gate: Gatekeeper, incoming: Incoming): 
     params: checked.faults === undefined ? { value: checked.value } : { faults: checked.faults },
     page,
     request,
-    asked: hasBody(raw) ? undefined : `${incoming.base} ${raw.url}`,
+    asked: endpoint.method !== 'GET' || hasBody(raw) ? undefined : `${incoming.base} ${raw.url}`,
     movedTo: (id) => incoming.base + raw.url!.replace(/^(\/api\/v4\/projects\/)[^/?]+/, `$1${id}`),
   })
   if (passed instanceof Answer) return passed

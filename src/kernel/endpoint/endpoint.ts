@@ -42,11 +42,23 @@ export interface Read<Row> {
   /** A page that takes no longer than a record: an index leads to it, whatever is asked for. Others may have to search. */
   readonly bounded?: boolean
   /**
-   * A text that is another as soon as the rows or the total would be, and costs less to find than they. What was
-   * answered is remembered with it; so the handler answers by subject, caller, parameters and rows alone.
+   * What was answered is remembered with it, for everybody who may ask; so the handler answers by subject, parameters
+   * and rows alone, whoever asks.
    */
-  readonly print?: RawBuilder<unknown>
+  readonly print?: () => Print
   readonly types?: Row
+}
+
+/** What tells, for less than it costs to find them, whether rows and total are what they were. In SQL. */
+export interface Print {
+  /** A text that is another as soon as they would be. */
+  readonly text: RawBuilder<unknown>
+  /** Whether they are as they were when the text was this. */
+  readonly holds: (text: string) => RawBuilder<unknown>
+  /** That is found as quickly as a record, see `Read.bounded`. */
+  readonly bounded: boolean
+  /** From this time on it says nothing, in milliseconds since the Unix epoch; left out: it always does. */
+  readonly until?: number
 }
 
 /** What a `Read` brought. `total` is undefined when nothing was counted or it is past 10,000. */

@@ -6,6 +6,7 @@ export {
   type Check,
   type Endpoint,
   type Method,
+  type Print,
   type Read,
   type RequestFacts,
   type SubjectKind,
