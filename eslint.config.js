@@ -34,6 +34,14 @@ export default tseslint.config(
         'error',
         { paths: [{ name: 'kysely', importNames: ['sql'], message: 'The one of kernel/db is quick.' }] },
       ],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "ObjectExpression > Property[kind='get']",
+          message:
+            'Each such object has a shape of its own, which outlives it with all it refers to: use a class.',
+        },
+      ],
     },
   },
   {
