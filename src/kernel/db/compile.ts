@@ -1,4 +1,12 @@
-import type { IdentifierNode, OperationNode, RawBuilder, RawNode, ReferenceNode, ValueNode } from 'kysely'
+import type {
+  IdentifierNode,
+  OperationNode,
+  RawBuilder,
+  RawNode,
+  ReferenceNode,
+  TableNode,
+  ValueNode,
+} from 'kysely'
 
 /** What the database is sent. Statements of the same templates have the very same text, put together once. */
 export interface Statement {
@@ -138,6 +146,7 @@ function wordsOf(source: Source): string | undefined {
 function wordsOfNode(node: OperationNode): string | undefined {
   if (node.kind === 'ValueNode') return constant(node as ValueNode)
   if (node.kind === 'ReferenceNode') return nameOfColumn(node as ReferenceNode)
+  if (node.kind === 'TableNode') return nameOfTable(node as TableNode)
   if (node.kind !== 'RawNode') return undefined
   const { sqlFragments, parameters } = node as RawNode
   const words = parameters.map(wordsOfNode)
@@ -153,9 +162,15 @@ function constant({ value: told, immediate }: ValueNode): string | undefined {
 
 /** `"table"."column"` */
 function nameOfColumn({ column, table }: ReferenceNode): string | undefined {
-  if (column.kind !== 'ColumnNode' || table?.table.schema !== undefined) return undefined
+  if (column.kind !== 'ColumnNode') return undefined
   const name = quoted(column.column)
-  return table === undefined ? name : `${quoted(table.table.identifier)}.${name}`
+  if (table === undefined) return name
+  const place = nameOfTable(table)
+  return place && `${place}.${name}`
+}
+
+function nameOfTable({ table }: TableNode): string | undefined {
+  return table.schema === undefined ? quoted(table.identifier) : undefined
 }
 
 function quoted({ name }: IdentifierNode): string {

@@ -23,6 +23,7 @@ const statements: readonly (readonly [string, Written])[] = [
   ['a number in the text', (sql) => sql`select 1 limit ${sql.lit(101)}`],
   ['a text in the text', (sql) => sql`select ${sql.lit("it's")}, ${sql.lit('a\\b')}`],
   ['the text as it is', (sql) => sql`select ${sql.raw('now()')}`],
+  ['names of tables', (sql) => sql`select from ${sql.table('t')}, ${sql.table('ta"ble')}`],
   ['names of columns', (sql) => sql`select ${sql.ref('p.name')}, ${sql.ref('na"me')}`],
 ]
 
@@ -34,6 +35,7 @@ test.each(statements)('%s: as Kysely compiles it', (_, write) => {
 
 const odd: readonly (readonly [string, Written])[] = [
   ['a name with a schema', (sql) => sql`select ${sql.ref('a.b.c')}, ${1}`],
+  ['a table in a schema', (sql) => sql`select from ${sql.table('s.t')} where ${1}`],
   ['a name of something else', (sql) => sql`select ${sql.id('a')}, ${1}`],
   ['a fraction in the statement', (sql) => sql`select ${sql.lit(1.5)}, ${1}`],
   ['a value that is put in by name', (sql) => sql`select ${sql.val(1)}`],

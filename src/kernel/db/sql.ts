@@ -98,6 +98,7 @@ export const sql: Sql = Object.assign(
   {
     ...kysely,
     ref: remembered((name: string) => kysely.ref<never>(name)),
+    table: remembered((name: string) => kysely.table<never>(name)),
     lit: remembered((value: unknown) => kysely.lit(value as never)),
     raw: remembered((text: string) => kysely.raw<never>(text)),
     join,
