@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { statementChannel, type SentStatement } from '../../src/kernel/log/index.ts'
 import type { Client, Person, Reply } from '../world/client.ts'
@@ -124,6 +125,17 @@ describe('a list that was asked for before', () => {
     expectStatus(await guest.get(path('')), 404)
   })
 
+  test('is refused to who sees the project, but not its pipelines', async () => {
+    const open = await world.project({ visibility: 'public', builds_access_level: 'private' })
+    const member = await world.member({ project: open }, 'developer')
+    const visitor = await world.user()
+    const list = `/projects/${open.id}/pipelines`
+    for (let time = 0; time < 4; time += 1) {
+      expectStatus(await member.get(list), 200)
+      expectStatus(await visitor.get(list), 403)
+    }
+  })
+
   const changes: [string, () => Promise<unknown>][] = [
     ['one is made', () => make('main')],
     ['one is made on another ref', () => make('other')],
@@ -137,6 +149,7 @@ describe('a list that was asked for before', () => {
       'one gets another name',
       async () => world.root.put(`${path('')}/${await newest()}/metadata`, { name: 'Weekly' }),
     ],
+    ['all rows lie elsewhere', writeAnew],
     ['the newest is deleted', async () => world.root.delete(`${path('')}/${await newest()}`)],
     ['a user has the name that is asked for', () => world.root.put('/users/1', { username: 'renamed' })],
     ['he has it no longer', () => world.root.put('/users/1', { username: 'root' })],
@@ -155,6 +168,11 @@ describe('a list that was asked for before', () => {
     }
   })
 })
+
+async function writeAnew(): Promise<number> {
+  const { rows } = await sql`vacuum full ci_pipelines`.execute(world.service.services.db.writer)
+  return rows.length
+}
 
 async function newest(): Promise<number> {
   const list = expectStatus(await world.root.get(path('?per_page=1')), 200) as unknown as Json[]
