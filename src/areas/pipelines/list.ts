@@ -46,8 +46,11 @@ export function list(
     kind: 'page',
     bounded,
     sql: pageOf(select(summaryColumns), input, total),
-    print: () =>
-      isLasting(filter) ? lastingPrint(filter, select) : printOf(select, { total, bounded, longUntil }),
+    print: () => ({
+      ...(isLasting(filter) ? lastingPrint(filter, select) : printOf(select, { total, bounded, isLong })),
+      // What is believed until then is in the answer.
+      ...(isLong && { until: longUntil }),
+    }),
   }
 }
 
@@ -192,22 +195,17 @@ const versions = sql`coalesce(bit_xor(r.version), 0)`
 /** The page has the same rows in the same versions, and the total is the same. */
 function printOf(
   select: Select,
-  {
-    total,
-    bounded,
-    longUntil,
-  }: { total: RawBuilder<unknown>; bounded: boolean; longUntil?: number | undefined },
+  { total, bounded, isLong }: { total: RawBuilder<unknown>; bounded: boolean; isLong: boolean },
 ): Print {
   const text = sql`(select concat(${total}, ' ', ${versions}) from (${select(sql`${version} as version`)}) r)`
   return {
     text,
     holds(before) {
       // It would be counted each time; who asks next knows that it is long.
-      const isNowLong = longUntil === undefined && Number.parseInt(before, 10) > countLimit
+      const isNowLong = !isLong && Number.parseInt(before, 10) > countLimit
       return isNowLong ? sql`false` : sql`${text} = ${before}`
     },
     bounded,
-    ...(longUntil !== undefined && { until: longUntil }),
   }
 }
 

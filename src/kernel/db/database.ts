@@ -117,10 +117,12 @@ export class Database implements AsyncDisposable {
     return this.run(this.prepare(statement, extent))
   }
 
+  /** Puts a statement together that is sent again and again, by `run`. */
   prepare<Row>(statement: RawBuilder<Row>, extent?: 'bounded'): Prepared<Row> {
     return { ...this.#compile(statement), extent }
   }
 
+  /** As `rows`. */
   async run<Row>(statement: Prepared<Row>): Promise<Row[]> {
     if (statement.extent === 'bounded') {
       this.#complainInTransaction()

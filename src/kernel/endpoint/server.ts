@@ -240,6 +240,7 @@ async function answer(
   return send(reply, result)
 }
 
+/** What a handler may know of the request itself. */
 export function requestFacts(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -249,8 +250,8 @@ export function requestFacts(
 }
 
 /**
- * What a handler may know of the request itself. The signal is made when somebody asks for it; by a class, since an
- * object of its own getter would have a shape of its own, and that keeps all it knows of from being freed early.
+ * The signal is made when somebody asks for it. A class, since an object with a getter of its own has a shape of its own,
+ * too, and that keeps all it refers to from being freed early.
  */
 class Facts implements RequestFacts {
   readonly method: string
