@@ -147,6 +147,7 @@ import * as successesOfJobs from './0348-successes-of-jobs.ts'
 import * as idsOfPipelines from './0350-ids-of-pipelines.ts'
 import * as movesOfProjects from './0351-moves-of-projects.ts'
 import * as mostSeats from './0352-most-seats.ts'
+import * as plannedReach from './0353-planned-reach.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -295,4 +296,5 @@ export const migrations: MigrationList = {
   '0350-ids-of-pipelines': idsOfPipelines,
   '0351-moves-of-projects': movesOfProjects,
   '0352-most-seats': mostSeats,
+  '0353-planned-reach': plannedReach,
 }

@@ -181,7 +181,7 @@ export async function startService(
       ...services.mail.tasks(),
     ]
     const schedules = [...built.flatMap((area) => area.schedules ?? []), ...services.mail.schedules()]
-    stack.use(await TaskWorker.start(connection, tasks, schedules, log))
+    stack.use(await TaskWorker.start(services, tasks, schedules))
   }
 
   const stopping = new AbortController()

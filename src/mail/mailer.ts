@@ -3,7 +3,7 @@ import { sql, type Database, type Tx } from '../kernel/db/index.ts'
 import type { Cipher } from '../kernel/lib/secrets.ts'
 import type { Logger } from '../kernel/log/index.ts'
 import type { Settings } from '../settings/index.ts'
-import { enqueue, type Schedule, type Task } from '../tasks/index.ts'
+import { enqueue, enqueued, type Schedule, type Task } from '../tasks/index.ts'
 import { openTransport } from './transport.ts'
 
 export interface Mail {
@@ -74,8 +74,10 @@ export class Mailer implements AsyncDisposable {
         select m.key, m.user_id, m.address, m.sealed
         from jsonb_to_recordset(${JSON.stringify(rows)}) m (key text, user_id bigint, address text, sealed text)
         on conflict (key) do nothing returning id)
-      select count(graphile_worker.add_job(
-        identifier => ${sendTask}, payload => json_build_object('mail', queued.id))) from queued`.execute(tx)
+      select count(task) from ${enqueued(sql`
+        select ${sendTask} as name, json_build_object('mail', queued.id) as payload from queued`)} added`.execute(
+      tx,
+    )
   }
 
   tasks(): Task[] {

@@ -1,7 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql, type Database, type Tx } from '../kernel/db/index.ts'
 import { withChain } from '../kernel/lib/chain.ts'
-import type { Task } from './tasks.ts'
+import { enqueued, type Task } from './tasks.ts'
 
 /** News of the domain: a row of the outbox, written in the transaction that causes it. */
 export interface DomainEvent<Payload = unknown> {
@@ -100,10 +100,10 @@ export class Events {
       event as (
         insert into events (kind, project_id, user_id, payload)
         select e.kind, e.project_id, e.user_id, e.payload from (${source}) e returning id, kind, project_id, payload
-      ), told as (
-        select graphile_worker.add_job(identifier => s.name, payload => (${JSON.stringify(withChain({}))}::jsonb || jsonb_build_object('event', event.id))::json) as task
+      ), told as ${enqueued(sql`
+        select s.name, (${JSON.stringify(withChain({}))}::jsonb || jsonb_build_object('event', event.id))::json as payload
         from event join jsonb_to_recordset(${listeners}) s (kind text, name text) on s.kind = event.kind
-        where ${wanted})`
+        where ${wanted} order by event.id`)}`
   }
 
   /** The tasks that bring events to their subscribers. */

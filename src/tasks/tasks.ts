@@ -1,13 +1,11 @@
-import { Logger as WorkerLogger, run, runMigrations, type Runner, type TaskList } from 'graphile-worker'
-import pg from 'pg'
+import type { RawBuilder } from 'kysely'
 import { sql, type Tx, type Writer } from '../kernel/db/index.ts'
-import { chainOfPayload, inChain, withChain } from '../kernel/lib/chain.ts'
-import type { Logger } from '../kernel/log/index.ts'
+import { withChain } from '../kernel/lib/chain.ts'
 
 /** Work that can wait: idempotent, since it may run again after a crash. */
 export interface Task<Payload = unknown> {
   readonly name: string
-  /** Attempts before it is left for a person to look at. */
+  /** After so many that failed it is given up. */
   readonly attempts?: number
   run(payload: Payload): Promise<void>
 }
@@ -34,78 +32,17 @@ export async function enqueue(
       run_at => ${options.runAt ?? null}, job_key => ${options.key ?? null})`.execute(tx)
 }
 
-/** Tasks tell their failures themselves, with what the log needs. */
-const quiet = new WorkerLogger(() => () => undefined)
-
-function openPool(connection: pg.ClientConfig, max: number, onError: (error: Error) => void): pg.Pool {
-  const pool = new pg.Pool({ ...connection, max, application_name: 'guildhall-tasks' })
-  pool.on('error', onError)
-  pool.on('connect', (client) => client.on('error', onError))
-  return pool
-}
-
-/** Makes the tables of the queue. */
-export async function migrateTasks(connection: pg.ClientConfig): Promise<void> {
-  const pool = openPool(connection, 2, () => undefined)
-  try {
-    await runMigrations({ pgPool: pool, logger: quiet })
-  } finally {
-    await pool.end()
-  }
-}
-
-/** The worker: runs tasks of this list as they come. */
-export class TaskWorker implements AsyncDisposable {
-  readonly #runner: Runner
-  readonly #pool: pg.Pool
-  readonly #tasks: Map<string, Task>
-
-  private constructor(runner: Runner, pool: pg.Pool, tasks: Map<string, Task>) {
-    this.#runner = runner
-    this.#pool = pool
-    this.#tasks = tasks
-  }
-
-  static async start(
-    connection: pg.ClientConfig,
-    tasks: readonly Task[],
-    schedules: readonly Schedule[],
-    log: Logger,
-  ): Promise<TaskWorker> {
-    const pool = openPool(connection, 4, (error) =>
-      log.warn({ err: error }, 'a database connection of the tasks broke'),
-    )
-    const byName = new Map(tasks.map((task) => [task.name, task]))
-    const taskList: TaskList = Object.fromEntries(
-      tasks.map(({ name }) => [
-        name,
-        async (payload: unknown) => {
-          try {
-            await inChain(chainOfPayload(payload), () => byName.get(name)!.run(payload))
-          } catch (error) {
-            log.error({ err: error, task: name }, 'a task failed')
-            throw error
-          }
-        },
-      ]),
-    )
-    const runner = await run({
-      pgPool: pool,
-      concurrency: 4,
-      noHandleSignals: true,
-      pollInterval: 5000,
-      taskList,
-      crontab: schedules.map(({ pattern, task }) => `${pattern} ${task}`).join('\n'),
-      logger: quiet,
-    })
-    return new TaskWorker(runner, pool, byName)
-  }
-
-  /** Lets what runs end. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#runner.stop()
-    await this.#pool.end()
-    // The library keeps the list of every worker that there ever was, and a task knows the whole service.
-    this.#tasks.clear()
-  }
+/**
+ * Tasks that `source` selects as `name, payload`, to be selected from as `task`, their ids. Many in one call take little
+ * longer than one.
+ */
+export function enqueued(source: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    select added.id as task
+    from (
+      select array(
+        select (n.name, n.payload, null, null, null, null, null, null)::graphile_worker.job_spec from (${source}) n) as jobs
+      offset 0) specs
+    cross join lateral graphile_worker.add_jobs(specs.jobs) added
+    where cardinality(specs.jobs) > 0)`
 }

@@ -12,7 +12,7 @@ export {
 export type { GatheredWrites, Written } from './gathered-writes.ts'
 export { isDatabaseError, onConstraint } from './errors.ts'
 export { chosenIid, nextIid, type Numbered, type NumberedPlace } from './iids.ts'
-export { Notifications } from './listen.ts'
+export { Notifications, unheld } from './listen.ts'
 export { SharedCounts, type Count } from './shared-counts.ts'
 export { appliedMigrations, migrate, type MigrationList } from './migrate.ts'
 export type { DB } from './schema.ts'

@@ -1,8 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { RawBuilder } from 'kysely'
 import pg from 'pg'
 import type { Logger } from '../log/index.ts'
+import { sql } from './sql.ts'
 
 type Handler = (payload: string) => void
+
+const lock = (name: string): string => `hashtextextended('held ' || ${name}, 0)`
+const take = `select pg_advisory_lock_shared(${lock('$1')})`
+const letGo = `select pg_advisory_unlock_shared(${lock('$1')})`
+
+/** A condition on a column of names: no process holds it. */
+export const unheld = (column: string): RawBuilder<unknown> =>
+  sql.raw(`pg_try_advisory_xact_lock(${lock(column)})`)
 
 /**
  * One connection that listens. News only makes things faster: whoever subscribes can also do without it, and hears
@@ -12,6 +22,7 @@ export class Notifications implements AsyncDisposable {
   readonly #connection: pg.ClientConfig
   readonly #log: Logger
   readonly #handlers = new Map<string, Set<Handler>>()
+  readonly #held = new Set<string>()
   readonly #closing = new AbortController()
   #client: pg.Client | undefined
   #loop: Promise<void> | undefined
@@ -25,6 +36,21 @@ export class Notifications implements AsyncDisposable {
   subscribe(channel: string, handler: Handler): void {
     const handlers = this.#handlers.get(channel) ?? new Set()
     this.#handlers.set(channel, handlers.add(handler))
+  }
+
+  /**
+   * Shows others that this process lives: see `unheld`. A connection that breaks shows the contrary until the next one
+   * is there.
+   */
+  async hold(name: string): Promise<void> {
+    this.#held.add(name)
+    // Where that fails the connection is gone, and the next one does it.
+    await this.#client?.query(take, [name]).catch(() => undefined)
+  }
+
+  async release(name: string): Promise<void> {
+    this.#held.delete(name)
+    await this.#client?.query(letGo, [name]).catch(() => undefined)
   }
 
   async start(): Promise<void> {
@@ -48,6 +74,7 @@ export class Notifications implements AsyncDisposable {
     await client.connect()
     for (const channel of this.#handlers.keys())
       await client.query(`listen ${client.escapeIdentifier(channel)}`)
+    for (const name of this.#held) await client.query(take, [name])
     this.#client = client
     for (const channel of this.#handlers.keys()) this.#emit(channel, '')
   }
