@@ -86,7 +86,7 @@ function conditionsOf(filter: EpicFilter): RawBuilder<unknown>[] {
   const add = <T>(value: T | undefined, condition: (value: T) => RawBuilder<unknown>): void => {
     if (value !== undefined) all.push(condition(value))
   }
-  add(filter.state === 'all' ? undefined : filter.state, (state) => sql`e.state = ${state}`)
+  add(filter.state === 'all' ? undefined : filter.state, (state) => sql`e.state = ${sql.lit(state)}`)
   add(filter.author_id, (id) => sql`e.author_id = ${id}`)
   add(filter.author_username, (name) => sql`e.author_id = ${userNamed(name)}`)
   all.push(...withLabels('Epic', sql`e.id`, filter.labels ?? []))
@@ -117,9 +117,10 @@ export function list(filter: EpicFilter, input: PageInput): Read<EpicRow> {
   const key = filter.order_by === 'title' ? sql`lower(e.title)` : sql.ref(`e.${filter.order_by}`)
   const direction = filter.sort === 'desc' ? sql`desc` : sql`asc`
   const conditions = [sql`(${sql.join(places, sql` or `)})`, visible, ...conditionsOf(filter)]
+  const hasValues = conditionsOf({ ...filter, state: 'all' }).length > 0
   return page(
     {
-      columns: sql`${plannedByValues} ${columns({ details: filter.with_labels_details })}`,
+      columns: sql`${hasValues ? plannedByValues : sql``} ${columns({ details: filter.with_labels_details })}`,
       from: sql`from ${source} where ${sql.join(conditions, sql` and `)}`,
       order: sql`${key} ${direction}, e.id ${direction}`,
     },

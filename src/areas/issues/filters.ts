@@ -14,8 +14,9 @@ export function conditionsOf(filter: IssueFilter, known: Condition | undefined):
   }
   all.push(...common(filter))
   all.push(...withLabels('Issue', sql`i.id`, filter.labels ?? [], known))
-  add(filter.state === 'all' ? undefined : filter.state, (state) => sql`i.state = ${state}`)
-  add(filter.scope, scoped)
+  // In the text, so that a plan for all values knows it, too: open issues have an index.
+  add(filter.state === 'all' ? undefined : filter.state, (state) => sql`i.state = ${sql.lit(state)}`)
+  add(filter.scope?.startsWith('all') === true ? undefined : filter.scope, scoped)
   add(filter.found, (found) => isFound(sql`i.id`, found))
   add(filter.planned_for, (id) => sql`i.milestone_id = ${id}`)
   const columns = searchedFields(filter).map((field) => sql.ref(`i.${field}`))
@@ -48,6 +49,11 @@ export function conditionsOf(filter: IssueFilter, known: Condition | undefined):
   return all
 }
 
+/** Whether it names values of which one may be found at a million issues and another at three. */
+export function hasValues(filter: IssueFilter): boolean {
+  return conditionsOf({ ...filter, state: 'all' }, undefined).length > 0
+}
+
 function common(filter: CommonFilter): Condition[] {
   const all: Condition[] = []
   const add = <T>(value: T | undefined, condition: (value: T) => Condition): void => {
@@ -75,8 +81,7 @@ function assigned(to: Condition): Condition {
 }
 
 function scoped(scope: string): Condition {
-  if (scope.startsWith('created')) return sql`i.author_id = actor.id`
-  return scope.startsWith('assigned') ? assigned(sql`a.user_id = actor.id`) : sql`true`
+  return scope.startsWith('created') ? sql`i.author_id = actor.id` : assigned(sql`a.user_id = actor.id`)
 }
 
 /** `None` and `Any` in the letters that clients send, or a number. */

@@ -16,7 +16,7 @@ import { invalidParameters } from '../../kernel/errors/index.ts'
 import { labelled } from '../labels/index.ts'
 import { rankOf } from '../noteables/index.ts'
 import type { IssueRow } from './entities.ts'
-import { conditionsOf } from './filters.ts'
+import { conditionsOf, hasValues } from './filters.ts'
 import { joinedKey, keyOf, partsOf, type KnownThere, type OrderedPart } from './orders.ts'
 import type { IssueFilter, Order } from './params.ts'
 import { issueColumns, issueSource } from './rows.ts'
@@ -84,6 +84,7 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
   const keyset = wantsKeyset(input, input.order_by === 'created_at' || input.order_by === 'updated_at')
   if (!keyset) refuseDeepOffset(page, 'Issue')
   const source = sourceOf(where, input)
+  const planned = hasValues(input) ? plannedByValues : sql``
   const descending = goesDown(input)
   const direction = descending ? sql`desc ${lastNulls(input)}` : sql`asc`
   const back = descending ? sql`desc` : sql`asc`
@@ -146,7 +147,7 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
   if (keyset) {
     return {
       kind: 'rows',
-      sql: sql`(${plannedByValues}
+      sql: sql`(${planned}
         with ${source.given} found as (${found}) select json_build_object('rows', ${listed}) from (${detail}) r)`,
     }
   }
@@ -158,7 +159,7 @@ export function list(where: Where, input: ListInput, page: PageInput): Read<List
       : sql`${count(of.picked, of.few)} union all ${count(of.rarest, of.many)}`
   return {
     kind: 'page',
-    sql: sql`(${plannedByValues}
+    sql: sql`(${planned}
       with ${source.given} found as (${found})
       select json_build_object('rows', ${listed}, 'total',
         case

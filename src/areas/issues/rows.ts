@@ -26,9 +26,8 @@ export function issueColumns({
     i.user_notes_count, i.upvotes, i.downvotes, i.created_at, i.updated_at, i.closed_at, i.author_id,
     ${otherIssue(sql`o.moved_to_id`, sql`i.id`)} as moved_to_id,
     ${otherIssue(sql`o.duplicated_to_id`, sql`json_build_object('project_id', i.project_id, 'iid', i.iid)`)} as duplicate_of,
-    (select count(*) from issue_links k join issues i on i.id = k.target_id join projects p on p.id = i.project_id
-      where k.source_id = o.id and k.link_type = 'blocks' and i.state = 'opened' and ${issueVisibleAnywhere})
-      as blocking_issues_count,
+    (select count(*) from issue_links k where k.source_id = o.id and k.link_type = 'blocks'
+      and ${otherIssue(sql`k.target_id`, sql`i.state = 'opened'`)}) as blocking_issues_count,
     (select count(*) from merge_requests_closing_issues k where k.issue_id = i.id) as merge_requests_count,
     ${person(sql`i.author_id`)} as author, ${person(sql`i.closed_by_id`)} as closed_by,
     coalesce((
