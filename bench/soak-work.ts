@@ -1,7 +1,5 @@
 import type { FreshService } from './fresh-service.ts'
-import type { GitClient } from './git-client.ts'
 import type { LoadRequest } from './http-load.ts'
-import type { Service } from './service.ts'
 import { Dice } from './world.ts'
 
 /* What people do for hours, and what they do it to. */
@@ -9,9 +7,6 @@ import { Dice } from './world.ts'
 const projectCount = 20
 const peopleCount = 10
 const issuesPerProject = 20
-/** Clones that are pulled, and those that are pushed from: at most so many at once. */
-export const clones = { pull: 20, push: 8 }
-
 const dice = new Dice(11)
 
 interface Made {
@@ -112,41 +107,3 @@ export const webRequests: LoadRequest[] = ['/', '/users/sign_in', '/-/api', '/-/
   path: page,
   headers: {},
 }))
-
-/** One pulls what others push: clones of the same projects, by the real git. */
-export class Gits {
-  readonly #git: GitClient
-  #pushes = 0
-
-  constructor(git: GitClient) {
-    this.#git = git
-  }
-
-  async clone({ url }: Service, { projects, tokens }: World): Promise<void> {
-    for (const [kind, count] of Object.entries(clones)) {
-      for (let number = 0; number < count; number += 1) {
-        const address = new URL(`${url}/${projects[number % projects.length]!.fullPath}.git`)
-        address.username = 'git'
-        address.password = tokens[number % tokens.length]!
-        await this.#git.run(['clone', '--quiet', address.href, this.#git.folder(`${kind}-${number}`)])
-      }
-    }
-  }
-
-  readonly pull = async (number: number): Promise<void> => {
-    await this.#git.run(['-C', this.#git.folder(`pull-${number}`), 'pull', '--quiet', '--ff-only'])
-  }
-
-  readonly push = async (number: number): Promise<void> => {
-    const inside = ['-C', this.#git.folder(`push-${number}`)]
-    await this.#git.run([
-      ...inside,
-      'commit',
-      '--quiet',
-      '--allow-empty',
-      '-m',
-      `Push ${(this.#pushes += 1)}`,
-    ])
-    await this.#git.run([...inside, 'push', '--quiet', 'origin', 'main'])
-  }
-}

@@ -6,11 +6,12 @@ import { percentile, type LoadRequest, type LoadResult } from './http-load.ts'
 import type { LoadHandlers } from './load.ts'
 import { memoryOf } from './machine.ts'
 import { pace } from './pace.ts'
-import { apiRequests, clones, Gits, prepare, webRequests } from './soak-work.ts'
+import { clones, Gits } from './soak-git.ts'
+import { apiRequests, prepare, webRequests } from './soak-work.ts'
 
 /*
  * What people do for hours, told window by window, so that whatever grows is seen: questions and changes by the API,
- * pages, pulls and pushes of the real git. Each push makes a pipeline.
+ * pages, pulls and pushes. Each push makes a pipeline, and at the end of a window the real git looks at what was pushed.
  *   npm run bench:soak -- [--hours 8] [--windows 8] [--api 200] [--web 20] [--pull 20] [--push 4]   (these a second)
  */
 const { values } = parseArgs({
@@ -96,8 +97,8 @@ function complaints(told: readonly Window[]): string[] {
 
 await using service = await FreshService.start({ ROLES: 'web,tasks' })
 const world = await prepare(service)
-const gits = new Gits(new GitClient(service.directory, new AbortController().signal))
-await gits.clone(service, world)
+const git = new GitClient(service.directory, new AbortController().signal)
+const gits = await Gits.clone(service, world, git)
 await using load = new Child<LoadHandlers>(new URL('load.ts', import.meta.url))
 const http = (rate: number, requests: readonly LoadRequest[]): Promise<Told> =>
   load.call('http', { port: service.port, connections: 16, seconds, requests, rate })
@@ -112,6 +113,7 @@ while (told.length < windows) {
     steadily(rates.push, clones.push, gits.push),
   ])
   const window = { api, web, pull, push, memory: (await memoryOf(service.pid)) ?? Number.NaN }
+  await gits.check(git, told.length)
   told.push(window)
   tell(told.length, window)
 }

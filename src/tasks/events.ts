@@ -1,6 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql, type Database, type Tx } from '../kernel/db/index.ts'
 import { withChain } from '../kernel/lib/chain.ts'
+import { LruMap } from '../kernel/lib/lru.ts'
 import { enqueued, type Task } from './tasks.ts'
 
 /** News of the domain: a row of the outbox, written in the transaction that causes it. */
@@ -24,6 +25,9 @@ function rowOf({ kind, projectId = null, userId = null, payload }: News, place: 
   return { place, kind, project_id: projectId, user_id: userId, payload }
 }
 
+/** Events that are remembered while their subscribers come. */
+const remembered = 100
+
 type Handler = (event: DomainEvent) => Promise<void>
 
 interface Subscriber {
@@ -40,6 +44,7 @@ interface Subscriber {
 export class Events {
   readonly #db: Database
   readonly #subscribers = new Map<string, Subscriber[]>()
+  readonly #recent = new LruMap<number, Promise<DomainEvent | undefined>>(remembered)
 
   constructor(db: Database) {
     this.#db = db
@@ -111,21 +116,37 @@ export class Events {
     return [...this.#subscribers.values()].flat().map(({ name, handle }) => ({
       name: `event:${name}`,
       run: async ({ event: id }) => {
-        const row = await this.#db.reader
-          .selectFrom('events as e')
-          .select(['e.id', 'e.kind', 'e.project_id', 'e.user_id', 'e.payload', 'e.created_at'])
-          .where('e.id', '=', id)
-          .executeTakeFirst()
-        if (row === undefined) return
-        await handle({
-          id: row.id,
-          kind: row.kind,
-          projectId: row.project_id,
-          userId: row.user_id,
-          payload: row.payload,
-          createdAt: row.created_at,
-        })
+        const event = await this.#find(id)
+        if (event !== undefined) await handle(event)
       },
     }))
+  }
+
+  /** Read once for all its subscribers: an event never changes. */
+  #find(id: number): Promise<DomainEvent | undefined> {
+    const known = this.#recent.get(id)
+    if (known !== undefined) return known
+    const reading = this.#read(id)
+    this.#recent.set(id, reading)
+    reading.catch(() => this.#recent.delete(id))
+    return reading
+  }
+
+  async #read(id: number): Promise<DomainEvent | undefined> {
+    const row = await this.#db.reader
+      .selectFrom('events as e')
+      .select(['e.id', 'e.kind', 'e.project_id', 'e.user_id', 'e.payload', 'e.created_at'])
+      .where('e.id', '=', id)
+      .executeTakeFirst()
+    return (
+      row && {
+        id: row.id,
+        kind: row.kind,
+        projectId: row.project_id,
+        userId: row.user_id,
+        payload: row.payload,
+        createdAt: row.created_at,
+      }
+    )
   }
 }

@@ -18,6 +18,9 @@ import type { Schedule, Task } from './tasks.ts'
 const atOnce = 4
 const taken = 8
 
+/** Milliseconds in which tasks that were done are gathered: they leave the queue together. */
+const ending = 20
+
 /** Milliseconds after which tasks that were taken, but not begun, go back to where other nodes find them. */
 const longestTaken = 5_000
 
@@ -121,7 +124,7 @@ export class TaskWorker implements AsyncDisposable {
       crontab: this.#crontab,
       logger: quiet,
       events,
-      preset: { worker: { localQueue: { size: taken, ttl: longestTaken }, completeJobBatchDelay: 0 } },
+      preset: { worker: { localQueue: { size: taken, ttl: longestTaken }, completeJobBatchDelay: ending } },
     })
     this.#runner = runner
     await held

@@ -100,6 +100,7 @@ test('members are told a week before their membership ends, once', async () => {
   const [, warned] = await mailbox.to(addressOf(soon), 2)
   expect(warned!.subject).toBe(`Your membership in ${group.name} ends on ${day(7)}`)
   await run('members:warn-of-end')
+  await mailbox.to(addressOf(late))
   const told = (person: Person) => mailbox.received.filter(({ to }) => to.includes(addressOf(person)))
   expect([told(soon).length, told(late).length]).toEqual([2, 1])
   // Another end is told of anew: of the change, and a week before.
