@@ -1,3 +1,4 @@
+import { LruMap } from '../kernel/lib/lru.ts'
 import { parseCommit, parseTag, type Commit, type Tag } from './commit-format.ts'
 import { isAncestor } from './is-ancestor.ts'
 import { objectName, peeled } from './object-readers.ts'
@@ -101,15 +102,26 @@ function singleLine(text: string): string {
   return text.replace(/[\0\n]/g, ' ')
 }
 
-export async function listCommitIds(repository: Repository, page: CommitPage): Promise<Oid[]> {
+/** Bytes of lists of commits that are remembered, about. */
+const rememberedLists = 4 * 1024 * 1024
+
+/** By what was asked of git. A commit names its whole history, so the answer is the same for ever, in any repository. */
+const lists = new LruMap<string, readonly Oid[]>(rememberedLists)
+
+export async function listCommitIds(repository: Repository, page: CommitPage): Promise<readonly Oid[]> {
   const options = await revList(repository, page, [
     `--max-count=${page.limit}`,
     `--skip=${page.skip ?? 0}`,
     ...(page.order === 'topo' ? (['--topo-order'] as const) : []),
   ])
   if (options === undefined) return []
+  const question = page.all === true ? undefined : JSON.stringify(options)
+  const known = question === undefined ? undefined : lists.get(question)
+  if (known !== undefined) return known
   const { stdout } = await run(repository, 'rev-list', options)
-  return stdout.toString('latin1').split('\n').filter(Boolean) as Oid[]
+  const oids = stdout.toString('latin1').split('\n').filter(Boolean) as Oid[]
+  if (question !== undefined) lists.set(question, oids, question.length + stdout.length)
+  return oids
 }
 
 export async function listCommits(repository: Repository, page: CommitPage): Promise<Commit[]> {
