@@ -18,6 +18,9 @@ const badText = '42'
 /** Texts are of our own making, but a caller's filters choose among many. */
 const rememberedTexts = 1_000
 
+/** Fewer askers are not divided among connections. */
+const smallestShare = 8
+
 /** Askers of one statement: those who wait for it wait for the last of them. */
 const largestBatch = 100
 
@@ -31,8 +34,8 @@ interface Asker {
 }
 
 /**
- * Few connections for reads that find few rows by an index. While all are at work, what is asked is gathered; the next
- * that is free takes it all in one write, and the same statement with other values only once, which spares the
+ * Few connections for reads that find few rows by an index. While all are at work, what is asked is gathered; those
+ * that are free next share it, each in one write, and the same statement with other values only once, which spares the
  * database and us most of what such a read costs. A slow statement would hold up all behind it, so nothing else may
  * come here.
  */
@@ -63,13 +66,15 @@ export class FastLane implements AsyncDisposable {
     setImmediate(() => {
       this.#due = false
       const open = this.#connections.filter((each) => each.open)
-      const free = open.find((each) => !each.busy)
+      const free = open.filter((each) => !each.busy)
       // All at work: the first that has finished calls again.
-      if (free === undefined && open.length > 0) return
+      if (free.length === 0 && open.length > 0) return
       const askers = this.#gathered
       this.#gathered = []
-      if (free === undefined) for (const { answer } of askers) answer(undefined)
-      else free.send(askers)
+      if (free.length === 0) for (const { answer } of askers) answer(undefined)
+      // What one takes alone leaves the others, and then us, with nothing to do.
+      const share = Math.max(smallestShare, Math.ceil(askers.length / free.length))
+      for (const each of free) if (askers.length > 0) each.send(askers.splice(0, share))
     })
   }
 
