@@ -9,7 +9,8 @@ export function pace(rate: number): () => Promise<number> {
   let turns = 0
   return async () => {
     const due = begin + (turns++ * 1000) / rate
-    if (due > performance.now()) await sleep(due - performance.now())
+    const early = due - performance.now()
+    if (early > 0) await sleep(early)
     return due
   }
 }

@@ -12,16 +12,16 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     known_groups: 'group_id bigint',
   }
   for (const [name, made] of Object.entries(columns)) {
-    const { rows } = await sql<{
-      prosrc: string
-    }>`select prosrc from pg_proc where proname = ${name}`.execute(db)
+    const source = sql<{ text: string }>`
+      select prosrc as text from pg_proc where oid = ${`${name}(bigint)`}::regprocedure`
+    const { rows } = await source.execute(db)
     // Strict: who is not signed in reaches nothing, and it is not even asked.
     await sql`
       create or replace function ${sql.raw(name)}(member bigint) returns table (${sql.raw(made)})
       language plpgsql stable strict parallel safe as $$
         #variable_conflict use_column
         begin
-          return query ${sql.raw(rows[0]!.prosrc)};
+          return query ${sql.raw(rows[0]!.text)};
         end $$`.execute(db)
   }
 }
