@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { deflateSync } from 'node:zlib'
+import { newObject, packBody, packHeader } from '../src/git/pack-writer.ts'
+import { delimiterPkt, flushPkt, pkt } from '../src/git/pkt-line.ts'
 import type { GitClient } from './git-client.ts'
 import type { Service } from './service.ts'
 import type { World } from './soak-work.ts'
@@ -58,23 +58,23 @@ export class Gits {
     const clone = this.#clones.pull[number]!
     await ask(clone, 'info/refs?service=git-upload-pack')
     const listed = await ask(clone, 'git-upload-pack', [
-      packet('command=ls-refs\n'),
-      delimiter,
-      packet('ref-prefix refs/heads/main\n'),
-      flush,
+      pkt('command=ls-refs\n'),
+      delimiterPkt,
+      pkt('ref-prefix refs/heads/main\n'),
+      flushPkt,
     ])
     const tip = /([0-9a-f]{40}) refs\/heads\/main/.exec(listed.toString('latin1'))?.[1]
     if (tip === undefined) throw new Error('there is no branch to pull')
     if (tip === clone.tip) return
     const got = await ask(clone, 'git-upload-pack', [
-      packet('command=fetch'),
-      delimiter,
-      packet('ofs-delta'),
-      packet('thin-pack'),
-      packet(`want ${tip}\n`),
-      packet(`have ${clone.tip}\n`),
-      packet('done\n'),
-      flush,
+      pkt('command=fetch'),
+      delimiterPkt,
+      pkt('ofs-delta'),
+      pkt('thin-pack'),
+      pkt(`want ${tip}\n`),
+      pkt(`have ${clone.tip}\n`),
+      pkt('done\n'),
+      flushPkt,
     ])
     if (!got.includes('PACK')) throw new Error('what was pulled has no pack')
     clone.tip = tip
@@ -87,12 +87,14 @@ export class Gits {
     const commit = Buffer.from(
       `tree ${clone.tree}\nparent ${clone.tip}\nauthor ${who}\ncommitter ${who}\n\nPush ${(this.#pushes += 1)}\n`,
     )
-    const tip = sha1(Buffer.from(`commit ${commit.length}\0`), commit).toString('hex')
+    const object = newObject('commit', commit)
+    const tip = object.oid
     await ask(clone, 'info/refs?service=git-receive-pack')
     const told = await ask(clone, 'git-receive-pack', [
-      packet(`${clone.tip} ${tip} refs/heads/main\0 report-status\n`),
-      flush,
-      packOf(commit),
+      pkt(`${clone.tip} ${tip} refs/heads/main\0 report-status\n`),
+      flushPkt,
+      packHeader(1),
+      ...(await Array.fromAsync(packBody([object]))),
     ])
     if (!told.includes('ok refs/heads/main'))
       throw new Error(`a push was refused: ${told.toString('latin1')}`)
@@ -108,31 +110,6 @@ export class Gits {
     const found = await git.line(['-C', folder, 'rev-parse', 'HEAD'])
     if (found !== tip) throw new Error(`the last push to ${url} is not there`)
   }
-}
-
-const flush = Buffer.from('0000')
-const delimiter = Buffer.from('0001')
-
-function packet(text: string): Buffer {
-  return Buffer.from((Buffer.byteLength(text) + 4).toString(16).padStart(4, '0') + text)
-}
-
-const sha1 = (...parts: readonly Buffer[]): Buffer => {
-  const hash = createHash('sha1')
-  for (const part of parts) hash.update(part)
-  return hash.digest()
-}
-
-/** A pack of one commit: its size stands in groups of bits behind its type. */
-function packOf(commit: Buffer): Buffer {
-  const head = Buffer.from('PACK\0\0\0\x02\0\0\0\x01', 'latin1')
-  const sizes = [(1 << 4) | (commit.length & 15)]
-  for (let rest = commit.length >> 4; rest > 0; rest >>= 7) {
-    sizes[sizes.length - 1]! |= 128
-    sizes.push(rest & 127)
-  }
-  const body = Buffer.concat([head, Buffer.from(sizes), deflateSync(commit)])
-  return Buffer.concat([body, sha1(body)])
 }
 
 /** Gets, or with a body posts; the answer whole. */

@@ -65,7 +65,7 @@ export class TaskWorker implements AsyncDisposable {
   readonly #taskList: TaskList
   readonly #tasks: Map<string, Task>
   readonly #crontab: string
-  readonly #looking: NodeJS.Timeout
+  #looking: NodeJS.Timeout | undefined
   #again: NodeJS.Timeout | undefined
   #runner: Runner | undefined
   #ended = false
@@ -92,7 +92,6 @@ export class TaskWorker implements AsyncDisposable {
       ]),
     )
     this.#crontab = schedules.map(({ pattern, task }) => `${pattern} ${task}`).join('\n')
-    this.#looking = setInterval(() => void this.#freeGone(), lookingForGone).unref()
   }
 
   static async start(
@@ -103,6 +102,7 @@ export class TaskWorker implements AsyncDisposable {
     const worker = new TaskWorker(services, tasks, schedules)
     await worker.#begin()
     await worker.#freeGone()
+    worker.#looking = setInterval(() => void worker.#freeGone(), lookingForGone).unref()
     return worker
   }
 
@@ -128,6 +128,8 @@ export class TaskWorker implements AsyncDisposable {
     })
     this.#runner = runner
     await held
+    // Whoever ends it meanwhile did not see this one.
+    if (this.#ended) await runner.stop()
     // It ends by itself where the database was away for minutes.
     void runner.promise
       .catch((error: unknown) => log.error({ err: error }, 'the worker of the tasks broke'))

@@ -39,12 +39,14 @@ test('a task that a killed service was at is done by the next one, and not by an
   const person = { username: 'ada', name: 'Ada', email: 'ada@example.com', force_random_password: true }
   const { id } = expectStatus(await root.post('/users', { ...person, skip_confirmation: true }), 201)
   expectStatus(await root.post(`/users/${id as number}/deactivate`), 201)
-  await expect.poll(async () => (await db.query(locked)).rowCount).toBeGreaterThan(0)
+  const holders = async (): Promise<unknown[]> => (await db.query(locked)).rows
+  await expect.poll(holders).toHaveLength(1)
+  const holder = await holders()
 
-  // One that starts beside it sees that it lives.
+  // One that starts beside it has looked when it is ready, and seen that it lives.
   await using second = await start(await environment(mailbox.url))
   expectStatus(await new Person(second.url, { id: 1, username: 'root', token }).get('/user'), 200)
-  expect((await db.query(locked)).rowCount).toBeGreaterThan(0)
+  expect(await holders()).toEqual(holder)
   expect(mailbox.received).toEqual([])
 
   first.kill('SIGKILL')
