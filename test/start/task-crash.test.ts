@@ -11,7 +11,7 @@ import { freePort, Program, temporaryFolder } from './process.ts'
 
 const token = 'root-token-of-this-test'
 const locked =
-  "select from graphile_worker.jobs where task_identifier = 'mail:send' and locked_at is not null"
+  "select locked_by, locked_at from graphile_worker.jobs where task_identifier = 'mail:send' and locked_at is not null"
 
 test('a task that a killed service was at is done by the next one, and not by another meanwhile', async () => {
   await using folder = await temporaryFolder()
