@@ -81,6 +81,7 @@ export {
 } from './levels.ts'
 export {
   group,
+  groupActive,
   groupArchived,
   instance,
   isMember,

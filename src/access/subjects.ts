@@ -146,6 +146,11 @@ const groupMarked = sql`exists (
 export const groupArchived = sql`exists (
   select from namespaces resting where resting.id = any (n.traversal_ids) and resting.archived)`
 
+/** Neither the namespace `n` nor a group above it is archived or waits for its end. */
+export const groupActive = sql`not exists (
+  select from namespaces ended
+  where ended.id = any (n.traversal_ids) and (ended.archived or ended.marked_for_deletion_at is not null))`
+
 /** Of namespace `n`; a change of it raises the mark of everybody's access. */
 const admittedAddresses = sql`(
   select top.settings ->> 'ip_restriction_ranges' from namespaces top where top.id = n.traversal_ids[1])`

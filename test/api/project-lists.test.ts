@@ -106,6 +106,8 @@ describe('filters', () => {
     ['with_merge_requests_enabled=true', 'dab'],
     ['archived=true', ''],
     ['archived=false', 'cdab'],
+    ['active=true', 'cdab'],
+    ['active=false', ''],
     ['last_activity_after=2100-01-01', ''],
     ['last_activity_before=2100-01-01T00:00:00Z', 'cdab'],
     ['order_by=updated_at&updated_after=2020-01-01', 'cdab'],
@@ -133,7 +135,52 @@ describe('filters', () => {
     const [id] = [...named].find(([, letter]) => letter === 'd')!
     expectStatus(await world.root.post(`/projects/${id}/archive`), 201)
     expect([await list(member, 'archived=true'), await list(member, 'archived=false')]).toEqual(['d', 'cab'])
+    expect([await list(member, 'active=false'), await list(member, 'active=true')]).toEqual(['d', 'cab'])
     expectStatus(await world.root.post(`/projects/${id}/unarchive`), 201)
+  })
+
+  test('of what is active count the groups above', async () => {
+    const [top, owner] = [await world.group(), await world.user()]
+    expectStatus(
+      await world.root.post(`/groups/${top.id}/members`, { user_id: owner.id, access_level: 50 }),
+      201,
+    )
+    const inner = await world.group({ parent_id: top.id })
+    const loose = expectStatus(await owner.post('/projects', { name: 'loose' }), 201) as Made
+    const held = await world.project({ namespace_id: inner.id })
+    const ids = async (path: string) =>
+      ((await owner.get(path)).body as Json[]).map(({ id }) => id as number).sort((a, b) => a - b)
+    const states = async () => ({
+      projects: await ids('/projects?membership=true&active=true'),
+      others: await ids('/projects?membership=true&active=false'),
+      groups: await ids('/groups?all_available=false&active=true'),
+      otherGroups: await ids('/groups?all_available=false&active=false'),
+      inTheGroup: await ids(`/groups/${top.id}/projects?include_subgroups=true&active=true`),
+      below: await ids(`/groups/${top.id}/subgroups?active=true`),
+    })
+    const active = {
+      projects: [loose.id, held.id],
+      others: [],
+      groups: [top.id, inner.id],
+      otherGroups: [],
+      inTheGroup: [held.id],
+      below: [inner.id],
+    }
+    const resting = {
+      projects: [loose.id],
+      others: [held.id],
+      groups: [],
+      otherGroups: [top.id, inner.id],
+      inTheGroup: [],
+      below: [],
+    }
+
+    expect(await states()).toEqual(active)
+    expectStatus(await owner.post(`/groups/${top.id}/archive`), 200)
+    expect(await states()).toEqual(resting)
+    expectStatus(await owner.post(`/groups/${top.id}/unarchive`), 200)
+    expectStatus(await owner.delete(`/groups/${top.id}`), 202)
+    expect(await states()).toEqual(resting)
   })
 
   test('of a storage count for administrators', async () => {
@@ -219,4 +266,23 @@ test('the projects of a user are those of his namespace', async () => {
   expect(letters(await stranger.get(`/users/${member.id}/projects`))).toBe('')
   const missing = await world.anonymous.get('/users/nobody-here/projects')
   expect([missing.status, missing.body]).toEqual([404, { message: '404 User Not Found' }])
+})
+
+test('the projects of a user, and forks, are filtered as all are', async () => {
+  const [id] = [...named].find(([, letter]) => letter === 'b')!
+  const fork = expectStatus(await stranger.post(`/projects/${id}/fork`), 201)
+  for (const path of [`/users/${stranger.id}/projects`, `/projects/${id}/forks`]) {
+    const found = async (who: Client, query: string) =>
+      ((await who.get(`${path}?${query}`)).body as Json[]).map((project) => project['id'])
+    expect(await found(stranger, 'membership=true')).toEqual([fork['id']])
+    expect(await found(member, 'membership=true')).toEqual([])
+    expect(await found(member, `id_after=${id}&last_activity_before=2100-01-01`)).toEqual([fork['id']])
+    expect(await found(member, `id_before=${id}`)).toEqual([])
+    expect(await found(member, 'imported=true')).toEqual([])
+    const unpaired = await member.get(`${path}?updated_after=2020-01-01`)
+    expect(unpaired.status).toBe(400)
+    const measured = async (who: Client) => ((await who.get(`${path}?statistics=true`)).body as Json[])[0]
+    expect(await measured(stranger)).toHaveProperty('statistics.repository_size')
+    expect(await measured(member)).not.toHaveProperty('statistics')
+  }
 })

@@ -265,6 +265,9 @@ describe('changing', () => {
       build_timeout: 700,
       wiki_access_level: 'disabled',
       shared_runners_enabled: false,
+      service_desk_enabled: true,
+      enforce_auth_checks_on_uploads: false,
+      resource_group_default_process_mode: 'oldest_first',
     }
     expect(await world.project(written)).toMatchObject(written)
   })

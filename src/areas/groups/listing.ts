@@ -1,6 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from '../../kernel/db/index.ts'
 import {
+  groupActive,
   groupArchived,
   groupLevels,
   groupVisible,
@@ -48,6 +49,11 @@ export const listParams = {
   min_access_level: Optional(OneOf([5, 10, 15, 20, 30, 40, 50], { description: "The caller's least role" })),
   visibility: Optional(OneOf(visibilityNames, {})),
   archived: Optional(Flag({ description: 'Those that are archived, or that lie below one' })),
+  active: Optional(
+    Flag({
+      description: 'Neither it nor one above it is archived, or marked for deletion; false: the others',
+    }),
+  ),
   skip_groups: Optional(ListOf(Id(), { commaSeparated: true, description: 'Ids of groups to leave out' })),
   ...attributeParams,
   statistics: Optional(Flag({ description: 'With what each takes with all below it. For administrators' })),
@@ -63,6 +69,7 @@ export interface GroupFilter extends AttributeFilter {
   readonly min_access_level?: number | undefined
   readonly visibility?: VisibilityName | undefined
   readonly archived?: boolean | undefined
+  readonly active?: boolean | undefined
   readonly skip_groups?: readonly number[] | undefined
   readonly top_level_only?: boolean | undefined
   readonly marked_for_deletion_on?: Date | undefined
@@ -163,6 +170,7 @@ function filterOf({
   search,
   visibility,
   archived,
+  active,
   skip_groups: skipped,
   top_level_only: topOnly,
   marked_for_deletion_on: marked,
@@ -175,6 +183,7 @@ function filterOf({
   }
   if (visibility !== undefined) all.push(sql`n.visibility = ${Visibility[visibility]}`)
   if (archived !== undefined) all.push(archived ? amongArchived : sql`not ${groupArchived}`)
+  if (active !== undefined) all.push(active ? groupActive : sql`not ${groupActive}`)
   if (skipped !== undefined && skipped.length > 0) all.push(sql`n.id <> all (${[...skipped]}::bigint[])`)
   if (marked !== undefined) all.push(sql`${markedOn('n')} = ${marked.toISOString().slice(0, 10)}::date`)
   if (wanted !== undefined) all.push(attributesFilter('group', sql`n.id`, wanted))

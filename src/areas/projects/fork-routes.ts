@@ -16,7 +16,7 @@ import { notFound } from '../../kernel/errors/index.ts'
 import { AnyProject, Project } from './shapes.ts'
 import { forksOfSubject } from './fork-store.ts'
 import { forkProject, linkFork, unlinkFork } from './forking.ts'
-import { listParams } from './list-params.ts'
+import { filterParams, listParams } from './list-params.ts'
 import { listed } from './list-routes.ts'
 import { projectsWhere } from './listing.ts'
 import type { ProjectServices } from './routes.ts'
@@ -69,7 +69,7 @@ export function forkEndpoints(services: ProjectServices): Endpoint[] {
       may: 'read_project',
       anonymous: true,
       paged: true,
-      params: Fields(listParams),
+      params: Fields({ ...listParams, ...filterParams }),
       answers: ListOf(AnyProject),
       read: ({ params, page }) => projectsWhere(forksOfSubject, params, page),
       handle: async (call) => listed(services, call.rows, call),

@@ -6,6 +6,11 @@ import { projectOrders } from './listing.ts'
 /** Parameters of every list of projects. */
 export const listParams = {
   archived: Optional(Flag()),
+  active: Optional(
+    Flag({
+      description: 'Neither it nor a group above it is archived, or marked for deletion; false: the others',
+    }),
+  ),
   visibility: Optional(OneOf(visibilityNames, {})),
   search: Optional(Text({ description: 'Part of the name, path or description' })),
   search_namespaces: Optional(Flag({ description: 'Search in the full path too' })),
@@ -26,8 +31,8 @@ export const listParams = {
   sort: OneOf(['asc', 'desc'], { default: 'desc' }),
 }
 
-/** Parameters of the list of all projects besides. */
-export const allParams = {
+/** Parameters besides of the lists of all projects, of a user's, and of forks. */
+export const filterParams = {
   membership: Optional(Flag({ description: 'Those that the caller is a member of' })),
   imported: Optional(Flag({ description: 'Those that came from elsewhere' })),
   marked_for_deletion_on: Optional(DateTime({ description: 'Those that were marked on this day' })),
@@ -48,7 +53,6 @@ export const allParams = {
   statistics: Optional(
     Flag({ description: 'With what each takes, where the caller is a Reporter or above' }),
   ),
-  pagination: OneOf(['legacy', 'keyset'], { default: 'legacy' }),
   id_after: Optional(Int({ description: 'Only projects with a greater id' })),
   id_before: Optional(Int({ description: 'Only projects with a smaller id' })),
 }

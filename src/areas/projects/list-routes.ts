@@ -6,6 +6,7 @@ import {
   Flag,
   Id,
   ListOf,
+  OneOf,
   Optional,
   Page,
   Text,
@@ -14,11 +15,14 @@ import {
 import { notFound } from '../../kernel/errors/index.ts'
 import { contextOf } from './entities.ts'
 import { AnyProject } from './shapes.ts'
-import { allParams, listParams } from './list-params.ts'
+import { filterParams, listParams } from './list-params.ts'
 import { contributedTo, projectsWhere, visibleProjects, type ListedProject } from './listing.ts'
 import type { ProjectServices } from './routes.ts'
 import type { ProjectRow } from './rows.ts'
 import { showProjects, type ShowServices } from './shown.ts'
+
+/** Whose projects are listed. */
+export const ofUser = { user_id: Either(Id(), Text({ description: 'Username' })) }
 
 /** Visitors get the short form, and who asks for it. */
 export function listed(
@@ -42,7 +46,11 @@ export function listEndpoints(services: ProjectServices): Endpoint[] {
       may: 'use_instance',
       anonymous: true,
       paged: true,
-      params: Fields({ ...listParams, ...allParams }),
+      params: Fields({
+        ...listParams,
+        ...filterParams,
+        pagination: OneOf(['legacy', 'keyset'], { default: 'legacy' }),
+      }),
       answers: ListOf(AnyProject),
       refuses: { 405: 'An offset too deep, or keyset pagination in an order that has none' },
       read: ({ params, page }) => visibleProjects(params, page),
@@ -61,7 +69,7 @@ export function listEndpoints(services: ProjectServices): Endpoint[] {
       anonymous: true,
       scopes: ['read_user'],
       paged: true,
-      params: Fields({ user_id: Either(Id(), Text({ description: 'Username' })), ...listParams }),
+      params: Fields({ ...ofUser, ...listParams, ...filterParams }),
       answers: ListOf(AnyProject),
       refuses: { 404: 'No such user' },
       read: ({ params, page }) => projectsWhere(inNamespaceOf(String(params.user_id)), params, page),
@@ -83,7 +91,7 @@ export function listEndpoints(services: ProjectServices): Endpoint[] {
       anonymous: true,
       scopes: ['read_user'],
       paged: true,
-      params: Fields({ user_id: Either(Id(), Text({ description: 'Username' })), ...listParams }),
+      params: Fields({ ...ofUser, ...listParams, ...filterParams }),
       answers: ListOf(AnyProject),
       refuses: { 404: 'No such user' },
       read: ({ params, page }) => projectsWhere(contributedTo(String(params.user_id)), params, page),

@@ -2,6 +2,7 @@ import type { RawBuilder } from 'kysely'
 import { sql } from '../../kernel/db/index.ts'
 import {
   FeatureLevel,
+  groupActive,
   memberProjects,
   projectVisible,
   Role,
@@ -29,6 +30,7 @@ import { statisticsColumn } from './statistics.ts'
 /** What a list of projects may be narrowed by; the parameters are declared in `list-params.ts`. */
 export interface ProjectFilter extends AttributeFilter {
   readonly archived?: boolean | undefined
+  readonly active?: boolean | undefined
   readonly visibility?: VisibilityName | undefined
   readonly search?: string | undefined
   readonly search_namespaces?: boolean | undefined
@@ -50,6 +52,7 @@ export interface ProjectFilter extends AttributeFilter {
   readonly with_programming_language?: string | undefined
   readonly imported?: boolean | undefined
   readonly marked_for_deletion_on?: Date | undefined
+  readonly statistics?: boolean | undefined
   readonly order_by: ProjectOrder
   readonly sort: 'asc' | 'desc'
   /** Ids of what another index has found; their order is that of the list. */
@@ -82,20 +85,17 @@ type Condition = RawBuilder<unknown>
  * memberships; else the list is merged from what each visibility shows him.
  */
 export function visibleProjects(params: AllFilter, input: PageInput): Read<ListedProject> {
-  checkPairing(params)
   return inOrder(params, (ordered) => visibleInOrder(ordered, input))
 }
 
-type AllFilter = ProjectFilter & {
-  readonly pagination: string
-  readonly statistics?: boolean | undefined
-}
+type AllFilter = ProjectFilter & { readonly pagination: string }
 
 /** Others than administrators who ask for an order by sizes get the usual one: one of the two reads is run. */
 function inOrder<Params extends ProjectFilter, Row>(
   params: Params,
   read: (params: Params) => Read<Row>,
 ): Read<Row> {
+  checkPairing(params)
   const wanted = read(params)
   if (!isSize(params.order_by)) return wanted
   const usual = read({ ...params, order_by: 'created_at' })
@@ -108,7 +108,7 @@ function isSize(order: ProjectOrder): order is (typeof sizeOrders)[number] {
 
 function visibleInOrder(params: AllFilter, input: PageInput): Read<ListedProject> {
   const source: MergedSource = {
-    columns: sql`${columnsOf(params)}, place.more ${params.statistics === true ? sql`, ${statisticsColumn}` : sql``}`,
+    columns: sql`${columnsOf(params)}, place.more`,
     table: sql`projects p`,
     id: sql`p.id`,
     ...visibleProjectParts(levelAsked(params)),
@@ -122,8 +122,9 @@ function visibleInOrder(params: AllFilter, input: PageInput): Read<ListedProject
   return mergedPage(source, input)
 }
 
-const columnsOf = ({ with_custom_attributes: wanted }: ProjectFilter): RawBuilder<unknown> =>
-  sql`${projectColumns}${attributesColumn('project', sql`p.id`, wanted)}`
+const columnsOf = ({ with_custom_attributes: wanted, statistics }: ProjectFilter): RawBuilder<unknown> => sql`
+  ${projectColumns}${attributesColumn('project', sql`p.id`, wanted)}
+  ${statistics === true ? sql`, ${statisticsColumn}` : sql``}`
 
 /** The level that the caller must have in what is listed; undefined: he only has to see it. */
 function levelAsked({ owned, membership, min_access_level: minimum }: ProjectFilter): number | undefined {
@@ -226,6 +227,7 @@ function conditions(params: ProjectFilter): Condition[] {
       ? sql`(p.archived or p.marked_for_deletion_at is not null)`
       : sql`not p.archived and p.marked_for_deletion_at is null`,
   )
+  add(params.active, (active) => (active ? activeProject : sql`not ${activeProject}`))
   add(params.visibility, (name) => sql`p.visibility = ${Visibility[name]}`)
   add(params.search === '' ? undefined : params.search, (text) =>
     matching(text, params.search_namespaces === true),
@@ -249,6 +251,10 @@ function conditions(params: ProjectFilter): Condition[] {
   add(params.repository_storage, (storage) => sql`(actor.admin is not true or p.storage = ${storage})`)
   return all
 }
+
+const activeProject: Condition = sql`(
+  not p.archived and p.marked_for_deletion_at is null
+  and exists (select from namespaces n where n.id = p.namespace_id and ${groupActive}))`
 
 /** A part of the name, path or description, whatever its case; with namespaces a part of the full path. */
 function matching(text: string, namespaces: boolean): Condition {

@@ -17,8 +17,8 @@ import {
 import { notFound } from '../../kernel/errors/index.ts'
 import { basicUser, BasicUser, basicUserJson, type BasicUserRow } from '../users/index.ts'
 import { AnyProject, Project } from './shapes.ts'
-import { listParams } from './list-params.ts'
-import { listed } from './list-routes.ts'
+import { filterParams, listParams } from './list-params.ts'
+import { listed, ofUser } from './list-routes.ts'
 import { projectsWhere, starredBy } from './listing.ts'
 import type { ProjectServices } from './routes.ts'
 import { showChanged } from './shown.ts'
@@ -113,7 +113,7 @@ export function starEndpoints(services: ProjectServices): Endpoint[] {
       anonymous: true,
       scopes: ['read_user'],
       paged: true,
-      params: Fields({ user_id: Either(Id(), Text({ description: 'Username' })), ...listParams }),
+      params: Fields({ ...ofUser, ...listParams, ...filterParams }),
       answers: ListOf(AnyProject),
       refuses: { 404: 'No such user' },
       read: ({ params, page }) => projectsWhere(starredBy(String(params.user_id)), params, page),
