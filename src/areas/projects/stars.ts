@@ -2,9 +2,7 @@ import { sql } from '../../kernel/db/index.ts'
 import { endpoint, findUser, instance, project, userOf } from '../../access/index.ts'
 import {
   Answer,
-  Either,
   Fields,
-  Id,
   ListOf,
   Optional,
   page,
