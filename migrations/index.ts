@@ -148,6 +148,7 @@ import * as idsOfPipelines from './0350-ids-of-pipelines.ts'
 import * as movesOfProjects from './0351-moves-of-projects.ts'
 import * as mostSeats from './0352-most-seats.ts'
 import * as plannedReach from './0353-planned-reach.ts'
+import * as sentExports from './0355-sent-exports.ts'
 
 export const migrations: MigrationList = {
   '0001-identity': identity,
@@ -297,4 +298,5 @@ export const migrations: MigrationList = {
   '0351-moves-of-projects': movesOfProjects,
   '0352-most-seats': mostSeats,
   '0353-planned-reach': plannedReach,
+  '0355-sent-exports': sentExports,
 }

@@ -4,6 +4,7 @@ import { fileRelations, filesOf } from './files.ts'
 import { bundleNames, bundles, formatVersion, relations } from './format.ts'
 import { linesOf, openFolder, packIn } from './pack.ts'
 import { readProject, readRelation } from './read-project.ts'
+import { sendArchive } from './send-archive.ts'
 import { standIn } from './stand-in.ts'
 import type { ArchiveRoom } from './services.ts'
 import * as store from './store.ts'
@@ -48,6 +49,7 @@ export async function exportProject(room: ArchiveRoom, projectId: number): Promi
       limit === 0 ? undefined : limit * mebibyte,
       () => new Error(tooLargeToExport),
     )
+    if (wanted.upload !== null) await sendArchive(room, wanted.upload, stored)
     await store.endExport(db.writer, projectId, stored)
   } catch (error) {
     log.warn({ err: error, project: projectId }, 'a project could not be exported')

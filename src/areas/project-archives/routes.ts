@@ -1,6 +1,22 @@
 import { endpoint, instance, isAdministrator, project, userOf, type Actor } from '../../access/index.ts'
-import { Answer, Either, Fields, Id, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
-import { forbidden, invalidParameters, notFound, refused, tooLarge } from '../../kernel/errors/index.ts'
+import {
+  Answer,
+  Either,
+  Fields,
+  Id,
+  OneOf,
+  Optional,
+  Text,
+  type Endpoint,
+} from '../../kernel/endpoint/index.ts'
+import {
+  forbidden,
+  invalid,
+  invalidParameters,
+  notFound,
+  refused,
+  tooLarge,
+} from '../../kernel/errors/index.ts'
 import { storedSize } from '../../git/index.ts'
 import { enqueue } from '../../tasks/index.ts'
 import { requestContext } from '../../kernel/log/index.ts'
@@ -11,6 +27,7 @@ import { tooLargeToExport } from './export-project.ts'
 import { remoteProblem } from './fetch-archive.ts'
 import { readArchiveForm } from './archive-form.ts'
 import { noteExport } from './note-export.ts'
+import { sealUpload } from './send-archive.ts'
 import type { ArchiveRoom } from './services.ts'
 import * as store from './store.ts'
 
@@ -28,6 +45,18 @@ const place = {
   namespace_path: Optional(Text()),
   namespace: Optional(Either(Id(), Text({ description: 'Id or path', deprecated: true }))),
 }
+
+const upload = Fields(
+  {
+    url: Text({
+      blank: false,
+      maxLength: 4096,
+      description: 'Address, with what lets in whoever sends to it',
+    }),
+    http_method: OneOf(['PUT', 'POST'], { default: 'PUT' }),
+  },
+  { description: 'Where the archive is sent when it is made; the export fails where it is not taken' },
+)
 
 interface Place {
   readonly path?: string | undefined
@@ -85,16 +114,28 @@ export function archiveEndpoints(room: ArchiveRoom): Endpoint[] {
         'Branches and tags, the wiki, labels, milestones, issues with their discussions, and protected branches. Secrets and members stay behind.',
       params: Fields({
         description: Optional(Text({ maxLength: 2000, description: 'In the place of that of the project' })),
+        upload: Optional(upload),
       }),
       status: 202,
       answers: Fields({ message: Text() }),
-      refuses: { 400: 'The project is too large', 404: 'The instance exports nothing', 429: 'Too many' },
+      refuses: {
+        400: 'The project is too large, or the archive may not be sent there',
+        404: 'The instance exports nothing',
+        429: 'Too many',
+      },
       async handle({ actor, project: subject, params, request }) {
         checkEnabled()
+        const { description = null, upload: sentTo } = params
+        const refusal = sentTo && (await room.outbound.refusal(sentTo.url))
+        if (refusal !== undefined) throw invalid({ url: [`is blocked: ${refusal}`] })
         const limit = settings.values.max_export_size * mebibyte
         if (limit > 0 && (await storedSize(places.of(subject))) > limit) throw refused(400, tooLargeToExport)
         await db.transaction(async (tx) => {
-          await store.beginExport(tx, subject.id, userOf(actor).id, params.description ?? null)
+          await store.beginExport(tx, subject.id, {
+            userId: userOf(actor).id,
+            description,
+            upload: sentTo === undefined ? null : sealUpload(room, sentTo),
+          })
           await enqueue(tx, exportTask, { project: subject.id }, { key: `${exportTask} ${subject.id}` })
           await noteExport(tx, settings, { actor, subject, address: request.ip }, 'created')
         })

@@ -15,28 +15,35 @@ export async function findExport(db: Reader, projectId: number): Promise<ExportR
   return rows[0]
 }
 
+interface WantedExport {
+  readonly userId: number
+  readonly description: string | null
+  /** Sealed: where the archive is sent. */
+  readonly upload: string | null
+}
+
 /** A new export, in the place of the last one, whose file is no longer needed. */
 export async function beginExport(
   tx: Tx,
   projectId: number,
-  userId: number,
-  description: string | null,
+  { userId, description, upload }: WantedExport,
 ): Promise<void> {
   await sql`
-    insert into project_exports as e (project_id, user_id, description)
-    values (${projectId}, ${userId}, ${description})
+    insert into project_exports as e (project_id, user_id, description, upload)
+    values (${projectId}, ${userId}, ${description}, ${upload})
     on conflict (project_id) do update set user_id = excluded.user_id, description = excluded.description,
-      status = 'queued', digest = null, size = null, error = null, created_at = now()`.execute(tx)
+      upload = excluded.upload, status = 'queued', digest = null, size = null, error = null, created_at = now()`.execute(
+    tx,
+  )
 }
 
+type StartedExport = Omit<WantedExport, 'userId'> & { readonly user_id: number | null }
+
 /** Whether there still is an export that waits. */
-export async function startExport(
-  db: Writer,
-  projectId: number,
-): Promise<{ user_id: number | null; description: string | null } | undefined> {
-  const { rows } = await sql<{ user_id: number | null; description: string | null }>`
+export async function startExport(db: Writer, projectId: number): Promise<StartedExport | undefined> {
+  const { rows } = await sql<StartedExport>`
     update project_exports set status = 'started' where project_id = ${projectId} and status in ('queued', 'started')
-    returning user_id, description`.execute(db)
+    returning user_id, description, upload`.execute(db)
   return rows[0]
 }
 
@@ -47,11 +54,11 @@ export async function endExport(
 ): Promise<void> {
   if ('error' in end) {
     await sql`
-      update project_exports set status = 'failed', digest = null, size = null, error = ${end.error}
+      update project_exports set status = 'failed', digest = null, size = null, upload = null, error = ${end.error}
       where project_id = ${projectId}`.execute(db)
   } else {
     await sql`
-      update project_exports set status = 'finished', digest = ${end.digest}, size = ${end.size}
+      update project_exports set status = 'finished', digest = ${end.digest}, size = ${end.size}, upload = null
       where project_id = ${projectId}`.execute(db)
   }
 }

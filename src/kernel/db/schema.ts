@@ -1453,6 +1453,7 @@ export interface ProjectExports {
   project_id: number;
   size: number | null;
   status: Generated<string>;
+  upload: string | null;
   user_id: number | null;
 }
 

@@ -51,7 +51,7 @@ export type Got =
 
 /** A request that is made once, and led nowhere else. */
 export interface Exchange {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Readable
   /** Ends it; there is no other limit of time. */
