@@ -53,6 +53,20 @@ export async function pushConfiguration(
   return folder
 }
 
+/** Milliseconds in which statistics come in. */
+const settling = 11_000
+const minute = 60_000
+
+/**
+ * Milliseconds to wait before so long a look at an idle service. Each minute it tidies up what the pushes before have
+ * left, which is not for runners that are idle: that is over, or does not come yet.
+ */
+function untilQuiet(now: number, look: number): number {
+  const start = now + settling
+  const tick = Math.ceil(now / minute) * minute
+  return (tick < start + look ? tick + settling : start) - now
+}
+
 /** The time to a job with some runners waiting, and what it costs that they wait. */
 export class Ci {
   readonly #bench: Bench
@@ -106,7 +120,7 @@ export class Ci {
 
   /** After a pause in which the statistics of what went before have come in. */
   async idle(runners: number, seconds: number): Promise<Idle> {
-    await sleep(11_000, undefined, { signal: this.#bench.signal })
+    await sleep(untilQuiet(Date.now(), seconds * 1000), undefined, { signal: this.#bench.signal })
     const before = await this.#written()
     await sleep(seconds * 1000, undefined, { signal: this.#bench.signal })
     const after = await this.#written()
