@@ -4,9 +4,10 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Cast } from '../../test/house/grid/actors.ts'
 import { playOnce } from '../../test/house/grid/play.ts'
-import { readGrid, type Row } from '../../test/house/grid/rows.ts'
+import { readGrids, type Row } from '../../test/house/grid/rows.ts'
 import { Stages } from '../../test/house/grid/stage.ts'
-import { startWorld, type World } from '../../test/world/world.ts'
+import { startGridWorld } from '../../test/house/grid/world.ts'
+import type { World } from '../../test/world/world.ts'
 
 /*
  * Go programs read answers into structures of fixed types, where a number that came as a string is an error. Every row
@@ -37,12 +38,7 @@ const ambiguous = new Set(['/search', '/groups/:id/search', '/projects/:id/searc
 
 let world: World
 beforeAll(async () => {
-  const house = path.resolve(import.meta.dirname, '../../test/house')
-  world = await startWorld({
-    LDAP_CONFIG: path.join(house, 'grid/ldap.yml'),
-    PAGES_URL: 'http://sites.test',
-    PAGES_RESOLVERS: '127.0.0.1:9',
-  })
+  world = await startGridWorld()
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
@@ -60,9 +56,8 @@ test('the Go client reads every answer', { timeout: 600_000 }, async () => {
 async function playAll(): Promise<Answer[]> {
   const cast = await Cast.make(world)
   const stages = new Stages(cast)
-  const rows = [...readGrid('permission-grid.csv'), ...readGrid('permission-grid-own.csv')]
   const answers: Answer[] = []
-  for (const row of rows.filter(({ path: address }) => !ambiguous.has(address))) {
+  for (const row of readGrids().filter(({ path: address }) => !ambiguous.has(address))) {
     const who = (['owner', 'admin'] as const).find((name) => row.expected[name] < 300)
     const caller = who && cast.callersOf(row).find(({ name }) => name === who)
     if (caller === undefined) continue

@@ -147,9 +147,7 @@ export const groupArchived = sql`exists (
   select from namespaces resting where resting.id = any (n.traversal_ids) and resting.archived)`
 
 /** Neither the namespace `n` nor a group above it is archived or waits for its end. */
-export const groupActive = sql`not exists (
-  select from namespaces ended
-  where ended.id = any (n.traversal_ids) and (ended.archived or ended.marked_for_deletion_at is not null))`
+export const groupActive = sql`(not ${groupArchived} and not ${groupMarked})`
 
 /** Of namespace `n`; a change of it raises the mark of everybody's access. */
 const admittedAddresses = sql`(

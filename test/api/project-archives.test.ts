@@ -443,49 +443,6 @@ describe('settings', () => {
     }
   })
 
-  test('an archive is sent where whoever asked for it wants it, and the export fails where it is not taken', async () => {
-    const sent: { method: string | undefined; type: string | undefined; content: Buffer }[] = []
-    const server = createServer((request, answer) => {
-      void Array.fromAsync(request as AsyncIterable<Buffer>).then((chunks) => {
-        const { method, url, headers } = request
-        sent.push({ method, type: headers['content-type'], content: Buffer.concat(chunks) })
-        answer.writeHead(url === '/full' ? 507 : 200).end()
-      })
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const at = (path: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
-    const path = `/projects/${project.id}/export`
-    const status = async () => ((await world.root.get(path)).body as Json)['export_status']
-    try {
-      const blocked = await world.root.post(path, { upload: { url: at('/') } })
-      expect([blocked.status, blocked.body]).toEqual([
-        400,
-        { message: { url: [expect.stringMatching(/^is blocked: /)] } },
-      ])
-      await during(world, { allow_local_requests_from_web_hooks_and_services: true }, async () => {
-        for (const [fields, error] of [
-          [{ url: at('/'), http_method: 'DELETE' }, 'upload[http_method] does not have a valid value'],
-          [{ http_method: 'PUT' }, 'upload[url] is missing'],
-        ] as const) {
-          const answer = await world.root.post(path, { upload: fields })
-          expect([answer.status, answer.body]).toEqual([400, { error }])
-        }
-        expect(sent).toEqual([])
-        const archive = await archiveOf(project, { upload: { url: at('/put?signed=by-somebody') } })
-        await archiveOf(project, { upload: { url: at('/post'), http_method: 'POST' } })
-        const type = 'application/gzip'
-        expect(sent).toEqual([
-          { method: 'PUT', type, content: archive },
-          { method: 'POST', type, content: expect.any(Buffer) },
-        ])
-        expectStatus(await world.root.post(path, { upload: { url: at('/full') } }), 202)
-        await expect.poll(status).toBe('failed')
-      })
-    } finally {
-      await new Promise((resolve) => server.close(resolve))
-    }
-  })
-
   test.each<[setting: string, ask: (who: Person) => Promise<Reply>]>([
     ['project_import_limit', (who) => who.post('/projects/import', {})],
     ['project_export_limit', (who) => who.post(`/projects/${project.id}/export`)],

@@ -1,21 +1,21 @@
 // @module-tag long
 import { sql } from 'kysely'
-import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { permissions } from '../../src/access/permissions.ts'
 import type { Person } from '../world/client.ts'
-import { expectStatus, roles, startWorld, type World } from '../world/world.ts'
+import { expectStatus, roles, type World } from '../world/world.ts'
 import { Cast, idOf, type Caller } from './grid/actors.ts'
 import { playOnce, scenarioOf } from './grid/play.ts'
-import { readGrid, shapeOf, type Row } from './grid/rows.ts'
+import { readGrids, shapeOf, type Row } from './grid/rows.ts'
 import { Stages } from './grid/stage.ts'
 import { openedByPermissions, openWhenArchived } from './grid/standing.ts'
+import { startGridWorld } from './grid/world.ts'
 
 /**
  * What the columns of the grid do not show, over every endpoint: what an archived project or group still lets its owner do, and
  * what a guest may do who has every permission that custom roles can give.
  */
-const rows = [...readGrid('permission-grid.csv'), ...readGrid('permission-grid-own.csv')].filter(
+const rows = readGrids().filter(
   (row) => row.visibility !== 'public' && row.visibility !== 'internal' && scenarioOf(row) !== undefined,
 )
 const endpointOf = ({ method, path: address }: Row): string => `${method} ${address}`
@@ -36,11 +36,7 @@ let stages: Stages
 let guest: Person
 
 beforeAll(async () => {
-  world = await startWorld({
-    LDAP_CONFIG: path.join(import.meta.dirname, 'grid/ldap.yml'),
-    PAGES_URL: 'http://sites.test',
-    PAGES_RESOLVERS: '127.0.0.1:9',
-  })
+  world = await startGridWorld()
   cast = await Cast.make(world)
   guest = await world.user()
   const held = expectStatus(

@@ -163,8 +163,11 @@ function isDescending({ order_by, search, sort }: GroupFilter): boolean {
   return sort === 'desc' || (order_by === 'similarity' && search !== undefined && search !== '')
 }
 
-/** Found from the few that are archived by themselves. */
-const amongArchived = sql`n.traversal_ids && array(select a.id from namespaces a where a.archived)`
+/** Found from the few of which this holds by themselves: these groups, and those below them. */
+const among = (condition: Condition): Condition =>
+  sql`n.traversal_ids && array(select a.id from namespaces a where ${condition})`
+const amongArchived = among(sql`a.archived`)
+const amongInactive = among(sql`a.archived or a.marked_for_deletion_at is not null`)
 
 function filterOf({
   search,
@@ -183,7 +186,7 @@ function filterOf({
   }
   if (visibility !== undefined) all.push(sql`n.visibility = ${Visibility[visibility]}`)
   if (archived !== undefined) all.push(archived ? amongArchived : sql`not ${groupArchived}`)
-  if (active !== undefined) all.push(active ? groupActive : sql`not ${groupActive}`)
+  if (active !== undefined) all.push(active ? groupActive : amongInactive)
   if (skipped !== undefined && skipped.length > 0) all.push(sql`n.id <> all (${[...skipped]}::bigint[])`)
   if (marked !== undefined) all.push(sql`${markedOn('n')} = ${marked.toISOString().slice(0, 10)}::date`)
   if (wanted !== undefined) all.push(attributesFilter('group', sql`n.id`, wanted))

@@ -1,14 +1,5 @@
 import { endpoint, instance, isAdministrator, project, userOf, type Actor } from '../../access/index.ts'
-import {
-  Answer,
-  Either,
-  Fields,
-  Id,
-  OneOf,
-  Optional,
-  Text,
-  type Endpoint,
-} from '../../kernel/endpoint/index.ts'
+import { Answer, Either, Fields, Id, Optional, Text, type Endpoint } from '../../kernel/endpoint/index.ts'
 import {
   forbidden,
   invalid,
@@ -27,7 +18,7 @@ import { tooLargeToExport } from './export-project.ts'
 import { remoteProblem } from './fetch-archive.ts'
 import { readArchiveForm } from './archive-form.ts'
 import { noteExport } from './note-export.ts'
-import { sealUpload } from './send-archive.ts'
+import { sealUpload, Upload } from './send-archive.ts'
 import type { ArchiveRoom } from './services.ts'
 import * as store from './store.ts'
 
@@ -45,18 +36,6 @@ const place = {
   namespace_path: Optional(Text()),
   namespace: Optional(Either(Id(), Text({ description: 'Id or path', deprecated: true }))),
 }
-
-const upload = Fields(
-  {
-    url: Text({
-      blank: false,
-      maxLength: 4096,
-      description: 'Address, with what lets in whoever sends to it',
-    }),
-    http_method: OneOf(['PUT', 'POST'], { default: 'PUT' }),
-  },
-  { description: 'Where the archive is sent when it is made; the export fails where it is not taken' },
-)
 
 interface Place {
   readonly path?: string | undefined
@@ -114,7 +93,7 @@ export function archiveEndpoints(room: ArchiveRoom): Endpoint[] {
         'Branches and tags, the wiki, labels, milestones, issues with their discussions, and protected branches. Secrets and members stay behind.',
       params: Fields({
         description: Optional(Text({ maxLength: 2000, description: 'In the place of that of the project' })),
-        upload: Optional(upload),
+        upload: Optional(Upload),
       }),
       status: 202,
       answers: Fields({ message: Text() }),

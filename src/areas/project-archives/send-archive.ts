@@ -1,10 +1,18 @@
+import { Fields, OneOf, Text, type Static } from '../../kernel/endpoint/index.ts'
 import type { ArchiveRoom } from './services.ts'
 
-/** Where an archive goes when it is made. */
-export interface Upload {
-  readonly url: string
-  readonly http_method: 'PUT' | 'POST'
-}
+export const Upload = Fields(
+  {
+    url: Text({
+      blank: false,
+      maxLength: 4096,
+      description: 'Address, with what lets in whoever sends to it',
+    }),
+    http_method: OneOf(['PUT', 'POST'], { default: 'PUT' }),
+  },
+  { description: 'Where the archive is sent when it is made; the export fails where it is not taken' },
+)
+type Upload = Static<typeof Upload>
 
 /** Milliseconds for the whole file. */
 const patience = 3_600_000
@@ -23,17 +31,18 @@ export async function sendArchive(
   { digest, size }: { readonly digest: string; readonly size: number },
 ): Promise<void> {
   const { url, http_method: method } = JSON.parse(cipher.open(sealed, context)) as Upload
-  const answer = await outbound.exchange(
-    url,
-    {
-      method,
-      headers: { 'content-type': 'application/gzip', 'content-length': String(size) },
-      body: blobs.read(digest),
-      signal: AbortSignal.timeout(patience),
-    },
-    async ({ status }) => ({ status }),
-  )
-  if ('blocked' in answer) throw new Error(`The archive could not be sent: ${answer.blocked}`)
-  if (answer.status < 200 || answer.status >= 300)
-    throw new Error(`The archive could not be sent: the other side answered with ${answer.status}`)
+  const body = blobs.read(digest)
+  try {
+    const signal = AbortSignal.timeout(patience)
+    const headers = { 'content-type': 'application/gzip', 'content-length': String(size) }
+    const answer = await outbound.exchange(url, { method, headers, body, signal }, async ({ status }) => ({
+      status,
+    }))
+    if ('blocked' in answer) throw new Error(`The archive could not be sent: ${answer.blocked}`)
+    if (answer.status < 200 || answer.status >= 300)
+      throw new Error(`The archive could not be sent: the other side answered with ${answer.status}`)
+  } finally {
+    // Nobody has read it where the address was blocked.
+    body.destroy()
+  }
 }

@@ -72,6 +72,11 @@ export function readGrid(file: string): Row[] {
   })
 }
 
+/** The rows that were given, and ours. */
+export function readGrids(): Row[] {
+  return [...readGrid('permission-grid.csv'), ...readGrid('permission-grid-own.csv')]
+}
+
 function parseLine(line: string): string[] {
   return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
     ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!,

@@ -1,10 +1,10 @@
-import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startWorld, type World } from '../../world/world.ts'
+import type { World } from '../../world/world.ts'
 import { Cast } from './actors.ts'
 import { play } from './play.ts'
 import { actorNames, nameOf, shapeOf, type Row } from './rows.ts'
 import { Stages } from './stage.ts'
+import { startGridWorld } from './world.ts'
 
 /** Declares a test for each of these rows: it is called as every actor. They have a world of their own. */
 export function playRows(rows: readonly Row[]): {
@@ -17,12 +17,7 @@ export function playRows(rows: readonly Row[]): {
   let served: Set<string>
 
   beforeAll(async () => {
-    world = await startWorld({
-      LDAP_CONFIG: path.join(import.meta.dirname, 'ldap.yml'),
-      PAGES_URL: 'http://sites.test',
-      // Nobody is asked whose a domain is.
-      PAGES_RESOLVERS: '127.0.0.1:9',
-    })
+    world = await startGridWorld()
     served = new Set(
       world.service.registry.routes.map(({ endpoint }) => shapeOf(endpoint.method, endpoint.path)),
     )
